@@ -1,19 +1,22 @@
 // Limits and layout constants. The ABI exports them so that no host has to define them again.
 
 export const HG_MAX_MEMBERS: u32 = 255;
-/** Maximum rows of a segment: a row ordinal is a u16. */
+/** Maximum number of rows in a segment, because a row ordinal is a u16. */
 export const HG_MAX_SEGMENT_ROWS: u32 = 65536;
 export const HG_RECORD_HEADER_BYTES: u32 = 24;
 export const HG_RECORD_ID_OFFSET: u32 = 16;
 export const HG_RECORD_TIME_OFFSET: u32 = 8;
 export const HG_SEGMENT_HEADER_BYTES: u32 = 128;
 export const HG_SECTION_ENTRY_BYTES: u32 = 24;
-/** Bytes of one filter entry in the input of `hg_filters_probe`. */
+/** Size in bytes of one filter entry in the input of `hg_filters_probe`. */
 export const HG_FILTER_ENTRY_BYTES: u32 = 24;
-/** Bytes of one range in the input of `hg_segment_filter` and `hg_memtable_filter`. */
+/** Size in bytes of one range in the input of `hg_segment_filter` and `hg_memtable_filter`. */
 export const HG_RANGE_ENTRY_BYTES: u32 = 32;
 export const HG_MAX_TEXT_BYTES: u32 = 65536;
-/** Extra bytes that the output of the set functions needs after its entries. */
+/**
+ * Number of spare bytes needed after the entries of a rows list that a set function or a lookup
+ * writes.
+ */
 export const HG_ROWS_SLACK_BYTES: u32 = 32;
 
 export const HG_TYPE_NULL: u32 = 0;

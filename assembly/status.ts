@@ -7,7 +7,7 @@ export const BAD_ARGUMENT: i32 = -1;
 export const TOO_SMALL: i32 = -2;
 /** Memory cannot grow. */
 export const OUT_OF_MEMORY: i32 = -3;
-/** The bytes violate the format; `hg_result_offset` returns the place. */
+/** The bytes violate the format; `hg_result_offset` returns the offset of the violation. */
 export const CORRUPT: i32 = -4;
 /** There are more distinct members than allowed; `hg_result_offset` returns the row. */
 export const TOO_MANY_MEMBERS: i32 = -5;
@@ -42,8 +42,8 @@ export function setPointer(pointer: usize): void {
 }
 
 /**
- * Returns how many bytes (or entries, for functions that count entries) the last TOO_SMALL call
- * needed.
+ * Returns the size that the last call with the status TOO_SMALL needed: in entries for functions
+ * whose capacity is in entries, in bytes for all others.
  */
 export function hg_result_needed(): u32 {
   return neededBytes;
@@ -55,8 +55,8 @@ export function hg_result_offset(): u32 {
 }
 
 /**
- * Returns the number of rows that the last call handled, if that function can stop early. After
- * `hg_memtable_rows` it is the position to continue from.
+ * Returns the second result of the last call, if the function has one. This is usually the number
+ * of rows handled, or the row or position to continue from.
  */
 export function hg_result_rows(): u32 {
   return resultRows;
@@ -69,7 +69,7 @@ export function hg_result_pointer(): u32 {
 
 /**
  * Handles a failed assertion in the debug build: stores the address of the assertion's text
- * (UTF-16, preceded by its length in bytes as u32) for hg_result_pointer(), and traps.
+ * (UTF-16, preceded by its length in bytes as u32) for `hg_result_pointer()`, and traps.
  */
 export function failedAssertion(text: string | null, _file: string | null, _line: u32, _column: u32): void {
   resultPointer = <u32>changetype<usize>(text);

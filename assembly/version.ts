@@ -6,8 +6,8 @@ export function hg_abi_version(): u32 {
 }
 
 /**
- * Returns the newest segment and record format, which this build writes. This build reads every
- * version from 1 on.
+ * Returns the version of the segment and record format that this build writes. This build reads
+ * every version from 1 up to this one.
  */
 export function hg_format_version(): u32 {
   return 1;

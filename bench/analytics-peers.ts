@@ -27,7 +27,7 @@ export type PeerFigures = Record<string, PeerFigure>;
 
 export interface Peer {
   title: string;
-  /** One entry per graph, in the order they were given. */
+  /** One entry per graph, in the order of the input. */
   figures: PeerFigures[];
 }
 
@@ -57,7 +57,7 @@ export function pythonPeer(
   return { title: `${library} ${version}`, figures };
 }
 
-/** Runs graphology on the graphs; it is a development dependency, so it is always installed. */
+/** Runs graphology on the graphs. This library is a development dependency: always installed. */
 export function graphologyPeer(graphs: readonly PlainGraph[], rounds: number): Peer {
   return { title: 'graphology', figures: graphs.map((graph) => graphologyFigures(graph, rounds)) };
 }

@@ -1,5 +1,6 @@
-// Graph measures: kernels on a prebuilt graph against igraph, graphology and networkx on the same
-// graph, whole answers from the stored table, and absolute limits where no peer exists.
+// Benchmarks graph measures. Kernels run on a prebuilt graph against igraph, graphology and
+// networkx on the same graph. Complete answers are computed from the stored table. Measures that no
+// peer has are compared with absolute limits.
 
 import { existsSync } from 'node:fs';
 import { Analytics, openDatabase } from 'hedgerow';
@@ -29,7 +30,7 @@ const TINY_EDGES = 300;
 /** Upper bound on arcs; more than any graph measured here has. */
 const MOST_ARCS = 100_000_000;
 const IGRAPH_TARGET = { ratioAtMost: 1.5 };
-/** On graphs with more vertices, networkx does not compute betweenness, which takes it a minute. */
+/** On graphs with more vertices networkx skips betweenness, for which it would need a minute. */
 const MOST_NETWORKX_VERTICES = 500;
 
 /** A hypergraph whose distinct sets and co-member graph have been built. */
@@ -195,7 +196,7 @@ function kernelRows(
   });
 }
 
-/** Times measures that no peer has; each has an upper limit. */
+/** Times measures that no peer has, and compares them with upper limits. */
 function limitRows({ name, columns, core, sets, graph }: Built, rounds: number): BenchRow[] {
   const row = (what: string, most: number | undefined, work: () => number) => {
     const { ms, value } = bestCpuMs(rounds, work);
@@ -204,7 +205,7 @@ function limitRows({ name, columns, core, sets, graph }: Built, rounds: number):
     return benchRow({ name: `${name} ${what}`, unit: 'ms CPU', ours: ms, ...target });
   };
   return [
-    // The target is set only for the events of the school.
+    // This row has no target for email-Eu.
     row('distinct sets and co-member graph from columns', name === FILES[1] ? undefined : 30, () => {
       const made = buildGraph(core, columns);
       const { arcs } = made.graph;
@@ -261,8 +262,8 @@ async function tableRows(
 }
 
 /**
- * Times PageRank of the large stream, from the compacted table to the answer. The first round also
- * starts the thread; the best round counts.
+ * Times PageRank of the large data set, from the compacted table to the answer. The first round
+ * also starts the thread; the best round counts.
  */
 async function largeRow({ tiny, dataset, workspace }: PartOptions): Promise<BenchRow> {
   const dir = await workspace.compacted(dataset.edges);

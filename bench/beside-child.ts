@@ -1,5 +1,5 @@
-// One side of `beside.ts`: runs rounds of work with the built engine and statements of a checkout,
-// on request.
+// One side of `beside.ts`: on request, runs one round of a task with the built engine and statement
+// layer of one checkout.
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { sink } from './measure.ts';
 type Engine = typeof import('hedgerow');
 type Database = Awaited<ReturnType<Engine['openDatabase']>>;
 
-/** Edges loaded in one round, and edges of the table that is read. */
+/** Number of edges that one round of the first load task loads. */
 const LOADED = 200_000;
 const BATCH_EDGES = 10_000;
 const PARALLEL = 64;
@@ -116,7 +116,7 @@ function reading(database: Database): Record<string, Task> {
 
 type Values = Readonly<Record<string, number>>;
 
-/** Statements from text and parameters to rows. */
+/** Returns tasks that run statements, from text and parameters to rows. */
 function asking(database: Database): Record<string, Task> {
   const statements = new Statements({
     database,

@@ -5,10 +5,10 @@
 //
 // npm run build && npx tsx bench/beside.ts --other DIR [--starts 5] [--rounds 10] [--only TEXT]
 //
-// DIR is a built checkout. For each task this prints the time of one round in this checkout (http:
-// of one request), and the median and quartiles of the ratio between neighbouring rounds. A ratio
-// above 1 means that this checkout is faster. The exit code is 1 if the median ratio of any task is
-// below 0.97.
+// DIR is a built checkout. For each task this prints the time of one round in this checkout (of one
+// request in http tasks), and the median and quartiles of the ratio between neighbouring rounds. A
+// ratio above 1 means that this checkout is faster. The exit code is 1 if the median ratio of any
+// task is below 0.97.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -43,8 +43,8 @@ const CHECKOUTS = [
 ] as const;
 
 /**
- * Cost of one round on one side; lower is faster. `cpuMs` is the CPU time of all threads, which
- * other load on the machine disturbs less; null where it is unknown.
+ * Cost of one round on one side; lower is faster. `cpuMs` is the CPU time of all threads. Other
+ * load on the machine disturbs it less than `ms`.
  */
 interface Took {
   ms: number;
@@ -100,7 +100,10 @@ async function asked(child: ChildProcess, message: object): Promise<unknown> {
   return answer;
 }
 
-/** Each server runs on the directory that its own child loaded, because the formats may differ. */
+/**
+ * Races the servers of both checkouts. Each server opens the directory that the child of the same
+ * checkout has loaded, because the storage formats may differ.
+ */
 async function raceServers(scratch: string): Promise<void> {
   if (!hasWrk()) return console.error('http: left out, wrk is not installed (apt install wrk)');
   const workspace = new Workspace();
@@ -133,7 +136,7 @@ async function raceServers(scratch: string): Promise<void> {
   }
 }
 
-/** CPU time that a process has used, all threads together; Linux counts it in ticks of 10 ms. */
+/** Returns the CPU time used by all threads of a process. Linux counts it in ticks of 10 ms. */
 function cpuMsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;

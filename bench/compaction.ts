@@ -1,5 +1,5 @@
-// Compaction after new edges arrive in the newest hour: its cost follows what changed, not the size
-// of the table.
+// Benchmarks a compaction after new edges arrive in the newest hour. Its cost should depend on the
+// change, not on the size of the table.
 
 import { openDatabase } from 'hedgerow';
 import { randomFrom } from '../test/core/support/random.ts';
@@ -30,9 +30,9 @@ export async function runCompaction({ tiny, dataset, workspace }: PartOptions): 
 }
 
 /**
- * Makes three tables: the whole file; its newest tenth; and about its newest tenth, but beginning
- * at a segment boundary of the whole file. The last segments of the first and third table therefore
- * contain the same edges.
+ * Makes three tables. The first contains the whole file, the second its newest tenth. The third
+ * also contains about a tenth, but begins at a segment boundary of the first, so that the last
+ * segments of the first and third table contain the same edges.
  */
 async function makeTables(edges: readonly Edge[], workspace: Workspace): Promise<string[]> {
   const tenth = edges.slice(Math.floor(edges.length * 0.9));

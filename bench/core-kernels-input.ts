@@ -18,7 +18,7 @@ export class Loaded {
   readonly recordBytes: number;
   readonly list: number;
   readonly handle: number;
-  /** Buffers for a row list (`out`), for text and for arguments. */
+  /** Buffers for row lists and records (`out`), for text and for arguments. */
   readonly out: number;
   readonly outBytes: number;
   readonly text: number;
@@ -68,7 +68,7 @@ export class Loaded {
     return exports.hg_records_encode(this.rows, times, ids, counts, members, 0, 0, 255, this.out, this.outBytes);
   }
 
-  /** Writes the address of each of `count` records stored back to back. */
+  /** Writes to `list` the address of each of `count` records, which are stored back to back. */
   listRecords(records: number, list: number, count: number): void {
     const view = new DataView(this.core.memory.bytes.buffer);
     for (let i = 0, at = records; i < count; i++) {

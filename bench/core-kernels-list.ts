@@ -22,7 +22,7 @@ const MERGED_RUNS = 4;
 const WEIGHT_COLUMN = 0;
 const REAL = 1;
 
-/** Returns all kernels, with the edges as one segment; there may be at most 65,536 edges. */
+/** Returns all kernels. They run on one segment that contains the edges, at most 65,536. */
 export function makeKernels(edges: readonly Edge[]): Kernel[] {
   const loaded = new Loaded(edges);
   const segment = peers.buildSegment(loaded.columns);
@@ -177,7 +177,7 @@ function nodeKernels(loaded: Loaded, segment: peers.PeerSegment, edges: readonly
       units: (result) => result,
     },
     {
-      name: 'rows of both of two nodes',
+      name: 'rows with two given nodes',
       unit: 'pairs',
       ours: () => {
         let total = 0;
@@ -207,7 +207,7 @@ function reconcileKernel(loaded: Loaded): Kernel {
   const deadAt = loaded.place(bytesOf(dead));
   const list = new Uint32Array(rows);
   return {
-    name: 'take dead rows out of a list',
+    name: 'remove dead rows from a list',
     unit: 'rows',
     ours: () => {
       core.exports.hg_rows_range(0, rows, out);
@@ -307,7 +307,7 @@ function psiKernel(edges: readonly Edge[], random: Random): Kernel {
   const lows = Array.from({ length: 200 }, () => random.unit() * 9900);
   const list = new Uint32Array(rows);
   return {
-    name: 'rows of a range of values',
+    name: 'rows in a range of values',
     unit: 'rows',
     ours: () =>
       lows.reduce(

@@ -1,4 +1,4 @@
-// The JavaScript peers of core-kernels.ts: the same work on typed arrays, without branches where
+// The JavaScript peers of `core-kernels.ts`: the same work on typed arrays, without branches where
 // possible.
 
 import { gallop, intersect16 } from './core-leaf-peers.ts';
@@ -17,8 +17,8 @@ const TWO_32 = 2 ** 32;
 type WriteMembers = (members: Float64Array, from: number, count: number, view: DataView, at: number) => number;
 
 /**
- * Encodes records back to back as in section 1 of FORMAT.md, except that `write` chooses the
- * encoding of the members.
+ * Encodes records back to back as described in section 1 of `assembly/FORMAT.md`, except that
+ * `write` chooses the encoding of the members.
  */
 function encodeWith(write: WriteMembers, { rows, times, counts, members }: Columns, view: DataView): number {
   let at = 0;
@@ -143,7 +143,7 @@ export function decodeLeb128(rows: number, view: DataView, out: Float64Array): n
 export interface PeerSegment {
   times: Uint32Array;
   sizes: Uint8Array;
-  /** Index of the first incidence of each row, then the total count. */
+  /** For each row, the index of its first incidence; after the last row, the total count. */
   starts: Uint32Array;
   ordinals: Uint16Array;
   nodes: Uint32Array;
@@ -263,7 +263,7 @@ export function lookupBoth(segment: PeerSegment, left: number, right: number, ou
   return long.length > short.length * GALLOP_FROM ? gallop(short, long, out) : intersect16(short, long, out);
 }
 
-/** Removes the rows of `dead` from the rows 0 to n - 1. */
+/** Writes the rows 0 to n - 1 that are not in `dead` into `rows`, and returns their number. */
 export function reconcile(n: number, dead: Uint32Array, rows: Uint32Array): number {
   for (let row = 0; row < n; row++) rows[row] = row;
   let kept = 0;
@@ -283,7 +283,8 @@ export interface KeyRun {
 }
 
 /**
- * Merges runs by (time, id). Writes for each record its run and its index, packed into one number.
+ * Merges runs by (time, id). Writes one number per record, which packs the run of the record and
+ * its index in that run.
  */
 export function mergeRuns(runs: readonly KeyRun[], out: Uint32Array): number {
   const heads = new Uint32Array(runs.length);
@@ -320,8 +321,8 @@ export function jsonRows({ starts, ordinals, nodes }: PeerSegment, times: Float6
 }
 
 /**
- * Does the same with objects and JSON.stringify. The returned length does not count the brackets
- * around all rows.
+ * Does what `jsonRows` does, but with objects and `JSON.stringify`. The returned length does not
+ * count the brackets around all rows.
  */
 export function stringifyRows({ starts, ordinals, nodes }: PeerSegment, times: Float64Array, out: Uint8Array): number {
   const rows: unknown[] = [];

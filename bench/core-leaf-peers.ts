@@ -1,4 +1,4 @@
-// The JavaScript peers of core-leaf.ts: the same work on typed arrays, without branches where
+// The JavaScript peers of `core-leaf.ts`: the same work on typed arrays, without branches where
 // possible.
 
 type List = Uint16Array | Uint32Array;
@@ -139,8 +139,8 @@ export function widen16(from: Uint16Array, to: Uint32Array): number {
 }
 
 /**
- * Tests one node against `count` filters of `bytesEach` bytes each. Hashes the node once, to the
- * same bits as the core.
+ * Counts the filters that report a node, out of `count` filters of `bytesEach` bytes each. Hashes
+ * the node once, to the same bits as the core.
  */
 export function filtersProbe(words: Uint32Array, bytesEach: number, count: number, node: number): number {
   const hash = mix(BigInt(node));
@@ -174,7 +174,7 @@ export function textLength(values: ArrayLike<number | bigint>): number {
   return length;
 }
 
-/** Orders row indexes by key with the engine's sort, then gathers the keys. */
+/** Orders row indexes by key with the built-in sort, then gathers the keys. */
 export function psiOrder(keys: Float64Array): number {
   const order = Uint32Array.from(keys, (_, i) => i).sort((x, y) => keys[x]! - keys[y]! || x - y);
   const sorted = new Float64Array(keys.length);

@@ -9,7 +9,10 @@ import { buildLeaf, FREE_AT, type Leaf } from '../test/core/support/leaf-build.t
 import { ascending, type Random, randomFrom } from '../test/core/support/random.ts';
 import * as peers from './core-leaf-peers.ts';
 
-/** Best of many runs, in nanoseconds per unit; `undefined` where there is no such peer or build. */
+/**
+ * Best of many runs, in nanoseconds per unit. `plainNs` belongs to the core compiled without SIMD.
+ * A figure is undefined if that build or peer did not run.
+ */
 export interface Row {
   kernel: string;
   unit: string;
@@ -28,11 +31,11 @@ interface Kernel {
   na: number;
   b: Uint8Array;
   nb: number;
-  /** Name of the peer in core-leaf.c. */
+  /** Name of the peer in `core-leaf.c`. */
   c: string;
   /** Writes the input that only the core needs; called once. */
   prepare?: (leaf: Leaf) => void;
-  /** Runs over A and B in the leaf's memory. The result must equal that of `js`. */
+  /** Runs on the inputs at A and B in the leaf's memory. The result must equal that of `js`. */
   ours: (leaf: Leaf) => number;
   js: () => number;
 }
@@ -90,8 +93,8 @@ const setPeers = {
 };
 
 /**
- * A short kernel is repeated until it has done this many units, so that the clock reads do not
- * count; core-leaf.c does the same.
+ * A short kernel is repeated until it has done this many units, so that the time of reading the
+ * clock is negligible; `core-leaf.c` does the same.
  */
 const REPEATED_UNITS = 5000;
 
@@ -180,8 +183,8 @@ function setKernels(random: Random, scale: number): Kernel[] {
 }
 
 /**
- * The core probes 2,000 filters of 500 nodes for one node; the peers test 2,000 nodes against one
- * filter of the same size.
+ * The core and JavaScript test one node against 2,000 filters. C tests 2,000 nodes against one
+ * filter as large as all of these.
  */
 function filterKernel(random: Random, scale: number): Kernel {
   const count = Math.ceil(2000 * scale);
@@ -298,7 +301,7 @@ function bytesOf(list: ArrayBufferView): Uint8Array {
   return new Uint8Array(list.buffer, list.byteOffset, list.byteLength);
 }
 
-/** Compiles core-leaf.c in a temporary directory; returns undefined without gcc. */
+/** Compiles `core-leaf.c` in a temporary directory; returns undefined if gcc is missing. */
 function compileC() {
   const directory = mkdtempSync(join(tmpdir(), 'core-leaf-'));
   const program = join(directory, 'leaf');

@@ -1,4 +1,4 @@
-// Times every kernel of the core against JavaScript and C, as rows of the table in units per
+// Times every kernel of the core against JavaScript and C. Returns table rows in million units per
 // second.
 
 import { runCoreKernels } from './core-kernels.ts';

@@ -1,5 +1,5 @@
-// Times rules on real relations: the transitive closure of a random graph, and the same-generation
-// relation of a tree. The peer is clingo, where its package is installed.
+// Times rules on large relations: the transitive closure of a random graph, and the same-generation
+// relation of a tree. The peer is clingo, if its package is installed.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { BaseFacts, evaluate, readRuleSet } from 'hedgerow';
@@ -90,7 +90,7 @@ function atom(pred: string, ...args: string[]): object {
 
 async function run(program: Program, tiny: boolean, note: PartOptions['note']): Promise<{ ms: number; facts: number }> {
   const pairs = pairsOf(program, tiny);
-  if (pairs.isMade && !tiny) note(`reasoning: ${program.file} is absent, a small random relation stands in for it`);
+  if (pairs.isMade && !tiny) note(`reasoning: ${program.file} is absent, a small generated tree replaces it`);
   const rules = readRuleSet(program.rules, ['rules']);
   const base = new BaseFacts();
   for (const [a, b] of pairs.list) base.add('edge', a, b);

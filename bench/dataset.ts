@@ -1,5 +1,5 @@
-// The edges the benches run on: stackexchange-mix if it is present, else a synthetic stream of the
-// same shape.
+// The edges that the benches use: stackexchange-mix if its file is present, otherwise a synthetic
+// stream of the same shape.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ export class Dataset {
   }
 
   /**
-   * Frees the edges until they are read again. Otherwise the timings would include garbage
+   * Frees the edges until they are read again, so that the timings do not include garbage
    * collection of a million objects.
    */
   release(): void {
@@ -73,7 +73,7 @@ function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
-/** Unzips and parses a file; every store that loads from it does the same work. */
+/** Unzips and parses a file. All stores of a race load through this function: the same work. */
 export function readEdges(file: string): Edge[] {
   const text = gunzipSync(readFileSync(file)).toString();
   return text
@@ -87,7 +87,7 @@ export interface Window {
   endTs: number;
 }
 
-/** Draws windows that cover a share of the time span, at random places. */
+/** Draws windows at random places; each covers `share` (0 to 1) of the time span. */
 export function drawWindows(edges: readonly Edge[], count: number, share: number, seed: number): Window[] {
   const random = randomFrom(seed);
   const first = edges[0]!.event_ts;

@@ -1,7 +1,8 @@
 // Statements that take long on a large table, one for each kind of long work.
 
-/** Number of distinct texts in the column `formation`; WEIGHTS is that of values in `weight`. */
+/** Number of distinct texts in the column `formation`. */
 export const WORDS = 5000;
+/** Number of distinct values in the column `weight`. */
 export const WEIGHTS = 100_000;
 
 export interface LongStatement {
@@ -15,7 +16,7 @@ export function longStatements(times: readonly number[]): LongStatement[] {
   return [...joins(times[Math.floor(times.length * 0.02)]!), ...groups(), ...rows(), ...writes()];
 }
 
-/** `before` is a time that only a few edges precede. */
+/** Returns joins. Only a few edges are earlier than `before`. */
 function joins(before: number): LongStatement[] {
   const few = `event_ts < ${before}`;
   return [
@@ -42,7 +43,7 @@ function joins(before: number): LongStatement[] {
       query: 'MATCH (a:hyperedges), (b:hyperedges) WHERE shared(a, b) >= 1 AND a.weight < b.weight RETURN count(*)',
     },
     {
-      name: 'member join, three in common',
+      name: 'member join, three common members',
       query: 'MATCH (a:hyperedges), (b:hyperedges) WHERE shared(a, b) >= 3 RETURN count(*)',
     },
     {
@@ -60,7 +61,7 @@ function joins(before: number): LongStatement[] {
 function groups(): LongStatement[] {
   return [
     {
-      name: 'groups, one a row',
+      name: 'groups, one per row',
       query: 'MATCH (e:hyperedges) RETURN e.id, count(*) AS n, max(e.weight) ORDER BY n LIMIT 10',
     },
     { name: 'groups by two keys', query: 'MATCH (e:hyperedges) RETURN e.event_ts, e.formation, avg(e.weight)' },
@@ -79,7 +80,7 @@ function rows(): LongStatement[] {
   return [
     { name: 'ORDER BY text', query: 'MATCH (e:hyperedges) RETURN e.id, e.formation ORDER BY e.formation, e.weight' },
     {
-      name: 'ORDER BY text, LIMIT far away',
+      name: 'ORDER BY text, LIMIT after a long SKIP',
       query: 'MATCH (e:hyperedges) RETURN e.id ORDER BY e.formation SKIP 500000 LIMIT 5',
     },
     { name: 'ORDER BY, LIMIT 5', query: "MATCH (e:hyperedges) RETURN e.id ORDER BY e.formation + 'x' LIMIT 5" },
@@ -94,7 +95,7 @@ function rows(): LongStatement[] {
       parameters: { ids },
     },
     {
-      name: 'members of many nodes',
+      name: 'edges of a node',
       query: 'MATCH (e:hyperedges) WHERE $node IN e.members RETURN e',
       parameters: { node: 1 },
     },

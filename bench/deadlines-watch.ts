@@ -1,4 +1,4 @@
-// Watches a server while a statement runs: how fast /health/live answers, and when the process
+// Watches a server while a statement runs: how fast `/health/live` answers, and when the process
 // becomes idle.
 
 import { readFileSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { Agent, get } from 'node:http';
 const EVERY_MS = 10;
 
 /**
- * Requests /health/live every 10 ms, even while earlier answers are missing. A pause therefore
- * counts once for every request that was due during it.
+ * Requests `/health/live` every 10 ms, even while earlier answers are missing. A pause of the
+ * server therefore counts once for every request sent during the pause.
  */
 export class HealthProbe {
   readonly #url: string;
@@ -66,7 +66,7 @@ export class HealthProbe {
   }
 }
 
-/** Returns a percentile: a share of about `share` of the times does not exceed it. */
+/** Returns the percentile that about `share` (0 to 1) of the times do not exceed. */
 export function percentile(times: readonly number[], share: number): number {
   const sorted = [...times].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
@@ -98,7 +98,7 @@ export async function untilIdle(pid: number): Promise<number> {
   return busyUntil;
 }
 
-/** CPU time of the main thread so far, in milliseconds. */
+/** Returns the CPU time of the main thread so far, in milliseconds. */
 function ranMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 }

@@ -1,5 +1,5 @@
 // Times long statements: how soon after the deadline the 504 arrives, how soon they stop when their
-// client disconnects, and how fast /health/live answers meanwhile.
+// client disconnects, and how fast `/health/live` answers meanwhile.
 
 import { openDatabase } from 'hedgerow';
 import type { Edge } from './dataset.ts';
@@ -13,7 +13,7 @@ import { BATCH_EDGES } from './stores.ts';
 const DEADLINE_MS = 1000;
 const LATE_MS = 200;
 const PAUSE_MS = 50;
-/** Times after the request at which the client disconnects. */
+/** Milliseconds between a request and the moment when its client disconnects. */
 const GOES_AFTER_MS = [300, 1500, 6000];
 
 export async function runDeadlines({ tiny, dataset, workspace, note }: PartOptions): Promise<BenchRow[]> {
@@ -68,14 +68,14 @@ async function withServer<T>(dir: string, timeoutMs: number, work: (server: Serv
   }
 }
 
-/** Latencies of /health/live during the statement. */
+/** Latencies of `/health/live` during the statement. */
 type Health = Pick<HealthProbe, 'times' | 'ran'>;
 
 interface Timed {
   readonly status: number;
-  /** Time until the head of the answer. */
+  /** Time from the request to the head of the answer. */
   readonly ms: number;
-  /** Time until the process is idle. */
+  /** Time from the answer until the process is idle. */
   readonly restMs: number;
   readonly health: Health;
 }
@@ -95,7 +95,10 @@ async function meetDeadline(server: Server, statement: LongStatement): Promise<T
 }
 
 interface Left {
-  /** One value per disconnection; null if the statement had already ended. */
+  /**
+   * For each disconnection, the time until the process is idle; null if the statement had already
+   * ended.
+   */
   readonly restMs: readonly (number | null)[];
   readonly health: Health;
 }
@@ -148,18 +151,18 @@ function rowsOf({ name }: LongStatement, timed: Timed, left: Left): BenchRow[] {
       target: { oursAtMost: PAUSE_MS },
     }),
     benchRow({
-      name: `${name}: of that the server's own work, p99`,
+      name: `${name}: CPU time of the server in that, p99`,
       unit: 'ms',
       ours: Math.max(0.01, percentile(ran, 0.99)),
       target: { oursAtMost: PAUSE_MS },
     }),
-    benchRow({ name: `${name}: its own work, the most`, unit: 'ms', ours: Math.max(0.01, ...ran) }),
+    benchRow({ name: `${name}: CPU time of the server in that, maximum`, unit: 'ms', ours: Math.max(0.01, ...ran) }),
   ];
   const stops = left.restMs.filter((ms) => ms !== null);
   if (stops.length > 0)
     rows.push(
       benchRow({
-        name: `${name}: at rest after its client has gone`,
+        name: `${name}: idle after its client disconnects`,
         unit: 'ms',
         ours: Math.max(0.01, ...stops),
         target: { oursAtMost: LATE_MS },
@@ -180,9 +183,9 @@ function rowsOf({ name }: LongStatement, timed: Timed, left: Left): BenchRow[] {
 function describe({ name }: LongStatement, timed: Timed, left: Left): string {
   const ms = (value: number | null) => (value === null ? 'ended' : value.toFixed(0));
   const health = ({ times, ran }: Health) =>
-    `p99 ${ms(percentile(times, 0.99))} (own work ${ms(percentile(ran, 0.99))}, at most ${ms(Math.max(...ran))}) of ${times.length}`;
+    `p99 ${ms(percentile(times, 0.99))} (CPU ${ms(percentile(ran, 0.99))}, at most ${ms(Math.max(...ran))}) of ${times.length}`;
   return (
-    `${name}: ${timed.status} after ${ms(timed.ms)} ms, at rest ${ms(timed.restMs)} ms later; ` +
-    `at rest ${left.restMs.map(ms).join(' / ')} ms after its client has gone; health ${health(timed.health)}; ${health(left.health)}`
+    `${name}: ${timed.status} after ${ms(timed.ms)} ms, idle ${ms(timed.restMs)} ms later; ` +
+    `idle ${left.restMs.map(ms).join(' / ')} ms after its client disconnects; health ${health(timed.health)}; ${health(left.health)}`
   );
 }

@@ -26,7 +26,7 @@ export interface Kind {
   lines: string[];
 }
 
-/** Returns three kinds: a range and a node lookup of about ten edges each, and a durable insert. */
+/** Returns three kinds: a range of ten edges, a node with about ten edges, and a durable insert. */
 export function requestKinds(edges: readonly Edge[], tiny: boolean): Kind[] {
   const count = tiny ? 20 : REQUESTS;
   return [
@@ -48,7 +48,7 @@ export function requestKinds(edges: readonly Edge[], tiny: boolean): Kind[] {
   ];
 }
 
-/** Returns paths of windows that contain exactly ROWS edges. */
+/** Returns paths of windows that contain exactly `ROWS` edges. */
 function windowsOf(edges: readonly Edge[], count: number): string[] {
   const random = randomFrom(41);
   const time = (index: number) => edges[index]!.event_ts;
@@ -62,7 +62,7 @@ function windowsOf(edges: readonly Edge[], count: number): string[] {
   return paths;
 }
 
-/** Returns nodes with ROWS edges, or with nearly as many if there are too few such nodes. */
+/** Returns nodes with `ROWS` edges, or with nearly as many if there are too few such nodes. */
 export function nodesOf(edges: readonly Edge[], count: number): number[] {
   const degrees = new Map<number, number>();
   for (const { members } of edges) for (const member of members) degrees.set(member, (degrees.get(member) ?? 0) + 1);

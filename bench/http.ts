@@ -43,7 +43,7 @@ interface Peer {
   /** Name used in the table rows. */
   name: string;
   script: string;
-  /** Arguments that precede the sizes. */
+  /** Arguments of the script that precede the answer sizes. */
   parameters: readonly string[];
 }
 

@@ -103,7 +103,7 @@ async function killedAndResumed(
   let kills = 0;
   let peakMb = 0;
   for (let round = 0; ; round++) {
-    // Each kill is at a different point of the file; a tiny import may finish first.
+    // Each kill is at a different point of the file. A tiny import may finish before it is killed.
     const killAt = round < wantedKills ? 0.2 * (round + 1) : undefined;
     const call = [...callOf(given, ['--data', dir]), ...(round === 0 ? [] : ['--resume'])];
     const { code, peakMb: peak } = await run(call, workspace.dir, killAt);
@@ -115,7 +115,7 @@ async function killedAndResumed(
   const seconds = (performance.now() - started) / 1000;
   await check(`after ${kills} kills`, dir, given);
   workspace.remove(dir);
-  note(`import: killed ${kills} times and gone on from, without a duplicate or a gap`);
+  note(`import: killed and resumed ${kills} times, without a duplicate or a gap`);
   const name = `import CSV, ${wantedKills} kills and --resume`;
   const rate = benchRow({ name, unit: 'edges/s', ours: given.rows / seconds });
   const target = { oursAtMost: LIMIT_MB };

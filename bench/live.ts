@@ -1,5 +1,5 @@
-// Measures the latency of /health/live on a service with many tables: while idle, and during
-// /health, reads, inserts and compactions of all tables. One compaction applies a TTL.
+// Measures the latency of `/health/live` on a service with many tables: while idle, and during
+// `/health`, reads, inserts and compactions of all tables. One compaction applies a TTL.
 //
 // npm run build && npx tsx bench/live.ts [tables]
 //
@@ -102,13 +102,13 @@ async function showAll(server: Server): Promise<void> {
       if (!text.includes('5000')) throw new Error(`t${index}: ${text}`);
     }
   };
-  await show(server, 'nothing else', idle);
+  await show(server, 'idle', idle);
   await show(server, '/health, 20 times', async () => {
     for (let time = 0; time < 20; time++) await (await fetch(`${server.url}/health`)).arrayBuffer();
   });
   await show(server, 'a compaction of all', () => post(server, COMPACT, {}));
   await show(server, 'a read of each of 5,000 tables', () => read(0, Math.min(5000, count)));
-  await show(server, 'a row more in each', () =>
+  await show(server, 'an insert into each', () =>
     insertEverywhere(count, (table, time) =>
       post(server, `/v1/hyperedges?table=${table}`, { event_ts: time + 1, members: [7, time % 1000, 5000] }),
     ),

@@ -1,4 +1,5 @@
-// Loads LMDB as a peer, where it is installed: the same tables as in SQLite, as ordered keys.
+// LMDB as a peer of the load bench, if it is installed. It stores the same tables as SQLite, but as
+// ordered keys.
 
 import type { Edge } from './dataset.ts';
 import { BATCH_EDGES } from './stores.ts';
@@ -23,7 +24,7 @@ interface Database {
   putSync(key: unknown, value: unknown): boolean;
 }
 
-/** Undefined when the package is not installed. */
+/** Returns undefined if the package is not installed. */
 export async function openLmdb(): Promise<LmdbStore | undefined> {
   const name = 'lmdb';
   let lmdb: Lmdb;

@@ -1,15 +1,15 @@
-// Defines how times are taken: sides alternate, medians of rounds count, results are kept alive.
+// Measures times: alternates the sides, returns medians of rounds, and keeps results alive.
 
 /**
- * One side of a race. Does its work once, and returns the time (or the rate); a promise if it has
- * to wait.
+ * One side of a race. Does its work once, and returns the time (or the rate). Returns a promise if
+ * the work is asynchronous.
  */
 export type Side = () => number | Promise<number>;
 
 /**
  * Runs the sides alternately, reversing the order every round, so that other load on the machine
- * affects all of them; returns the median of each. With `warmUp`, the first run of each side is not
- * counted.
+ * affects all of them. Returns the median of each side. With `warmUp`, the first run of each side
+ * is not counted.
  */
 export async function alternate(rounds: number, sides: readonly Side[], warmUp = false): Promise<number[]> {
   if (warmUp) for (const side of sides) await side();
@@ -38,8 +38,8 @@ export async function timed(work: () => unknown): Promise<number> {
 const MOST_CPU_MS = 4000;
 
 /**
- * Returns the least CPU time of the rounds, which other load on the machine disturbs least, and the
- * last result.
+ * Returns the lowest CPU time of the rounds, and the last result. Other load on the machine
+ * disturbs this minimum least.
  */
 export function bestCpuMs<Value>(rounds: number, work: () => Value): { ms: number; value: Value } {
   let best = Infinity;

@@ -1,4 +1,4 @@
-// Measures the resident memory of a process that reads a whole table with a budget of 16 MB.
+// Measures the resident memory of a process that reads a table with a memory budget of 16 MB.
 
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

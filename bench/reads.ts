@@ -20,14 +20,14 @@ interface Race<Query> {
   unit: 'rows/s' | 'pairs/s';
   queries: readonly Query[];
   request: (query: Query) => Request;
-  /** Statements that return the same rows; the fastest serves as the peer. */
+  /** SQLite statements that return the same rows; the fastest is the peer. */
   forms: readonly SqliteForm[];
   parameters: (query: Query) => readonly number[];
   target: Target;
 }
 
 const BY_NODE: SqliteForm = 'from m join e on e.id = m.eid where m.node = ?';
-/** Three ways to write the query; which one is fastest depends on the degrees. */
+/** Three ways to write the query. Which one is fastest depends on the degrees of the nodes. */
 const BY_PAIR: readonly SqliteForm[] = [
   'from e where e.id in (select eid from m where node = ? intersect select eid from m where node = ?)',
   'from m a join m b on b.eid = a.eid and b.node = ? join e on e.id = a.eid where a.node = ?',
@@ -102,7 +102,7 @@ function drawQueries(edges: readonly Edge[], share: number) {
 
 /**
  * Checks a few answers in full, finds the fastest form for SQLite, and races all queries. Also
- * races a tenth of them against the usual way to read from SQLite.
+ * races a tenth of the queries against the usual way to read from SQLite.
  */
 async function race<Query>(
   table: Table,
@@ -161,7 +161,7 @@ function compareRows(what: string, ours: Uint8Array, peer: { text: string }): vo
     throw new Error(`${what}: the answers differ, ${left.length} and ${right.length} rows`);
 }
 
-/** Returns the fastest form for `run`, trying each twice, and its time. */
+/** Calls `run` twice with each form. Returns the fastest form and its time. */
 function fastest(forms: readonly SqliteForm[], run: (form: SqliteForm) => void): { form: SqliteForm; ms: number } {
   let best = { form: forms[0]!, ms: Infinity };
   for (const form of [...forms, ...forms]) {

@@ -1,4 +1,4 @@
-// Times rules against clingo, and the stages of a question over the whole stream: retrieval,
+// Times rules against clingo, and the stages of a question about the whole data set: retrieval,
 // reasoning, answer, firewall.
 
 import { openDatabase, type RagRequest, Reasoning, type StepRunner } from 'hedgerow';
@@ -11,8 +11,8 @@ const MOST_RETRIEVAL_MS = 5;
 const ROUNDS = 15;
 
 /**
- * Two nodes have met if one edge contains both. They know each other through a third node if both
- * have met it but not each other.
+ * Two nodes have met if one edge contains both. They are connected through a third node if both
+ * have met the third but not each other.
  */
 const RULES = [
   {
@@ -35,7 +35,7 @@ const RULES = [
   },
 ];
 
-/** Runs all steps at once, since no other work is waiting. */
+/** Runs all steps without a pause, because no other work is waiting. */
 const ALONE: StepRunner = {
   signal: new AbortController().signal,
   async run(steps) {

@@ -57,7 +57,7 @@ async function run(names: readonly string[], tiny: boolean, jsonFile: string | u
         const found = await PARTS[name]!({ tiny, dataset, workspace, note: (message) => notes.push(message) });
         rows.push(...found.map((row) => ({ part: name, ...(tiny ? { ...row, target: '', met: null } : row) })));
       } catch (error) {
-        // A failed part must not cost the figures of the others, which took minutes.
+        // A failed part must not discard the figures of the other parts, which took minutes.
         notes.push(`${name}: FAILED, ${(error as Error).stack}`);
         process.exitCode = 1;
       }

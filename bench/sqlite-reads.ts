@@ -1,5 +1,5 @@
-// Runs queries on SQLite in two ways that end with JSON text: built by SQLite itself, and from row
-// objects with JSON.stringify.
+// Runs queries on SQLite and produces JSON text in two ways: SQLite builds it, or `JSON.stringify`
+// builds it from row objects.
 
 import type Sqlite from 'better-sqlite3';
 import { sink } from './measure.ts';
@@ -36,8 +36,8 @@ export class SqliteReader {
   }
 
   /**
-   * Works in the usual way: one object per row, then JSON.stringify. Members stay as the JSON text
-   * that is stored.
+   * Answers in the usual way: one object per row, then `JSON.stringify`. Members stay strings: the
+   * JSON text that is stored.
    */
   usual(form: SqliteForm, parameters: readonly number[]): SqliteAnswer {
     const rows = this.#prepare(`select ${COLUMNS} ${form} ${ORDER}`, false).all(...parameters);

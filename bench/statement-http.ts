@@ -1,4 +1,4 @@
-// Measures statements over HTTP with wrk: requests per second of POST /v1/query against the node
+// Measures statements over HTTP with wrk: requests per second of `POST /v1/query` against the node
 // route, with the same nodes and windows.
 
 import type { Edge } from './dataset.ts';
@@ -51,8 +51,8 @@ export async function runStatementHttp({ tiny, dataset, workspace, note }: PartO
 }
 
 /**
- * Returns the statement and the route, for nodes with ROWS edges and windows that contain all of
- * them.
+ * Returns the requests of the statement and of the route, for nodes with `ROWS` edges and windows
+ * that contain all these edges.
  */
 export function statementKinds(edges: readonly Edge[], tiny: boolean): [statement: Kind, route: Kind] {
   const windows = new Map(nodesOf(edges, tiny ? 20 : REQUESTS).map((node) => [node, { a: Infinity, b: -Infinity }]));

@@ -127,7 +127,7 @@ function memberKinds(edges: readonly Edge[], count: Count): StatementKind[] {
 }
 
 /**
- * Returns windows of a hundredth of the span around random edges, each with one node of its edge.
+ * Returns windows of a hundredth of the span around random edges, each with one node of that edge.
  */
 function nodesInWindows(edges: readonly Edge[], count: number): Parameters[] {
   const random = randomFrom(69);
@@ -139,7 +139,7 @@ function nodesInWindows(edges: readonly Edge[], count: number): Parameters[] {
   });
 }
 
-/** Returns windows of about the given number of edges, at random places. */
+/** Returns windows at random places, each with about `edgesEach` edges. */
 function windowsOfEdges(
   edges: readonly Edge[],
   count: number,
@@ -238,7 +238,7 @@ const WHOLE: readonly Whole[] = [
   ],
 ];
 
-/** Returns scans of the whole table, without an index on the columns read; only against DuckDB. */
+/** Returns scans of the whole table without an index on the columns read. SQLite is left out. */
 export function scanKinds(share: number): StatementKind[] {
   const count = Math.max(2, Math.round(20 * share));
   return WHOLE.map(([name, ours, sql, parameters = () => ({})]) => ({

@@ -1,5 +1,5 @@
-// The sides of the part `statements`: Hedgerow, DuckDB and SQLite with the same rows. Each turns a
-// text and parameters into rows as arrays.
+// The sides of the part `statements`: Hedgerow, DuckDB and SQLite with the same rows. Each executes
+// a text with parameters and returns rows as arrays.
 
 import Sqlite from 'better-sqlite3';
 import { type ColumnDefinition, openDatabase } from 'hedgerow';
@@ -59,7 +59,7 @@ const BATCH = 50_000;
 /** One day, in seconds. */
 export const BUCKET_SECONDS = 86_400;
 
-/** Fills a directory with the compacted table Post. */
+/** Fills a directory with the compacted table `Post`. */
 export async function loadHedgerow(dir: string, edges: readonly Edge[]): Promise<void> {
   const database = await openDatabase({ dir });
   const columns: ColumnDefinition[] = [
@@ -137,7 +137,7 @@ function columnOf(vector: Vector, count: number): Column {
   return Array.from({ length: count }, (_, index) => valueAt(vector, index));
 }
 
-/** Has one case per width, because filling an array element by element costs twice as much. */
+/** One case per number of columns: filling an array element by element costs twice as much. */
 function pushRows(rows: unknown[][], columns: readonly Column[], count: number): void {
   const [a, b, c, d] = columns as [Column, Column, Column, Column];
   switch (columns.length) {
@@ -163,8 +163,8 @@ async function runAll(step: () => boolean): Promise<void> {
 }
 
 /**
- * Creates tables e and m in memory, in time order. They use 32-bit integers, the smallest type that
- * can hold the values. Returns undefined if DuckDB is not installed.
+ * Creates tables `e` and `m` in memory, in time order. They use 32-bit integers, the smallest type
+ * that can hold the values. Returns undefined if DuckDB is not installed.
  */
 export async function openDuckSide(edges: readonly Edge[]): Promise<StatementSide | undefined> {
   const database = await openDuckDb();
@@ -201,7 +201,7 @@ const SQLITE_SCHEMA = `
 `;
 
 /**
- * Creates tables e and m in memory, with an index for every access path that the statements use.
+ * Creates tables `e` and `m` in memory, with an index for each access path that the statements use.
  */
 export function openSqliteSide(edges: readonly Edge[]): StatementSide {
   const database = new Sqlite(':memory:');

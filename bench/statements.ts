@@ -97,7 +97,7 @@ async function race(
   await compareAnswers(kind, racers);
   const taken = await raceQueries(kind, racers, rounds);
   const rates = taken.map((ms) => (kind.queries.length / ms) * 1000);
-  // When a peer is missing, the faster of the two is unknown.
+  // Without both peers it is unknown which one is faster, so there is no target.
   const bestPeer = sides.includes(undefined) ? undefined : Math.max(...rates.slice(1));
   return racers.slice(1).map(({ side }, index) => {
     const peer = rates[index + 1]!;
@@ -111,7 +111,7 @@ async function race(
   });
 }
 
-/** Returns the fastest form, trying each twice. */
+/** Runs each form twice and returns the fastest. */
 async function fastest(
   side: StatementSide,
   forms: readonly string[],

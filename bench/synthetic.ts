@@ -13,8 +13,8 @@ const NODE_SHARE = 0.1;
 export function syntheticEdges(count: number, seed: number): Edge[] {
   const random = randomFrom(seed);
   const nodes = Math.max(20, Math.round(count * NODE_SHARE));
-  // The cube of a uniform draw skews the degrees: the first hundredth of the nodes takes a fifth of
-  // all member places.
+  // The cube of a uniform draw skews the degrees: the first hundredth of the nodes makes up a fifth
+  // of all members.
   const node = () => Math.floor(nodes * random.unit() ** 3);
   const edges: Edge[] = [];
   let time = 0;

@@ -1,5 +1,5 @@
-// Runs DuckDB in this process, with the limits that the service sets for it. It is the peer of
-// virtual graphs, and writes the file that they read.
+// Runs DuckDB in this process, with the limits that the service sets for it, as the peer of virtual
+// graphs. Also writes the file that both read.
 
 export interface DirectDuckDb {
   /** Writes the rows of a SELECT as Parquet without holding all of them in memory. */

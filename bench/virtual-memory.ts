@@ -1,11 +1,11 @@
-// Samples the peak memory of a service and of the process that it started.
+// Samples the peak memory of a service and of the DuckDB process that it starts.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
 const LOOK_MS = 50;
 /**
- * Number of samples between two proportional sums, because adding up the pages of a process takes
- * the system some milliseconds.
+ * The proportional size is read once per this many samples, because the system needs some
+ * milliseconds to add up the pages of a process.
  */
 const LOOKS_A_SUM = 10;
 
@@ -60,7 +60,7 @@ function proportionalMb(pid: number): number {
   return numberIn(`/proc/${pid}/smaps_rollup`, /^Pss:\s+(\d+)/m) / 1024;
 }
 
-/** A number from a file below /proc; 0 if the process is gone. */
+/** Returns a number from a file below /proc; 0 if the process has ended. */
 function numberIn(path: string, pattern: RegExp): number {
   try {
     return Number(pattern.exec(readFileSync(path, 'utf8'))?.[1] ?? 0);

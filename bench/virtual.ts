@@ -16,9 +16,9 @@ const TINY_ROWS = 10_000;
 const ROUNDS = 7;
 const MOST_MB = 300;
 const MOST_RATIO = 1.3;
-/** Shorter than the whole stream, because the timeout applies only until an answer begins. */
+/** Less than the whole stream takes, because the timeout applies only until the answer begins. */
 const TIMEOUT_MS = 10_000;
-/** Pause after each chunk of the slow reader. */
+/** Pause of the slow reader after each chunk. */
 const SLOW_PAUSE_MS = 20;
 const SLOW_MS = 8000;
 

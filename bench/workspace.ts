@@ -60,8 +60,8 @@ export class Workspace {
   }
 
   /**
-   * Copies a data directory without its lock, and syncs the copy. Otherwise the first sync after
-   * opening the copy would wait for the copying.
+   * Copies a data directory without its lock. Syncs the copy, so that the first sync of a database
+   * opened on it does not have to write the copied bytes.
    */
   copy(dir: string): string {
     const target = this.fresh('copy');

@@ -32,7 +32,7 @@ export interface App {
   readonly transport: TransportFacts;
   /** Resolves when requests are served; rejects when the database or its keys cannot be opened. */
   readonly ready: Promise<Opened>;
-  /** Continues in new files after the log files were moved away. */
+  /** Continues in a new audit log file after the old one was moved away. */
   reopenLogs(): void;
   /**
    * Refuses new work, waits for running requests, flushes pending writes and unlocks the data
@@ -147,7 +147,9 @@ class RunningApp {
     try {
       await keys.flush();
     } catch (error) {
-      this.#log.warn('when keys were last used could not be written', { error: (error as Error).message });
+      this.#log.warn('the times at which keys were last used could not be written', {
+        error: (error as Error).message,
+      });
     }
   }
 }
@@ -299,7 +301,10 @@ async function openKeys({ apiKey }: Config, { documents }: Database, log: Logger
   return opened;
 }
 
-/** Creates the directories that receive files at startup. Throws ConfigError naming the setting. */
+/**
+ * Creates the directories that receive files at startup. Throws a ConfigError that names the
+ * setting.
+ */
 function makeDirectories({ dataDir, auditLog }: Config): void {
   for (const [name, dir] of [
     ['dataDir', resolve(dataDir)],
@@ -315,14 +320,14 @@ function makeDirectories({ dataDir, auditLog }: Config): void {
 }
 
 /**
- * Warns about directories that users other than the owner can access. The modes are not changed,
- * since they may be intentional.
+ * Returns warnings about directories that users other than the owner can access. The modes are not
+ * changed, since they may be intentional.
  */
 function wideDirectories({ dataDir, backupRoot }: Config): string[] {
   return [...new Set([resolve(dataDir), resolve(backupRoot)])].flatMap((dir) => {
     const mode = widerThanOwner(dir);
     if (mode === undefined) return [];
-    return `${dir} can be used by others than its owner (mode ${mode}). New files in it are the owner's alone; chmod -R go-rwx ${dir} makes the others so.`;
+    return `${dir} can be used by others than its owner (mode ${mode}). New files in it are accessible to the owner only; chmod -R go-rwx ${dir} restricts existing files too.`;
   });
 }
 

@@ -79,7 +79,7 @@ export function loadConfig(surroundings: Surroundings): LoadedConfig {
 interface Given {
   text: string;
   source: Source;
-  /** The name of the place in messages. */
+  /** The name of the flag, variable or entry of the file, for messages. */
   place: string;
 }
 
@@ -145,7 +145,7 @@ function exposure({ host, authDisabled, allowInsecure, tlsCert }: Config): strin
   if (!authDisabled) {
     return isOpen && tlsCert === undefined
       ? [
-          `${host} can be reached from other machines without TLS: keys and data cross the network unencrypted. Set HEDGEROW_TLS_CERT and HEDGEROW_TLS_KEY, or put a proxy with TLS before it.`,
+          `${host} can be reached from other machines without TLS: keys and data are sent unencrypted. Set HEDGEROW_TLS_CERT and HEDGEROW_TLS_KEY, or put a proxy with TLS before it.`,
         ]
       : [];
   }

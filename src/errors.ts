@@ -76,7 +76,7 @@ export interface FieldError {
 
 /**
  * A setting of the service that an error concerns. The code that throws does not know how the
- * setting is made: an embedding program passes an option, while http/ and cli/ add the name of the
+ * setting is given: an embedding program passes an option, while http/ and cli/ add the name of the
  * environment variable to the message.
  */
 export type SettingKey =
@@ -121,8 +121,8 @@ export class HedgerowError extends Error {
 }
 
 /**
- * Creates a HedgerowError without a stack, for refusals that callers can cause at any rate.
- * Capturing the stack costs ten times as much as the rest of such an answer.
+ * Creates a HedgerowError without a stack, for refusals that callers can cause as often as they
+ * like. Capturing the stack costs ten times as much as the rest of such an answer.
  */
 export function refusal(
   code: ErrorCode,

@@ -1,4 +1,5 @@
-// Tests whether a text contains another text, in time linear in the sum of their lengths.
+// Tests whether a text contains another text ("the part"), in time linear in the sum of their
+// lengths.
 //
 // String.prototype.includes can take time proportional to the product of the lengths: four seconds
 // for "aaa..." of 64,000 letters and "a...aba...a" of half as many. If the product is large, the
@@ -7,9 +8,9 @@
 //
 // KMP never moves backwards in the text. `borders[i]` is the length of the longest proper prefix of
 // part[0..i] that is also a suffix of it. The invariant: after each letter of the text, `matched`
-// is the length of the longest prefix of the part that ends there. On a mismatch the next shorter
-// candidate is `borders[matched - 1]`. Each letter raises `matched` by at most one and each
-// fallback lowers it, so there are at most two steps per letter.
+// is the length of the longest prefix of the part that ends at this letter. On a mismatch the next
+// shorter candidate is `borders[matched - 1]`. Each letter raises `matched` by at most one and each
+// fallback lowers it, so there are at most two steps per letter on average.
 //
 // Example: the borders of "abab" are 0, 0, 1, 2. In "abaabab", after "aba" the next letter is not
 // the "b" expected; the candidate "a" (borders[2] = 1) fails as well, then "a" starts a new match.

@@ -126,7 +126,7 @@ const BANS: readonly Ban[] = [
       'src/virtual/backends/files.ts',
       'src/virtual/backends/held-files.ts',
       'src/http/tcp-table.ts',
-      'src/http/descriptors.ts',
+      'src/http/connection-limit.ts',
     ],
   }, // app.ts: package.json; transport-node.ts: certificate, key; files.ts: user files; tcp-table.ts: kernel table
   {

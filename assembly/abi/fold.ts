@@ -1,11 +1,11 @@
-// The ABI of aggregates over columns: selections of rows, codes of fields, and figures (counts,
-// sums, extremes) of numbers.
+// The ABI of aggregates over columns. Its functions select rows, give codes to the values of a
+// field, and compute figures (counts, sums, extremes) of numbers.
 
 import { codesOf, countCodes, joinCodes, keepCodes, textsOf } from '../fold/codes';
 import { FIGURES_BYTES, figuresOf } from '../fold/figures';
 import { countRows, dropRows, selectRange, selectRows, selectWindow } from '../fold/selection';
 
-/** Bytes of the figures of one group. */
+/** Size in bytes of the figures of one group. */
 export const HG_FIGURES_BYTES: u32 = FIGURES_BYTES;
 
 export function hg_selection_window(out: u32, rows: u32, from: u32, to: u32): void {

@@ -1,5 +1,5 @@
-// The ABI of graphs: builds the graph of rows that share items, and finds connected components of
-// rows and of graphs.
+// The ABI of graphs. Its functions build the graph of rows that share items, and find connected
+// components of rows and of graphs.
 
 import { bitmapBytes, OVERLAP_BLOCK_BYTES, overlapRows } from '../csr/overlap';
 import { itemsOfPairs, PAIRS_BLOCK_BYTES, pairItems } from '../csr/pairs';

@@ -1,5 +1,5 @@
-// The ABI of incidences: numbers the nodes of a hypergraph, fills its sparse rows in both
-// directions, and merges edges that have equal member sets.
+// The ABI of incidences. Its functions give ordinals to the nodes of a hypergraph, build its CSR
+// from edges to nodes and from nodes to edges, and merge edges that have equal member sets.
 
 import { countDigits, placeDigits } from '../csr/digits';
 import { groupRows, orderSets, totalSets } from '../csr/distinct';
@@ -14,7 +14,7 @@ import {
 } from '../csr/numbering';
 import { pickNumbers, pickRows, runningSums, tally, transpose } from '../csr/rows';
 
-/** Bytes of an entry of the node table, which covers 64 ids. */
+/** Size in bytes of one entry of the node table. Each entry covers 64 consecutive ids. */
 export const HG_NODE_ENTRY_BYTES: u32 = NODE_ENTRY_BYTES;
 
 export function hg_incidence_mark(ids: u32, n: u32, least: f64, table: u32): void {

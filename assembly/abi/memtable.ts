@@ -43,14 +43,14 @@ export function hg_memtable_free(memtable: u32): void {
 }
 
 /**
- * Reserves space for `rows` records with a total of `bytes` bytes; returns its address, or 0 if out
- * of memory.
+ * Reserves space for `rows` records with a total of `bytes` bytes; returns the address of this
+ * space, or 0 if memory cannot grow.
  */
 export function hg_memtable_reserve(memtable: u32, bytes: u32, rows: u32): u32 {
   return <u32>memtableReserve(memtable, bytes, rows);
 }
 
-/** Releases reserved space that will not be appended. */
+/** Releases reserved space to which no records will be appended. */
 export function hg_memtable_unreserve(memtable: u32, records: u32, bytes: u32, rows: u32): void {
   memtableUnreserve(memtable, records, bytes, rows);
 }
@@ -60,8 +60,8 @@ export function hg_memtable_append(memtable: u32, records: u32, count: u32, firs
 }
 
 /**
- * Returns a field of a memtable: 0 rows, 1 dead rows, 2 buckets, 3 record bytes, 4 incidences, 5
- * rows in key order.
+ * Returns a count that `field` selects: 0 rows, 1 dead rows, 2 buckets, 3 bytes of records, 4
+ * incidences, 5 rows that are already sorted by key.
  */
 export function hg_memtable_field(memtable: u32, field: u32): u32 {
   const m = <usize>memtable;
@@ -87,7 +87,7 @@ export function hg_memtable_sort(memtable: u32): i32 {
   return memtableSort(memtable) ? 0 : OUT_OF_MEMORY;
 }
 
-/** Returns the position of the first key >= (time, id). Call hg_memtable_sort first. */
+/** Returns the position of the first key >= (time, id). Call `hg_memtable_sort` first. */
 export function hg_memtable_seek(memtable: u32, time: f64, id: f64): u32 {
   return memtableSeek(memtable, boundOf(time), boundOf(id));
 }
@@ -120,8 +120,8 @@ export function hg_memtable_lookup(
 }
 
 /**
- * Returns the row index, dead or not, at a position of the key order; 0xffffffff for a position
- * beyond the last row. Call hg_memtable_sort first.
+ * Returns the index of the row, dead or not, at a position in the key order; 0xffffffff for a
+ * position beyond the last row. Call `hg_memtable_sort` first.
  */
 export function hg_memtable_at(memtable: u32, position: u32): u32 {
   return position < load<u32>(<usize>memtable + M_ORDERED) ? orderAt(memtable, position) : u32.MAX_VALUE;
@@ -135,7 +135,7 @@ export function hg_memtable_key(memtable: u32, row: u32, out: u32): i32 {
   return 0;
 }
 
-/** Returns the live row with exactly this key, or -1. Call hg_memtable_sort first. */
+/** Returns the live row with exactly this key, or -1. Call `hg_memtable_sort` first. */
 export function hg_memtable_find(memtable: u32, time: f64, id: f64): i32 {
   return memtableFind(memtable, boundOf(time), boundOf(id));
 }
@@ -157,9 +157,9 @@ export function hg_memtable_addresses(memtable: u32, rows: u32, n: u32): void {
 }
 
 /**
- * Writes running sums of record bytes (u32[n] at `out`) for the rows, dead or not, at positions
- * [from, from + n) of the key order. Entry i is `before` plus the bytes of the records up to and
- * including the row at position from + i.
+ * Writes running sums of record sizes in bytes (u32[n] at `out`) for the rows, dead or not, at
+ * positions [from, from + n) in the key order. Entry i is `before` plus the sizes of the records at
+ * the positions from `from` to `from + i`.
  */
 export function hg_memtable_sums(memtable: u32, from: u32, n: u32, before: u32, out: u32): i32 {
   const ordered = load<u32>(<usize>memtable + M_ORDERED);
@@ -173,14 +173,17 @@ export function hg_memtable_sums(memtable: u32, from: u32, n: u32, before: u32, 
 }
 
 /**
- * Keeps, in place, those rows of a list (u32[n]) whose values are in all k ranges; returns their
- * number.
+ * Removes, in place, the rows of a list (u32[n]) that are not in all k ranges; returns how many
+ * rows remain.
  */
 export function hg_memtable_filter(memtable: u32, rows: u32, n: u32, ranges: u32, k: u32): u32 {
   return filterMemtable(memtable, rows, n, ranges, k);
 }
 
-/** Returns the number of distinct buckets that contain the rows of a list in key order (u32[n]). */
+/**
+ * Returns the number of distinct buckets that contain rows of a list (u32[n]), which must be in key
+ * order.
+ */
 export function hg_memtable_row_buckets(memtable: u32, rows: u32, n: u32): u32 {
   return bucketsOfOrder(memtable, rows, n);
 }

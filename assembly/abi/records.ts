@@ -41,8 +41,8 @@ export function hg_records_merge(runs: u32, k: u32, out: u32, capacity: u32): i3
 }
 
 /**
- * Same as hg_records_merge, but merges only the records with a key below (time, id). Updates `runs`
- * to what is left of each run.
+ * Same as `hg_records_merge`, but merges only the records with a key below (time, id). Updates
+ * `runs` to describe what is left of each run.
  */
 export function hg_records_merge_until(runs: u32, k: u32, time: f64, id: f64, out: u32, capacity: u32): i32 {
   return mergeRuns(runs, k, boundOf(time), boundOf(id), out, capacity);
@@ -57,8 +57,8 @@ export function hg_records_json(addresses: u32, n: u32, plan: u32, separator: u3
 }
 
 /**
- * Copies the records at `addresses` (u32[n]) one after another. Returns the bytes written;
- * hg_result_rows is the number of records that fitted.
+ * Copies the records at `addresses` (u32[n]) one after another. Returns the number of bytes
+ * written; `hg_result_rows` returns the number of records that fitted.
  */
 export function hg_records_copy(addresses: u32, n: u32, out: u32, capacity: u32): i32 {
   return copyRecords(addresses, n, out, capacity);

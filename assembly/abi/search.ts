@@ -1,5 +1,5 @@
-// The ABI of searches in a graph. A graph is starts u32[n + 1] and neighbours u32, with arcs in
-// both directions and no loops (README.md, Graphs).
+// The ABI of searches in a graph. A graph consists of `starts` u32[n + 1] and `neighbours` u32. It
+// contains each edge as two arcs and has no loops (README.md, Graphs).
 
 import { searchMany } from '../kernels/many-sources';
 import { accumulateBetweenness, search } from '../kernels/search';

@@ -41,9 +41,9 @@ import { BAD_ARGUMENT, setRows } from '../status';
 import { bucketsOfList, bucketsOfRows, seekRow } from '../tpi/seek';
 import { boundOf } from './bound';
 
-/** Bytes of the block of hg_segment_step. */
+/** Size in bytes of the block that `hg_segment_step` reads and writes. */
 export const HG_STEP_BLOCK_BYTES: u32 = STEP_BLOCK_BYTES;
-/** Maximum rows that one step examines. */
+/** Maximum number of rows that one step examines. */
 export const HG_STEP_ROWS: u32 = STEP_ROWS;
 
 export function hg_segment_build(
@@ -118,7 +118,7 @@ export function hg_segment_field(base: u32, field: u32): f64 {
 
 /**
  * Returns the offset of a section (kind, column) from the start of the file, or 0 if the file has
- * no such section; hg_result_rows is the size of the section in bytes.
+ * no such section; `hg_result_rows` returns the size of the section in bytes.
  */
 export function hg_segment_section(base: u32, kind: u32, column: u32): u32 {
   return sectionAt(base, kind, column);
@@ -136,7 +136,7 @@ export function hg_segment_buckets(segment: u32, from: u32, to: u32): u32 {
   return bucketsOfRows(segment, from, min(to, load<u32>(<usize>segment + S_ROWS)));
 }
 
-/** Returns the number of distinct buckets that contain the rows of an ascending list (u32[n]). */
+/** Returns the number of distinct buckets that contain rows of an ascending list (u32[n]). */
 export function hg_segment_row_buckets(segment: u32, rows: u32, n: u32): u32 {
   return bucketsOfList(segment, rows, n);
 }
@@ -191,8 +191,8 @@ export function hg_segment_records(segment: u32, rows: u32, n: u32, out: u32, ca
 }
 
 /**
- * Same as hg_segment_records, but leaves out texts that are equal to the default of their column in
- * `columns` (see hg_segment_build).
+ * Same as `hg_segment_records`, but leaves out texts that are equal to the default of their column
+ * in `columns` (see `hg_segment_build`).
  */
 export function hg_segment_records_short(
   segment: u32,
@@ -223,8 +223,8 @@ export function hg_segment_psi_count(segment: u32, column: u32, low: f64, high: 
 }
 
 /**
- * Keeps, in place, those rows of a list (u32[n]) whose values are in all k ranges; returns their
- * number.
+ * Removes, in place, the rows of a list (u32[n]) that are not in all k ranges; returns how many
+ * rows remain.
  */
 export function hg_segment_filter(segment: u32, rows: u32, n: u32, ranges: u32, k: u32): i32 {
   return filterSegment(segment, rows, n, ranges, k);

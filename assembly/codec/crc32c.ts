@@ -5,8 +5,8 @@ import { get, put } from '../memory/cells';
 /** Reflected Castagnoli polynomial (RFC 3720, appendix B.4). */
 const POLYNOMIAL: u32 = 0x82f63b78;
 /**
- * 16 tables of 256 u32, 1,024 bytes each, filled at first use. Table t advances a byte over t
- * further zero bytes.
+ * 16 tables of 256 u32, 1,024 bytes each, filled at first use. Entry b of table t is the CRC
+ * remainder of the byte b followed by t zero bytes.
  */
 const TABLES: usize = memory.data(16384, 16);
 
@@ -23,8 +23,9 @@ function fillTables(): void {
 }
 
 /**
- * Returns the CRC-32C of `len` bytes at `ptr`, chained like zlib's crc32: the seed is 0 for the
- * first piece, then `crc32c(b, crc32c(a, 0)) == crc32c(ab)`. "123456789" gives 0xe3069283.
+ * Returns the CRC-32C of `len` bytes at `ptr`. Calls can be chained as with zlib's crc32: `seed` is
+ * 0 for the first piece of the data; for every other piece it is the checksum of the pieces before
+ * it. The checksum of "123456789" is 0xe3069283.
  *
  * Method: slicing by 16 (Kounavis and Berry, 2005). Cost: one table load per byte, and 16 KiB of
  * tables, which the first call fills.
@@ -39,8 +40,8 @@ export function crc32c(ptr: usize, len: u32, seed: u32): u32 {
     const b = load<u32>(ptr, 4);
     const c = load<u32>(ptr, 8);
     const d = load<u32>(ptr, 12);
-    // The address of each table is a constant offset in the load instruction. A helper that takes
-    // this address as an argument would cost one more addition per byte.
+    // Each load instruction contains the address of its table as a constant offset. A helper that
+    // takes the address as an argument would cost one more addition per byte.
     crc =
       load<u32>((d >>> 22) & 0x3fc, TABLES) ^
       load<u32>((d >>> 14) & 0x3fc, TABLES + 1024) ^

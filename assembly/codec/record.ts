@@ -24,14 +24,14 @@ export const R_ID: usize = 16;
 export const R_MEMBERS: usize = 24;
 
 /**
- * Maximum bytes of one edge's property block that the encoder accepts. This is far more than the
- * columns of the format can fill.
+ * Maximum size in bytes of an edge's property block that the encoder accepts. The columns that the
+ * format allows need far less.
  */
 const MAX_PROPERTY_BYTES: u32 = 0x3fffffff;
 const SMALL: u32 = 256;
 const scratch: usize = memory.data(2048 + 16, 16);
 
-/** Converts an f64 to a safe integer; returns i64.MIN_VALUE if the value is not one. */
+/** Converts an f64 to a safe integer; returns i64.MIN_VALUE if the value is not a safe integer. */
 export function toInteger(value: f64): i64 {
   if (!(value <= <f64>MAX_SAFE && value >= -(<f64>MAX_SAFE))) return i64.MIN_VALUE;
   const integer = <i64>value;
@@ -75,7 +75,9 @@ function heapSort(a: usize, n: u32): void {
   }
 }
 
-/** Writes n f64 members as ascending distinct i64; returns how many there are, or BAD_INTEGER. */
+/**
+ * Writes n members (f64) as ascending distinct i64; returns how many were written, or BAD_INTEGER.
+ */
 function memberSet(from: usize, n: u32, to: usize): i32 {
   let sorted = true;
   let previous = i64.MIN_VALUE;
@@ -96,13 +98,13 @@ function memberSet(from: usize, n: u32, to: usize): i32 {
     put<i64>(to, count, value);
     count++;
   }
-  if (!ASC_NO_ASSERT) assert(count > 0 && count <= n, 'a set of members is not empty and has no more than was given');
+  if (!ASC_NO_ASSERT) assert(count > 0 && count <= n, 'a member set is not empty and not larger than its input');
   return <i32>count;
 }
 
 /**
- * Writes one record from ascending members; returns its size. The caller provides `recordBound`
- * bytes of space.
+ * Writes one record with ascending members; returns the size of the record in bytes. `out` needs as
+ * many bytes as `recordBound` returns.
  */
 export function writeRecord(
   out: usize,
@@ -131,8 +133,8 @@ export function writeRecord(
 }
 
 /**
- * Returns an upper bound on the bytes of a record with n members, including the 8-byte store after
- * the last member.
+ * Returns how many bytes of space are always enough to write a record with n members. Each member
+ * is written by an 8-byte store, which may end beyond the record.
  */
 export function recordBound(n: u32, propertyBytes: u32): u32 {
   return <u32>R_MEMBERS + membersBound(n) + propertyBytes + 8;
@@ -167,16 +169,17 @@ function encodeRow(
  * Encodes `rows` edges into consecutive records.
  *
  * - times, ids: f64[rows]; address 0 for `ids` means that all ids are 0;
- * - counts: u32[rows], the number of members of each edge;
- * - members: f64, those of all rows concatenated, in any order and with repetitions;
- * - propertyEnds: u32[rows], where each row's property block ends in `properties`; address 0 means
- *   that no row has a block;
- * - limit: maximum distinct members per edge.
+ * - counts: u32[rows], the number of members of each edge, with repetitions;
+ * - members: f64, the members of all rows concatenated. The members of a row may be in any order
+ *   and may be repeated;
+ * - propertyEnds: u32[rows], the offset in `properties` at which each row's property block ends;
+ *   address 0 means that no row has a block;
+ * - limit: maximum number of distinct members per edge.
  *
- * Returns the bytes written, or a status. EMPTY_MEMBERS, TOO_MANY_MEMBERS, BAD_INTEGER and
- * BAD_ARGUMENT (a property block that ends before it begins) set hg_result_offset to the row.
- * TOO_SMALL reports the bytes needed up to and including the row that did not fit. Every record
- * needs 8 bytes of space more than it occupies.
+ * Returns the number of bytes written, or a status. EMPTY_MEMBERS, TOO_MANY_MEMBERS, BAD_INTEGER
+ * and BAD_ARGUMENT (a property block that ends before it begins) make `hg_result_offset` return the
+ * row. After TOO_SMALL, `hg_result_needed` returns the bytes needed for all rows up to and
+ * including the first that did not fit. Every record needs 8 bytes of space more than it occupies.
  */
 export function encodeRecords(
   rows: u32,
@@ -225,7 +228,7 @@ export function encodeRecords(
       if (status == TOO_SMALL) tooSmall(written + hg_result_needed());
       break;
     }
-    if (!ASC_NO_ASSERT) assert(written + <u32>status <= capacity, 'records end inside of their region');
+    if (!ASC_NO_ASSERT) assert(written + <u32>status <= capacity, 'records end inside their region');
     written += <u32>status;
     propertyStart = propertyEnd;
     source += bytesOf<u64>(n);
@@ -268,7 +271,10 @@ function propertyEnd(at: usize, end: usize): usize {
   return at + 8 + length;
 }
 
-/** Checks one record at `record` in a region of `room` bytes; returns its size, or CORRUPT. */
+/**
+ * Checks the record in the `room` bytes that begin at `record`; returns the size of the record in
+ * bytes, or CORRUPT.
+ */
 export function checkRecord(record: usize, room: u32): i32 {
   if (room < <u32>R_MEMBERS + 2) return CORRUPT;
   const size = load<u32>(record);
@@ -288,8 +294,8 @@ export function checkRecord(record: usize, room: u32): i32 {
 }
 
 /**
- * Checks that [ptr, ptr + bytes) is exactly `count` records. Returns 0, or CORRUPT with the byte
- * offset.
+ * Checks that [ptr, ptr + bytes) is exactly `count` records. Returns 0 or CORRUPT;
+ * `hg_result_offset` then returns the offset of the first bad record.
  */
 export function checkRecords(ptr: usize, bytes: u32, count: u32): i32 {
   let at: u32 = 0;
@@ -335,7 +341,8 @@ export function skipProperty(at: usize): usize {
 }
 
 /**
- * Assigns the ids first, first + 1, ... to `count` consecutive records. Returns 0, or BAD_ARGUMENT.
+ * Assigns the ids `first`, `first + 1`, ... to `count` consecutive records. Returns 0, or
+ * BAD_ARGUMENT.
  */
 export function numberRecords(ptr: usize, count: u32, first: f64): i32 {
   let id = toInteger(first);

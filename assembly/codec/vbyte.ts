@@ -25,7 +25,7 @@ function lengthCode(value: u64): u32 {
   return u32(value > 0xff) + u32(value > 0xffff) + u32(value > 0xffffffff);
 }
 
-/** Returns an upper bound on the bytes of n encoded members. */
+/** Returns an upper bound on the size in bytes of n encoded members. */
 export function membersBound(n: u32): u32 {
   return ((n + 3) >> 2) + n * 8;
 }

@@ -1,5 +1,5 @@
-// Sorts keys by radix sort, one digit at a time from the least significant, in slices that the
-// caller drives.
+// Contains the two steps of a radix sort of keys: counting and placing. The caller performs both
+// steps for each digit, from the least significant on. A call handles one slice of the keys.
 
 import { cell, get, put } from '../memory/cells';
 
@@ -8,8 +8,8 @@ export const DIGIT_BITS: u32 = 11;
 export const DIGITS: u32 = 1 << DIGIT_BITS;
 
 /**
- * Counts the values of the digit at bit `shift` in n u64 keys, and adds the counts to `counts`. The
- * caller zeroes `counts` before the first slice.
+ * Counts how often the digit at bit `shift` has each value in n u64 keys, and adds this to
+ * `counts`. The caller zeroes `counts` before the first slice.
  */
 export function countDigits(keys: usize, n: u32, shift: u32, counts: usize): void {
   for (const end = cell<u64>(keys, n); keys < end; keys += 8) {
@@ -19,8 +19,9 @@ export function countDigits(keys: usize, n: u32, shift: u32, counts: usize): voi
 }
 
 /**
- * Moves n keys and their values (u32) to the places that the digit at bit `shift` gives them; equal
- * digits keep their order. `cursors`: prefix sums of the counts.
+ * Copies n keys and their values (u32) to places in ascending order of the digit at bit `shift`.
+ * Keys with equal digits keep their order. `cursors` contains the next place for each value of the
+ * digit. At first these are the prefix sums of the counts.
  */
 export function placeDigits(
   keys: usize,

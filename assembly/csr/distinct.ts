@@ -2,7 +2,7 @@
 
 import { after, cell, get, put } from '../memory/cells';
 
-/** Odd multipliers of a multiplicative hash; any would do. */
+/** Odd multipliers of a multiplicative hash. No result depends on their values. */
 const MIX_A: u64 = 0x9e3779b97f4a7c15;
 const MIX_B: u64 = 0xd6e8feb86659fd93;
 
@@ -27,8 +27,9 @@ function sameItems(a: usize, aEnd: usize, b: usize, bEnd: usize): bool {
  * their first row; `known` is the number of sets found before row `from`. Rows with equal hashes
  * are compared item by item.
  *
- * `slots` is a hash table u64[2^slotBits] of {u32 hash, u32 set + 1}: it has more slots than there
- * are rows, and is zeroed before the first call. Returns the number of sets found before row `to`.
+ * `slots` is a hash table u64[2^slotBits] of {u32 hash, u32 set + 1}: it must have more slots than
+ * there are rows, and must be zero before the first call. Returns the number of sets found before
+ * row `to`.
  */
 export function groupRows(
   starts: usize,
@@ -75,8 +76,8 @@ export function groupRows(
 }
 
 /**
- * Renumbers sets in the order of their leading rows. `ordinals` (u32) receives the new number of
- * each set, `rows` (u32) the leading row of each new number, and `sizes` (u32) the number of items
+ * Renumbers sets in the order of their leaders. `ordinals` (u32) receives the new number of each
+ * set. For each new number, `rows` (u32) receives the leader and `sizes` (u32) the number of items
  * in this row. `known` is the number of sets whose leader is before row `from`; returns the number
  * of sets whose leader is before row `to`.
  */
@@ -104,8 +105,8 @@ export function orderSets(
 }
 
 /**
- * Replaces the sets in setOf[from, to) by their new numbers. Adds each row's weight and
- * multiplicity (f64) to those of its set.
+ * Replaces the set numbers of the rows [from, to) in `setOf` by the new numbers. Adds each row's
+ * weight and multiplicity (f64) to those of its set.
  */
 export function totalSets(
   setOf: usize,

@@ -1,10 +1,10 @@
-// Numbers the nodes of a hypergraph: node ids become ordinals 0, 1, 2, ... in ascending order.
+// Gives the ordinals 0, 1, 2, ... to the nodes of a hypergraph, in ascending order of node id.
 
 import { cell, get, put } from '../memory/cells';
 
 /**
- * Bytes of an entry of the node table. An entry covers 64 consecutive ids: {u64 bits, 1 for each id
- * that is a node, u32 ordinal of the first of these nodes, u32 unused}.
+ * Size in bytes of one entry of the node table. An entry covers 64 consecutive ids: {u64 bits, one
+ * per id, set if the id is a node; u32 ordinal of the first of these nodes; u32 unused}.
  */
 export const NODE_ENTRY_BYTES: u32 = 16;
 /**
@@ -27,8 +27,8 @@ export function markNodes(ids: usize, n: u32, least: f64, table: usize): void {
 }
 
 /**
- * Writes the first ordinal of each entry in [from, to). `first` is the ordinal of the first node in
- * these entries; returns the ordinal after the last node.
+ * Writes the first ordinal into each table entry in [from, to). `first` is the ordinal of the first
+ * node in these entries; returns the ordinal after the last node.
  */
 export function rankNodes(table: usize, from: u32, to: u32, first: u32): u32 {
   for (let i = from; i < to; i++) {
@@ -63,8 +63,8 @@ export function mapNodes(ids: usize, n: u32, least: f64, table: usize, out: usiz
 }
 
 /**
- * Writes id - least as u64 keys, and first, first + 1, ... as places (u32). This is the first step
- * for ids that are spread too widely for a table.
+ * Writes `id - least` of each id to `keys` (u64), and `first`, `first + 1`, ... to `places` (u32).
+ * If ids are spread too widely for a node table, they are sorted instead; this is the first step.
  */
 export function keysOfNodes(ids: usize, n: u32, least: f64, first: u32, keys: usize, places: usize): void {
   const base = <i64>least;
@@ -75,9 +75,9 @@ export function keysOfNodes(ids: usize, n: u32, least: f64, first: u32, keys: us
 }
 
 /**
- * Numbers the sorted keys [from, to): writes the ordinal of each key to `ordinals` (u32) at the
- * key's place, and each new id to `nodeIds` (f64). `known` is the number of distinct keys before
- * `from`; returns the number of distinct keys before `to`.
+ * Gives ordinals to the sorted keys [from, to): writes the ordinal of each key to `ordinals` (u32)
+ * at the key's place, and each new id to `nodeIds` (f64). `known` is the number of distinct keys
+ * before `from`; returns the number of distinct keys before `to`.
  */
 export function assignNodes(
   keys: usize,

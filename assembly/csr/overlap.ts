@@ -1,10 +1,11 @@
-// Builds the graph that joins rows sharing at least s items, and counts the items that they share.
-// For a hypergraph this is the co-member graph or the line graph.
+// Builds the graph in which two rows are neighbours if they share at least s items, and counts the
+// shared items. For a hypergraph this is the co-member graph (rows are nodes, items are edges) or
+// the line graph (rows are edges, items are nodes).
 
 import { after, bytesOf, cell, get, put } from '../memory/cells';
 import { BAD_ARGUMENT, setRows } from '../status';
 
-// The block of hg_graph_overlaps (README.md): u32 each.
+// Offsets of the fields, each a u32, in the block of `hg_graph_overlaps` (README.md).
 const B_ROWS: usize = 0;
 const B_LEAST: usize = 4;
 const B_ROW_STARTS: usize = 8;
@@ -31,14 +32,14 @@ function bitsAt(base: usize, index: u32): usize {
 }
 
 /**
- * Returns the bytes of the bitmaps for rows 0 to rows - 1: one bit per row, then one summary bit
+ * Returns the size in bytes of the bitmaps for `rows` rows: one bit per row, then one summary bit
  * per 64 of these bits. Both parts consist of whole u64.
  */
 export function bitmapBytes(rows: u32): u32 {
   return bytesOf<u64>((rows >> 6) + 1) + bytesOf<u64>((rows >> 12) + 1);
 }
 
-/** Returns the total number of rows over all items of `row`, counted with repetition. */
+/** Returns the sum, over all items of `row`, of the number of rows that contain the item. */
 function pairsOf(block: usize, row: u32): u64 {
   const itemStarts = <usize>load<u32>(block, B_ITEM_STARTS);
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
@@ -109,7 +110,10 @@ function insertionSort(list: usize, end: usize): void {
   }
 }
 
-/** Writes the few rows [list, end) in ascending order, with their counts; zeroes the counts. */
+/**
+ * Writes the rows of the short list [list, end) in ascending order, with their counts; zeroes the
+ * counts.
+ */
 function emitFew(list: usize, end: usize, counts: usize, neighbours: usize, shared: usize): void {
   insertionSort(list, end);
   for (; list < end; list += 4) {
@@ -122,7 +126,10 @@ function emitFew(list: usize, end: usize, counts: usize, neighbours: usize, shar
   }
 }
 
-/** Same as emitFew, but sorts through bitmaps for `rows` rows (all zero before and after). */
+/**
+ * Same as `emitFew` for a long list. Sorts it by means of bitmaps for `rows` rows, which are all
+ * zero before and after the call.
+ */
 function emitMany(
   list: usize,
   end: usize,
@@ -166,12 +173,12 @@ function emitMany(
 }
 
 /**
- * Finds the neighbours of the rows from `from` on: the other rows, ascending, that share at least s
- * items with a row, and the number of items shared (u32 each, space for `capacity`). Writes the
- * number of neighbours of each row to the lengths in the block. Stops when `work` steps are done or
- * the next row might not fit; hg_result_rows is the row to continue from. Returns the number of
- * entries written, or BAD_ARGUMENT if not even one row might fit (space for all other rows is
- * always enough).
+ * Finds the neighbours of each row from `from` on: the other rows that share at least s items with
+ * the row. Writes them in ascending order to `neighbours` and the numbers of shared items to
+ * `shared` (u32 each, space for `capacity` entries). Writes the number of neighbours of each row to
+ * the lengths in the block. Stops when `work` steps are done or the next row might not fit;
+ * `hg_result_rows` returns the row to continue from. Returns the number of entries written, or
+ * BAD_ARGUMENT if not even one row might fit (space for all other rows is always enough).
  */
 export function overlapRows(block: usize, from: u32, work: u32, neighbours: usize, shared: usize, capacity: u32): i32 {
   const rows = load<u32>(block, B_ROWS);

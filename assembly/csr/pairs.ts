@@ -1,5 +1,5 @@
-// Turns pairs of items into items: rows that share k items share k (k - 1) / 2 pairs. The gain: a
-// pair is rarely contained in very many rows, as a single item may be.
+// Makes every pair of items a new item: two rows that share k items share k (k - 1) / 2 pairs. This
+// saves time, because a single item may be in very many rows, but a pair of items rarely is.
 
 import { after, cell, get, put } from '../memory/cells';
 import { setRows } from '../status';
@@ -7,7 +7,7 @@ import { setRows } from '../status';
 /** Cost of accessing a row, in steps: finding the row's items is a random memory access. */
 const ITEM_STEPS: u64 = 8;
 
-// The block of hg_graph_pairs (README.md): u32 each.
+// Offsets of the fields, each a u32, in the block of `hg_graph_pairs` (README.md).
 const B_ROW_STARTS: usize = 0;
 const B_ROW_ITEMS: usize = 4;
 const B_ITEM_STARTS: usize = 8;
@@ -17,14 +17,15 @@ const B_CURSORS: usize = 20;
 const B_MARKS: usize = 24;
 const B_PAIR_STARTS: usize = 28;
 const B_PAIR_ROWS: usize = 32;
-// State, zero at first: how many pairs have been written, and how many rows in them.
+// State, zero at first: the number of pairs written, and the total number of rows written for them.
 const B_PAIRS: usize = 36;
 const B_ENTRIES: usize = 40;
 export const PAIRS_BLOCK_BYTES: u32 = 44;
 
 /**
- * Counts how often each other item occurs after `item` in the rows that contain `item`, in marks
- * {u32 item + 1, u32 count}. Returns the steps taken.
+ * Counts, for each later item, the rows that contain both this item and `item`. The mark of the
+ * later item receives {u32 item + 1, u32 count}. Moves the cursor of each row beyond `item`.
+ * Returns the number of steps.
  */
 function countBehind(block: usize, item: u32, from: usize, to: usize): u64 {
   const rowStarts = <usize>load<u32>(block, B_ROW_STARTS);
@@ -50,8 +51,8 @@ function countBehind(block: usize, item: u32, from: usize, to: usize): u64 {
 }
 
 /**
- * Writes the rows of each pair of `item` and a later item that at least two rows contain. Each mark
- * of such a pair becomes {u32 0, u32 place of the next row}.
+ * Takes each later item that at least two rows contain together with `item`, and writes these rows
+ * as the rows of the pair. The mark of the later item becomes {u32 0, u32 place of the next row}.
  */
 function writePairs(block: usize, item: u32, from: usize, to: usize): void {
   const rowStarts = <usize>load<u32>(block, B_ROW_STARTS);
@@ -90,9 +91,9 @@ function writePairs(block: usize, item: u32, from: usize, to: usize): void {
 /**
  * Lists the pairs {a, b} of items that at least two rows contain, for items a from `from` on.
  * Writes the start of each pair and its rows (ascending within each pair). Stops when `work` steps
- * are done and returns the item to continue from; hg_result_rows is the number of pairs so far.
- * Space needed: as many row entries as there are pairs of items over all rows, and half as many
- * starts plus one.
+ * are done and returns the item to continue from; `hg_result_rows` returns the number of pairs so
+ * far. Space needed: one row entry for each pair of items in each row, and half as many starts plus
+ * one.
  */
 export function pairItems(block: usize, from: u32, work: u32): u32 {
   const items = load<u32>(block, B_ITEMS);
@@ -111,7 +112,7 @@ export function pairItems(block: usize, from: u32, work: u32): u32 {
   return item;
 }
 
-/** Replaces each of n counts of shared pairs, k (k - 1) / 2, by the number of shared items k. */
+/** Replaces each of n counts of shared pairs, k (k - 1) / 2, by k, the number of shared items. */
 export function itemsOfPairs(counts: usize, n: u32): void {
   for (const end = cell<u32>(counts, n); counts < end; counts += 4) {
     store<u32>(counts, <u32>((1.0 + sqrt<f64>(1.0 + 8.0 * <f64>load<u32>(counts))) * 0.5 + 0.5));

@@ -25,9 +25,9 @@ export function tally(items: usize, n: u32, counts: usize): void {
 }
 
 /**
- * Writes the rows that contain each item. `cursors` (u32, one per item) are the places of the next
- * entries, and advance as entries are written. When all rows are done, a cursor is where the rows
- * of the next item begin.
+ * Writes the rows that contain each item. `cursors` (u32, one per item) contains the place of the
+ * next entry of each item, and advances as entries are written. When all rows are done, the cursor
+ * of an item is the place where the rows of the next item begin.
  */
 export function transpose(starts: usize, items: usize, from: u32, to: u32, cursors: usize, out: usize): void {
   let at = cell<u32>(items, get<u32>(starts, from));

@@ -5,12 +5,12 @@ import { cell, element, get, put } from '../memory/cells';
 /** A block is one cache line, so that a test loads only one line. */
 const BLOCK_BYTES: u32 = 64;
 const BITS_PER_NODE: u32 = 12;
-/** Bytes of a directory record: u32 ptr, u32 bytes, i64 min, i64 max. */
+/** Size in bytes of a directory record {u32 ptr, u32 bytes, i64 min, i64 max}. */
 export const FILTER_RECORD_BYTES: u32 = 24;
 
 /**
- * Returns the bytes of the filter for `n` distinct nodes: 12 bits per node, in whole blocks, at
- * least one.
+ * Returns the size in bytes of the filter for `n` distinct nodes: 12 bits per node, rounded up to
+ * whole blocks, and at least one block.
  */
 export function filterBytes(n: u32): u32 {
   const blocks = (<u64>n * BITS_PER_NODE + 511) / 512;
@@ -18,8 +18,8 @@ export function filterBytes(n: u32): u32 {
 }
 
 /**
- * Writes the filter of `nodes` (i64[n]) to `out` (`bytes` long, from filterBytes). Cost: one block
- * read and written per node.
+ * Writes the filter of `nodes` (i64[n]) to `out`; `bytes` is the size that `filterBytes` returned.
+ * Cost: one block read and written per node.
  */
 export function filterBuild(nodes: usize, n: u32, out: usize, bytes: u32): void {
   memory.fill(out, 0, bytes);
@@ -39,9 +39,9 @@ export function filterBuild(nodes: usize, n: u32, out: usize, bytes: u32): void 
  * Returns whether the filter may contain `node`; always true for a node that it was built with.
  *
  * False positives: 0.4 % measured with 5,000 to 1,000,000 nodes; 0.1 to 0.4 % with fewer nodes,
- * where the number of blocks is rounded up. Cost: two multiplications, one 64-byte block (Putze,
- * Sanders and Singler, "Cache-, hash- and space-efficient Bloom filters", 2007), 7 bits tested per
- * node.
+ * where the number of blocks is rounded up. Cost: four multiplications, one 64-byte block loaded
+ * (Putze, Sanders and Singler, "Cache-, hash- and space-efficient Bloom filters", 2007), and up to
+ * 7 bits tested.
  */
 export function filterTest(ptr: usize, bytes: u32, node: i64): bool {
   return holds(ptr, bytes, mix(node));
@@ -50,8 +50,8 @@ export function filterTest(ptr: usize, bytes: u32, node: i64): bool {
 /**
  * Writes the indexes of the filters that may contain all `k` nodes (f64[k], integers) to `out`
  * (u32[count]), ascending; returns their number. `dir` has `count` records of 24 bytes {u32 ptr,
- * u32 bytes, i64 min, i64 max}. A record whose `bytes` is less than 64 contains no node. A node
- * that is not an integer is in no filter.
+ * u32 bytes, i64 min, i64 max}. A record whose `bytes` is less than 64 has no filter, and its index
+ * is not written. If a node is not an integer, no index is written.
  *
  * Cost: one hash per node; one range check and at most one block per node and remaining filter.
  */
@@ -84,7 +84,8 @@ function keepHolders(dir: usize, list: usize, count: u32, node: i64): u32 {
 }
 
 /**
- * Multiplier that spreads the hash over seven 9-bit positions: 3 bits for the word, 6 for the bit.
+ * Multiplier that spreads the hash over seven 9-bit positions: 3 bits select a word of the block, 6
+ * bits select a bit of the word.
  */
 const POSITIONS: u64 = 0x9e3779b97f4a7c15;
 

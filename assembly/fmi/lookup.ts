@@ -48,8 +48,8 @@ export function findNode(s: usize, node: i64): i32 {
 }
 
 /**
- * Fills `lists` with {address, length} of the part of each node's postings in rows [from, to),
- * shortest first. Returns false if one of these parts is empty.
+ * Fills `lists` with one {address, length} per node: the part of the node's postings that is in
+ * rows [from, to). Shorter parts come first. Returns false if one of these parts is empty.
  */
 function gatherLists(s: usize, nodes: usize, k: u32, from: u32, to: u32): bool {
   const offsets = <usize>load<u32>(s + S_POSTING_OFFSETS);
@@ -83,7 +83,7 @@ function widenInPlace(ptr: usize, n: u32): void {
 /**
  * Writes the rows in [from, to) that contain all k nodes (f64[k]), ascending, as u32 at `out`,
  * which has space for `capacity` entries and HG_ROWS_SLACK_BYTES more. Returns the number of rows
- * written; hg_result_rows is the row to continue from (`to` if all were returned).
+ * written; `hg_result_rows` returns the row to continue from (`to` if all were written).
  */
 export function lookupRows(s: usize, nodes: usize, k: u32, from: u32, to: u32, out: usize, capacity: u32): i32 {
   if (!k || k > MAX_LOOKUP_NODES || !capacity) return BAD_ARGUMENT;
@@ -104,7 +104,7 @@ export function lookupRows(s: usize, nodes: usize, k: u32, from: u32, to: u32, o
     count = intersect16(out, count, load<u32>(cell<u64>(lists, i)), load<u32>(cell<u64>(lists, i) + 4), out);
   }
   if (!ASC_NO_ASSERT)
-    assert(count <= shortest && shortest <= capacity, 'no more rows are found than the shortest list has');
+    assert(count <= shortest && shortest <= capacity, 'no more rows are found than the shortest list contains');
   widenInPlace(out, count);
   return <i32>count;
 }

@@ -3,8 +3,8 @@
 import { bytesOf, cell } from '../memory/cells';
 
 /**
- * Bytes after the largest possible result that intersect32 and intersect16 may overwrite, except
- * when `out` is `a`.
+ * Number of bytes after the largest possible result that `intersect32` and `intersect16` may
+ * overwrite, except when `out` is `a`.
  */
 export const OUT_SLACK: u32 = 16;
 /** Length ratio above which lists are searched (galloping) instead of merged. */
@@ -37,7 +37,7 @@ export function intersect32(a: usize, na: u32, b: usize, nb: u32, out: usize): u
   else return mergeCommon<u32>(a, cell<u32>(a, na), b, cell<u32>(b, nb), out, out);
 }
 
-/** Same as intersect32, for u16 ordinals: 8 x 8 values per step with SIMD. */
+/** Same as `intersect32`, for u16 ordinals: 8 x 8 values per step with SIMD. */
 export function intersect16(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (na == 0 || nb == 0) return 0;
   if (<u64>na > <u64>nb * GALLOP_RATIO) return gallop<u16>(b, nb, a, na, out);
@@ -48,7 +48,7 @@ export function intersect16(a: usize, na: u32, b: usize, nb: u32, out: usize): u
 
 /**
  * Writes the values of `a` that are not in `b`, both strictly ascending u32 lists; returns their
- * number. `out` needs space for na u32; it may be `a`. Cost: like intersect32.
+ * number. `out` needs space for na u32; it may be `a`. Cost: like `intersect32`.
  */
 export function difference32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (<u64>na > <u64>nb * GALLOP_RATIO) return cutRuns(a, na, b, nb, out);
@@ -123,7 +123,8 @@ function seek<T>(list: usize, n: u32, value: u32): usize {
 
 /**
  * Returns the address of the first value at or after `list` that is not below `value`, or the end.
- * Takes doubling steps, then a binary search between the last two.
+ * Takes steps of doubling length until it is past the value, then searches the last step by binary
+ * search.
  */
 function leap<T>(list: usize, end: usize, value: u32): usize {
   let step: usize = sizeof<T>();
@@ -184,7 +185,8 @@ function cutRuns(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
 }
 
 /**
- * Writes the common values with a branchless merge; `start` is where the complete result begins.
+ * Appends at `out` the common values, found by a branchless merge. Returns the length of the
+ * complete result, which begins at `start`.
  */
 function mergeCommon<T>(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, start: usize): u32 {
   while (a < aEnd && b < bEnd) {
@@ -198,7 +200,10 @@ function mergeCommon<T>(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize
   return <u32>((out - start) >> alignof<T>());
 }
 
-/** Writes the values that are only in `a`; `start` is where the complete result begins. */
+/**
+ * Appends at `out` the values that are only in `a`. Returns the length of the complete result,
+ * which begins at `start`.
+ */
 function mergeMissing(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, start: usize): u32 {
   while (a < aEnd && b < bEnd) {
     const x = load<u32>(a);
@@ -215,8 +220,8 @@ function mergeMissing(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, 
 /**
  * Compares blocks of 4 values of `a` with blocks of 4 values of `b`. Keeps the values of `a` that
  * are in `b` (`flip` 0) or are not (`flip` 15, which inverts a mask of 4 lanes). The matches of a
- * block are collected in a register, and the kept values are written when `a` moves to its next
- * block. So `out` never overtakes the part of `a` that has been read.
+ * block are collected in a register, and the kept values are written before the next block of `a`
+ * is read. So `out` never overtakes the part of `a` that has been read.
  */
 function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): u32 {
   if (load<u32>(PACK16 + 4080) == 0) fillPacks();
@@ -238,7 +243,8 @@ function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): 
     }
     b += usize(bLast <= aLast) << 4;
   }
-  // The last block of `a`: its values up to the last match are below all remaining values of `b`.
+  // Handles the last block of `a` up to its last match: these values are below all remaining values
+  // of `b`.
   for (let lanes = v128.bitmask<i32>(matched); lanes != 0; lanes >>= 1, a += 4) {
     if (((lanes ^ flip) & 1) == 0) continue;
     store<u32>(out, load<u32>(a));
@@ -248,7 +254,7 @@ function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): 
   return mergeMissing(a, aEnd, b, bEnd, out, start);
 }
 
-/** Same as blocks32, for intersections of blocks of 8 u16. */
+/** Same as `blocks32`, for intersections of blocks of 8 u16. */
 function blocks16(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (load<u32>(PACK16 + 4080) == 0) fillPacks();
   const start = out;

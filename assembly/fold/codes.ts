@@ -18,12 +18,12 @@ const SPREAD: usize = memory.data(4096, 16);
 
 /**
  * Writes the code of every row (u16[rows]); rows with a null have the last code. Returns the number
- * of codes; hg_result_rows is this number without the code of null. Returns 0 if the field has no
- * values, or too many different values for codes. Returns TOO_SMALL, with the number of entries
- * needed, if there are more than `capacity` codes.
+ * of codes; `hg_result_rows` returns this number without the code of null. Returns 0 if the field
+ * has no values, or too many different values for codes. Returns TOO_SMALL if there are more than
+ * `capacity` codes; `hg_result_needed` then returns their number.
  *
- * `values` (f64[]) receives the value of each code except null's. For a text this is its rank among
- * the distinct texts, for a bucket the time of the first row in the bucket.
+ * `values` (f64[]) receives the value of each code except the code of null. For a text this is its
+ * rank among the distinct texts, for a bucket the time of the first row in the bucket.
  */
 export function codesOf(s: usize, field: u32, column: u32, codes: usize, values: usize, capacity: u32): i32 {
   const rows = load<u32>(s + S_ROWS);
@@ -85,7 +85,7 @@ function widen(bytes: usize, rows: u32, codes: usize): void {
   for (; row < rows; row++) put<u16>(codes, row, <u16>load<u8>(bytes + row));
 }
 
-/** Writes 8 codes at a time: `codes` has space up to the next multiple of 8. */
+/** Writes 8 codes at a time, so `codes` must have space up to the next multiple of 8 rows. */
 function spreadBits(bits: usize, rows: u32, codes: usize): void {
   if (!load<u16>(SPREAD + 16)) {
     for (let byte: u32 = 0; byte < 256; byte++) {
@@ -147,7 +147,10 @@ function bucketCodes(s: usize, rows: u32, codes: usize, values: usize, capacity:
   return <i32>count;
 }
 
-/** Gives rows [from, to) the same code, 4 rows at a time: `codes` has space for 3 more rows. */
+/**
+ * Gives the rows [from, to) the same code, 4 rows at a time, so `codes` must have space for 3 more
+ * rows.
+ */
 function fillCodes(codes: usize, from: u32, to: u32, code: u32): void {
   const four = <u64>code * 0x0001000100010001;
   const end = cell<u16>(codes, to);
@@ -155,8 +158,9 @@ function fillCodes(codes: usize, from: u32, to: u32, code: u32): void {
 }
 
 /**
- * Writes where each distinct text of a column ends (u32[]), followed by the texts; returns the
- * bytes written. Returns TOO_SMALL if they do not fit, BAD_ARGUMENT if the column has no texts.
+ * Writes the end offset of each distinct text of a column (u32[]), followed by the texts; returns
+ * the number of bytes written. Returns TOO_SMALL if these do not fit, BAD_ARGUMENT if the column is
+ * not a text column or has no values.
  */
 export function textsOf(s: usize, column: u32, out: usize, capacity: u32): i32 {
   const state = openColumn(<usize>load<u32>(s + S_BASE), load<u32>(s + S_ROWS), column, cursor);
@@ -171,8 +175,8 @@ export function textsOf(s: usize, column: u32, out: usize, capacity: u32): i32 {
 }
 
 /**
- * Combines two fields: codes = codes * count + more, where `count` is the number of codes in
- * `more`.
+ * Replaces the codes of a field by codes for pairs of values of two fields: codes = codes * count +
+ * more, where `count` is the number of codes in `more`.
  */
 export function joinCodes(codes: usize, more: usize, count: u32, rows: u32): void {
   let row: u32 = 0;
@@ -190,8 +194,7 @@ export function joinCodes(codes: usize, more: usize, count: u32, rows: u32): voi
 }
 
 /**
- * Keeps the selected rows whose code has the truth value 1. `truth` is u8[count], 0 or 1 for each
- * code.
+ * Deselects the rows whose code has the truth value 0. `truth` is u8[count], 0 or 1 for each code.
  */
 export function keepCodes(selection: usize, codes: usize, rows: u32, truth: usize, count: u32): void {
   const words = wordsOf(rows);
@@ -211,7 +214,8 @@ export function keepCodes(selection: usize, codes: usize, rows: u32, truth: usiz
 }
 
 /**
- * Returns the truth values of 64 rows with codes below 16: one 16-byte table lookup for 16 codes.
+ * Returns, as bits, the truth values of 64 rows with codes below 16. Each table lookup handles 16
+ * rows.
  */
 function truths16(from: usize, truth: usize, count: u32): u64 {
   if (ASC_FEATURE_SIMD) {
@@ -228,7 +232,7 @@ function truths16(from: usize, truth: usize, count: u32): u64 {
   } else return 0;
 }
 
-/** Counts the selected rows with each code: u32[count]. */
+/** Writes the number of selected rows with each code to `out` (u32[count]). */
 export function countCodes(selection: usize, codes: usize, rows: u32, out: usize, count: u32): void {
   memory.fill(out, 0, bytesOf<u32>(count));
   const words = wordsOf(rows);

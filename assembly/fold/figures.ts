@@ -1,5 +1,5 @@
-// Computes figures of a segment's numbers: count, sum, least and greatest over the selected rows,
-// for all of them together or for each code separately.
+// Computes figures of a segment's numbers: the count, the sum, the least and the greatest number,
+// over all selected rows together or for each code separately.
 
 import { element, get } from '../memory/cells';
 import { STATE_VALUES } from '../segment/columns';
@@ -21,9 +21,9 @@ import {
 import { endsOfReals, sumOfReals } from './reals';
 
 /**
- * Figures of one group, f64 each: the count of numbers, their sum, the compensation of the sum, the
- * least and the greatest number. For reals, sum + compensation is more accurate than one double;
- * for integers both parts are exact.
+ * Offsets of the figures of one group, f64 each: the count of numbers, their sum, the compensation
+ * of the sum, the least and the greatest number. For reals, sum + compensation is more accurate
+ * than one double; for integers both parts are exact.
  */
 export const F_COUNT: usize = 0;
 export const F_SUM: usize = 8;
@@ -41,8 +41,9 @@ const numbers: usize = memory.data(32, 16);
 
 /**
  * Writes the figures of `groups` groups. If `codes` (u16[rows]) is 0, all selected rows form one
- * group. Figures that were not requested have the values for no rows (0, +Infinity, -Infinity);
- * only the count may be present anyway. Returns 0, or BAD_ARGUMENT if the field is not numeric.
+ * group. Figures that were not requested have the values of an empty group (0, +Infinity,
+ * -Infinity), except that the count may be present without being requested. Returns 0, or
+ * BAD_ARGUMENT if the field is not numeric.
  */
 export function figuresOf(
   s: usize,
@@ -106,8 +107,9 @@ function countChosen(selection: usize, rows: u32, nulls: usize): u64 {
   return count;
 }
 
-// Integers are packed relative to the least of them. Packed values are summed in two 32-bit halves,
-// each in an i64, which cannot overflow for any number of rows.
+// Integers are packed: stored as the difference from the least integer of the column. The low and
+// the high 32 bits of packed values are summed separately, each in an i64, which cannot overflow
+// with the rows of one segment.
 
 function storeIntegerSum(out: usize, count: i64, low: i64, high: i64): void {
   const least = load<i64>(numbers + N_LEAST);
@@ -176,8 +178,9 @@ function countGroups(selection: usize, rows: u32, codes: usize, out: usize): voi
 }
 
 /**
- * Sums reals by group. Adjacent rows often belong to one group, so its sum stays in local variables
- * until a row of another group follows; otherwise every row would wait for memory.
+ * Sums reals by group. Adjacent rows often belong to the same group, so the sum of the current
+ * group stays in local variables until a row of another group follows. Sums in memory would make
+ * every row wait for the store of the row before.
  */
 function sumRealGroups<T>(selection: usize, rows: u32, codes: usize, out: usize): void {
   const data = <usize>load<u32>(numbers + N_DATA);
@@ -224,8 +227,8 @@ function realGroupEnds<T>(selection: usize, rows: u32, codes: usize, out: usize)
 }
 
 /**
- * Sums integers by group. The fields of the sum and its compensation hold the two halves until the
- * end.
+ * Sums integers by group. Until the end, F_SUM and F_LACK contain the sums of the low and the high
+ * halves as i64.
  */
 function sumIntegerGroups(selection: usize, rows: u32, codes: usize, groups: u32, out: usize): void {
   const data = <usize>load<u32>(numbers + N_DATA);

@@ -27,8 +27,8 @@ import {
 } from '../segment/layout';
 
 /**
- * Which field of a row is used: a property column, the time, the id, the member count, or the
- * bucket (the bucket only for codes).
+ * The fields of a row: a property column, the time, the id, the member count, and the bucket. The
+ * bucket has codes but no numbers.
  */
 export const FIELD_COLUMN: u32 = 0;
 export const FIELD_TIME: u32 = 1;
@@ -36,7 +36,7 @@ export const FIELD_ID: u32 = 2;
 export const FIELD_SIZE: u32 = 3;
 export const FIELD_BUCKET: u32 = 4;
 
-/** Rows per word of a selection. */
+/** Number of rows per word of a selection. */
 export const WORD_ROWS: u32 = 64;
 
 /**

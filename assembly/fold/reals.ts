@@ -5,7 +5,7 @@
 import { bytesOf, cell, get } from '../memory/cells';
 import { chosenRows, WORD_ROWS, wordsOf } from './numbers';
 
-/** Words with fewer selected rows are summed row by row. */
+/** Words of a selection with fewer rows than this are summed row by row. */
 const FEW_ROWS: u64 = 12;
 /**
  * For each value of two bits of a selection: the mask of the lanes to keep. 4 masks of 16 bytes.

@@ -20,7 +20,7 @@ import {
   wordsOf,
 } from './numbers';
 
-/** Fields of a range, as for hg_segment_filter (psi/filter.ts). */
+/** Offsets of the fields of a range, the same as for `hg_segment_filter` (psi/filter.ts). */
 const R_LOW: usize = 0;
 const R_HIGH: usize = 8;
 const R_MISSING: usize = 16;
@@ -59,8 +59,8 @@ export function selectRows(out: usize, rows: u32, list: usize, n: u32): void {
 }
 
 /**
- * Deselects the rows of `dead` (u32[m]) whose deletion (f64 LSN in `deaths`) is <= lsn. If `deaths`
- * is 0, deselects all of them.
+ * Deselects the rows of `dead` (u32[m]) whose deletion has an LSN (f64, in `deaths`) <= `lsn`. If
+ * `deaths` is 0, deselects all rows of `dead`.
  */
 export function dropRows(selection: usize, dead: usize, deaths: usize, m: u32, lsn: f64): void {
   for (let i: u32 = 0; i < m; i++) {
@@ -121,7 +121,7 @@ function selectReals(selection: usize, rows: u32, range: usize, flip: u64): void
   const flags = load<u32>(range + R_FLAGS);
   let low = load<f64>(range + R_LOW);
   let high = load<f64>(range + R_HIGH);
-  // No value is beyond an infinity, so an open bound there selects nothing.
+  // No value is above +Infinity or below -Infinity, so an open bound there selects nothing.
   let none = (flags & LOW_OPEN && low == Infinity) || (flags & HIGH_OPEN && high == -Infinity);
   if (flags & LOW_OPEN) low = above(low);
   if (flags & HIGH_OPEN) high = -above(-high);
@@ -195,7 +195,7 @@ function selectIntegers(selection: usize, rows: u32, range: usize, flip: u64): v
   const width = load<u32>(numbers + N_WIDTH);
   const data = <usize>load<u32>(numbers + N_DATA);
   const nulls = <usize>load<u32>(numbers + N_NULLS);
-  // The packed values are compared, so the range becomes [first, first + span].
+  // Packed values are compared, so the range is converted to packed values [first, first + span].
   let low = firstFrom(load<f64>(range + R_LOW), bool(flags & LOW_OPEN)) - least;
   const high = -firstFrom(-load<f64>(range + R_HIGH), bool(flags & HIGH_OPEN)) - least;
   if (low < 0) low = 0;

@@ -8,15 +8,15 @@
 // result. Otherwise the result is the nearest multiple of 10^k in the interval.
 //
 // To compare exactly, the value and both ends of the interval are multiplied by 10^-k in fixed
-// point with two fractional bits. The power is a 128-bit approximation; rounding the products to
-// odd keeps all comparisons exact.
+// point with two fractional bits. 10^-k is approximated with 128 bits. Rounding the products to odd
+// keeps all comparisons exact.
 //
 // Example: the least double, 2^-1074 = 4.94...e-324, has the interval from 2.47...e-324 to
 // 7.41...e-324. No multiple of 10^-323 is in it. The nearest multiple of 10^-324 gives 5e-324.
 
-/** Maximum bytes that writeInt writes for any i64. */
+/** Maximum number of bytes that `writeInt` writes for any i64. */
 export const MAX_INT_TEXT: u32 = 20;
-/** Maximum bytes that writeFloat writes for any f64. */
+/** Maximum number of bytes that `writeFloat` writes for any f64. */
 export const MAX_FLOAT_TEXT: u32 = 25;
 
 /** ASCII '0' in every byte. */
@@ -121,9 +121,10 @@ export function writeInt(out: usize, value: i64): usize {
 }
 
 /**
- * Writes JSON.stringify(value): the shortest text that reads back as the same f64, and the nearest
- * of these if there are several; `null` for NaN and the infinities, `0` for -0. Returns the pointer
- * after the last byte. `out`: MAX_FLOAT_TEXT bytes, all of which may be overwritten.
+ * Writes the same text as `JSON.stringify(value)`: the shortest text that reads back as the same
+ * f64, or the nearest to the value if several texts are equally short. Writes `null` for NaN and
+ * the infinities, `0` for -0. Returns the pointer after the last byte. `out`: MAX_FLOAT_TEXT bytes,
+ * all of which may be overwritten.
  *
  * Cost: one division for values with few decimals (prices, milliseconds); otherwise three 128 x
  * 64-bit products. Notation: ECMA-262, Number::toString.
@@ -143,8 +144,9 @@ export function writeFloat(out: usize, value: f64): usize {
     out++;
     value = -value;
   }
-  // No two decimal numbers of up to 15 digits are the same double. So a text of this length that
-  // reads back as the value is the shortest one, once its trailing zeros are removed.
+  // Two different decimal numbers of up to 15 digits are never the same double. So if a text of
+  // this length reads back as the value, it is the shortest one once its trailing zeros are
+  // removed.
   if (value <= 9007199254740992 && value >= 1e-6) {
     const whole = <i64>value; // signed: the conversion is one instruction, from u64 it takes several
     if (<f64>whole == value) return writeDigits(out, whole);
@@ -253,8 +255,8 @@ function log2OfPower10(exponent: i32): i32 {
 }
 
 /**
- * Returns bits 128 and up of (high:low) * value, with the lowest bit set if the bits cut off were
- * not all 0.
+ * Returns bits 128 and up of (high:low) * value, with the lowest bit set if bits 64 to 127 exceed
+ * 1. These may be 1 for an exact product, because the power is rounded up.
  */
 function roundToOdd(low: u64, high: u64, value: u64): u64 {
   const carried = high * value + multiplyHigh(low, value);
@@ -325,7 +327,7 @@ function writeDigitsExact(out: usize, value: u32): usize {
   return out + 1;
 }
 
-/** Returns how many decimal digits a value has (1 to 17). */
+/** Returns the number of decimal digits of a value that has 1 to 17 digits. */
 function digitCount(value: u64): i32 {
   let count = 1;
   if (value >= 10000000000000000) return 17;

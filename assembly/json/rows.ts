@@ -41,9 +41,10 @@ export const ROWS_LINES: u32 = 2;
 export const ROWS_COLUMNS: u32 = 3;
 
 /*
- * The row plan, made by the host: u32 columns, then per column {u32 column id, u32 key offset, u32
- * key bytes, u32 missing offset, u32 missing bytes}, with offsets from the start of the plan. A key
- * is the text before a value (`,"weight":`); "missing" is the JSON text of the column's default.
+ * The row plan, which the host writes: u32 number of columns, then for each column {u32 column id,
+ * u32 key offset, u32 key bytes, u32 missing offset, u32 missing bytes}, with offsets from the
+ * start of the plan. A key is the text before a value (`,"weight":`); "missing" is the JSON text of
+ * the column's default.
  */
 const P_COLUMN: usize = 0;
 const P_KEY: usize = 4;
@@ -67,7 +68,7 @@ function copyText(out: usize, from: usize, bytes: u32): usize {
 }
 
 /**
- * Writes n member ids of a segment, each followed by a comma. `first` is the row's first incidence.
+ * Writes the n member ids of a row, each followed by a comma. `first` is the row's first incidence.
  * The usual widths, u16 ordinals and u32 ids, have a loop of their own.
  */
 function writeMembers(out: usize, s: usize, first: u32, n: u32): usize {
@@ -162,7 +163,8 @@ function constantTail(plan: usize, cursors: usize, out: usize): usize {
 }
 
 /**
- * Returns an upper bound on the bytes of one row's tail without text values: all keys and defaults.
+ * Returns an upper bound on the size in bytes of the text after the members of one row, without the
+ * values of text columns.
  */
 function planBound(plan: usize): u32 {
   const columns = load<u32>(plan);
@@ -201,10 +203,10 @@ function writeTail(out: usize, plan: usize, cursors: usize, row: u32): usize {
 }
 
 /**
- * Writes rows (u32[n]) of a segment as JSON text. Returns the bytes written; hg_result_rows is the
- * number of rows written, fewer than n if `capacity` is exhausted. Returns TOO_SMALL if not even
- * one row fits (hg_result_needed is then an upper bound on its size), or OUT_OF_MEMORY.
- * `separator`: see ROWS_*.
+ * Writes rows (u32[n]) of a segment as JSON text. Returns the number of bytes written;
+ * `hg_result_rows` returns the number of rows written, fewer than n if `capacity` is exhausted.
+ * Returns TOO_SMALL if not even one row fits (`hg_result_needed` then returns an upper bound on the
+ * size of this row), or OUT_OF_MEMORY. `separator`: see ROWS_*.
  */
 export function segmentRows(
   s: usize,
@@ -286,7 +288,7 @@ function writeRecordTail(out: usize, plan: usize, record: usize): usize {
   return at + 1;
 }
 
-/** Same as segmentRows, for records: u32[n] addresses. */
+/** Same as `segmentRows`, for the records at the addresses `records` (u32[n]). */
 export function recordRows(records: usize, n: u32, plan: usize, separator: u32, out: usize, capacity: u32): i32 {
   if (separator == ROWS_COLUMNS) return recordColumns(records, n, plan, out, capacity);
   const bound = planBound(plan);

@@ -11,8 +11,8 @@ const SHORT: usize = memory.data<u8>([
 ]);
 
 /**
- * Returns an upper bound on the JSON string for `len` UTF-8 bytes: six bytes per byte, as if all
- * were control characters, and two quotes.
+ * Returns an upper bound on the size in bytes of the JSON string for `len` UTF-8 bytes: six bytes
+ * for each, as if all were control characters, and two quotes.
  */
 export function textNeed(len: u32): u32 {
   return len * 6 + 2;
@@ -23,8 +23,8 @@ export function textNeed(len: u32): u32 {
  * (ECMA-262, QuoteJSONString); returns the pointer after the closing quote. Bytes are not
  * validated: invalid UTF-8 passes through unchanged.
  *
- * `out`: textNeed(len) bytes. Cost: one step per escape; between escapes one step per 16 bytes with
- * SIMD, one per 8 bytes without.
+ * `out` needs `textNeed(len)` bytes. Cost: one step per escape; between escapes one step per 16
+ * bytes with SIMD, one per 8 bytes without.
  */
 export function writeText(out: usize, utf8: usize, len: u32): usize {
   const limit = out + textNeed(len);
@@ -80,8 +80,8 @@ function specialLanes(bytes: v128): v128 {
 }
 
 /**
- * Returns the top bit of each byte that needs an escape. Only the lowest bit set is exact, and the
- * caller uses only that one.
+ * Returns a word with the top bit set in each byte that needs an escape. Only the lowest of the set
+ * bits is reliable, and the caller uses only this bit.
  */
 function specialBytes(word: u64): u64 {
   const ones: u64 = 0x0101010101010101;

@@ -5,13 +5,14 @@
 // A frame of the search stack holds the candidates: the vertices adjacent to all vertices chosen so
 // far. Candidates are coloured greedily so that adjacent vertices have different colours. A clique
 // has at most one vertex of each colour, so the candidates with colours 1 to c contain a clique of
-// at most c vertices. Branches are tried from the highest colour down. As soon as depth + colour is
-// at most the best size known, no remaining candidate of the frame can improve the result, and the
-// frame is dropped. The candidates of a child frame are the parent's candidates AND the adjacency
-// row of the chosen vertex, word by word.
+// at most c vertices. Branches are tried from the highest colour down. As soon as the number of
+// chosen vertices + the colour is at most the best size known, no remaining candidate of the frame
+// can improve the result, and the frame is dropped. The candidates of a child frame are the
+// parent's candidates AND the adjacency row of the chosen vertex, word by word.
 //
 // Example: if 3 vertices are chosen and the remaining candidates have colours 1 and 2, no clique of
-// more than 5 vertices can be found below; if one of 5 is known, the frame is dropped.
+// more than 5 vertices can be found in this frame. If a clique of 5 vertices is known already, the
+// frame is dropped.
 //
 // The search of one vertex keeps its stack in the caller's scratch memory, so that it can stop
 // after any branch and be resumed.
@@ -28,16 +29,16 @@ function matrixOf(search: usize): usize {
   return search + HEADER;
 }
 
-/** Returns the initial bytes of a search among k vertices. */
+/** Returns the size in bytes of a new search among k vertices. */
 export function cliqueBytes(k: u32): u32 {
   const words = (k + 63) >>> 6;
   return <u32>HEADER + k * words * 8 + 3 * words * 8;
 }
 
 /**
- * Prepares the search among candidates u32[k]: writes the bit matrix of their adjacency, in the
- * given order. marks: u32[n], zero before and after the call. `search`: at least cliqueBytes(k)
- * bytes.
+ * Prepares the search among `candidates` u32[k]: writes the bit matrix of their adjacency, in the
+ * given order. `marks` u32[n] is zero before and after the call. `search` has at least
+ * `cliqueBytes(k)` bytes.
  */
 export function beginClique(
   starts: usize,
@@ -78,8 +79,9 @@ export function beginClique(
 }
 
 /**
- * Returns the bytes of a frame with `count` candidates: u32 count, u32 distance to the parent's
- * frame, the set, then the candidates in order, each with its colour.
+ * Returns the size in bytes of a frame with `count` candidates. A frame consists of: u32 count, u32
+ * distance in bytes from the parent's frame, the set of candidates as bits, then the candidates in
+ * order, each with its colour.
  */
 function frameBytes(count: u32, words: u32): usize {
   return 8 + bytesOf<u64>(words) + ((bytesOf<u64>(count) + 7) & ~(<usize>7));
@@ -93,8 +95,9 @@ function countSet(set: usize, words: u32): u32 {
 
 /**
  * Builds a frame for the set at `set`: lists the vertices in ascending order of colour, each with
- * its colour. This colour bounds the clique size among the vertices up to this one. Omits vertices
- * whose colour does not exceed `need`. Returns the number of vertices in the frame.
+ * its colour. A clique among the vertices from the first up to a given one has at most as many
+ * vertices as the colour of the given one. Omits vertices whose colour does not exceed `need`.
+ * Returns the number of vertices in the frame.
  */
 function colour(search: usize, set: usize, need: u32, frame: usize, words: u32): u32 {
   const rowBytes = bytesOf<u64>(words);
@@ -136,10 +139,10 @@ function colour(search: usize, set: usize, need: u32, frame: usize, words: u32):
 }
 
 /**
- * Resumes a search for at most `most` branches. `best` is the size of the largest clique known;
- * sizes count the vertex that the search started from. Returns the largest size now known, with bit
- * 31 set if the search is not finished. Returns 0 if the `capacity` bytes at `search` do not
- * suffice; the search is then lost.
+ * Starts or continues a search and stops after `most` branches at the latest. `best` is the size of
+ * the largest clique known; sizes count the vertex that the search started from. Returns the
+ * largest size now known, with bit 31 set if the search is not finished. Returns 0 if the
+ * `capacity` bytes at `search` do not suffice; the search is then lost.
  */
 export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): u32 {
   const k = load<u32>(search);
@@ -161,8 +164,8 @@ export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): 
   while (depth > 0) {
     const count = load<u32>(frame);
     const entry = cell<u64>(frame + 8 + rowBytes, count - 1);
-    // All remaining vertices of the frame have this colour or a lower one, and cannot beat the
-    // best.
+    // All remaining vertices of the frame have the colour of `entry` or a lower one, so they cannot
+    // lead to a clique larger than `best`.
     if (count == 0 || depth + load<u32>(entry, 4) <= best) {
       depth--;
       if (depth > 0) frame -= <usize>load<u32>(frame, 4);
@@ -181,7 +184,8 @@ export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): 
     store<u64>(word, load<u64>(word) & ~((<u64>1) << (<u64>(v & 63))));
     const child = frame + frameBytes(load<u32>(frame) + 1, words);
     if (child + frameBytes(k, words) + rowBytes > limit) return 0;
-    // The child's set is built in the place to which `colour` would copy it.
+    // The set of the child is built directly in the child's frame, so `colour` copies it onto
+    // itself.
     const row = matrixOf(search) + rowBytes * v;
     const made = child + 8;
     for (let i: usize = 0; i < rowBytes; i += 8) store<u64>(made + i, load<u64>(set + i) & load<u64>(row + i));

@@ -29,8 +29,8 @@ export function separate(parents: usize, from: u32, to: u32): void {
 }
 
 /**
- * Replaces the parents of the vertices [from, to) by their roots. The vertices before `from` must
- * have been done already.
+ * Replaces the parent of each vertex in [from, to) by the root of its tree. The vertices before
+ * `from` must have been done already.
  */
 export function labelRoots(parents: usize, from: u32, to: u32): void {
   for (let vertex = from; vertex < to; vertex++) {

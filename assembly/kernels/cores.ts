@@ -1,12 +1,12 @@
 // Computes the core numbers of a graph (Batagelj and Zaversnik 2003): removes the vertices one by
 // one, always one of least degree.
 //
-// `order` holds the vertices sorted by current degree, and bins[d] is the position in it where
-// degree d begins. The scan removes the vertex at the next position; the degree of the vertex at
-// that time is its core number. The degree of each neighbour of higher degree falls by one: the
-// neighbour is swapped with the first vertex of its bin, and the boundary of the bin moves past it.
-// This keeps `order` sorted in constant time. Invariant: the vertices before the scan position have
-// been removed, and their core numbers are final and ascend.
+// `order` holds the vertices sorted by current degree, and bins[d] is the position in `order` where
+// the vertices of degree d begin. The scan removes the vertex at the next position; the degree of
+// the vertex at that time is its core number. The degree of each neighbour of higher degree falls
+// by one: the neighbour is swapped with the first vertex of its bin, and the start of the bin moves
+// past the neighbour. This keeps `order` sorted in constant time. Invariant: the vertices before
+// the scan position have been removed, and their core numbers are final and ascend.
 //
 // Example: a triangle a, b, c with a fourth vertex d joined to c. d (degree 1) is removed first and
 // gets core number 1. This lowers the degree of c from 3 to 2, and a, b and c then get core number
@@ -16,8 +16,8 @@ import { bytesOf, cell, get, put } from '../memory/cells';
 
 /**
  * Writes the core number of each vertex, the largest k such that the vertex is in the k-core, to
- * cores u32[n], and the vertices in order of removal (a degeneracy order) to order u32[n]. scratch:
- * 8 n + 4 bytes. Returns the largest core number. Cost: linear in vertices and arcs.
+ * `cores` u32[n], and the vertices in order of removal (a degeneracy order) to `order` u32[n].
+ * `scratch` has 8 n + 4 bytes. Returns the largest core number. Cost: linear in vertices and arcs.
  */
 export function coreNumbers(starts: usize, neighbours: usize, n: u32, cores: usize, order: usize, scratch: usize): u32 {
   if (n == 0) return 0;
@@ -60,8 +60,8 @@ export function coreNumbers(starts: usize, neighbours: usize, n: u32, cores: usi
 }
 
 /**
- * Lowers the degree of a vertex by one: moves it to the front of its bin, and the boundary of the
- * bin past it.
+ * Lowers the degree of the vertex `w` by one: moves it to the front of its bin, then moves the
+ * start of the bin past it.
  */
 function lower(w: u32, degree: u32, cores: usize, order: usize, places: usize, bins: usize): void {
   const bin = cell<u32>(bins, degree);

@@ -5,9 +5,10 @@
 // Every vertex v has two sets of 256 bits: seen(v), the sources that have reached v, and front(v),
 // those that reached v on the current level. The next level is next(w) = union of front(v) over the
 // neighbours v of w, minus seen(w). So one pass over the arcs serves all sources, and the bits in
-// next(w) on level d are the sources at distance d from w. Top-down, each vertex with a non-empty
-// front ORs it into its neighbours. Bottom-up, each vertex that some source has not reached ORs its
-// neighbours' fronts together. The search ends when a level adds no bit.
+// next(w) on level d are the sources at distance d from w. Top-down, each vertex v with a non-empty
+// front(v) ORs it into next(w) of each neighbour w. Bottom-up, each vertex w that some source has
+// not reached ORs the fronts of its neighbours into next(w). The search ends when a level adds no
+// bit.
 //
 // Distances are symmetric in an undirected graph. So the sums that a vertex accumulates over the
 // sources of all batches are the sums over its own distances to these sources.
@@ -15,7 +16,7 @@
 import { bytesOf, cell, get, put } from '../memory/cells';
 
 const SOURCES: u32 = 256;
-/** Bytes of a vertex's bit set. */
+/** Size in bytes of a vertex's bit set. */
 const WIDTH: usize = 32;
 const SHIFT: usize = 5;
 
@@ -113,10 +114,11 @@ function settle(fresh: usize, seen: usize): u32 {
 }
 
 /**
- * Searches from the distinct vertices sources u32[k], k <= 256. For each vertex, takes the sources
- * other than itself that reach it, and adds their number to reached u32[n], their distances to sums
- * f64[n], and 1 / distance to inverses f64[n]. Writes the greatest distance from each source to far
- * u32[k]. Address 0 for any of these four means that it is not wanted. scratch: 96 n + 96 bytes.
+ * Searches from k <= 256 distinct vertices, `sources` u32[k]. For each vertex, takes the sources
+ * other than itself that reach it, and adds their number to `reached` u32[n], their distances to
+ * `sums` f64[n], and 1 / distance to `inverses` f64[n]. Writes the greatest distance from each
+ * source to `far` u32[k]. A result whose address is 0 is not computed. `scratch` has 96 n + 96
+ * bytes.
  */
 export function searchMany(
   starts: usize,

@@ -1,5 +1,5 @@
-// Multiplies the symmetric operators of a hypergraph or graph with a vector, for a range of edges
-// or nodes. All vectors are f64.
+// Computes products of a symmetric operator of a hypergraph or graph with a vector, for a range of
+// edges or nodes. All vectors are f64.
 
 import { cell, get } from '../memory/cells';
 

@@ -12,10 +12,11 @@ function widthOf(starts: usize, row: u32): u32 {
 }
 
 /**
- * Examines the pairs of intersecting edges {e, f} with e < f, for e from `from` on. Adds the number
- * of these pairs to sums[0], |e n f| / min(|e|, |f|) to sums[1] and |e n f| / |e u f| to sums[2].
- * counts: u32[m], zero before and after; met: u32[m]. Stops once `most` incidences have been
- * examined; returns the edge to continue from.
+ * Examines the pairs of intersecting edges {e, f} with e < f, for e from `from` on. Let s be the
+ * number of members that e and f share. Adds 1 for each pair to sums[0], s / min(|e|, |f|) to
+ * sums[1] and s / (|e| + |f| - s) to sums[2]. `counts` u32[m] is zero before and after the call;
+ * `met` u32[m] is scratch memory. Stops once `most` incidences have been examined; returns the edge
+ * to continue from.
  */
 export function sumOverlaps(
   edgeStarts: usize,
@@ -70,8 +71,9 @@ export function sumOverlaps(
 }
 
 /**
- * Writes, for each edge from `from` on, how many pairs of its members another edge contains too
- * (out f64[m]). counts: number of common edges for each arc of the graph. Stops like sumOverlaps.
+ * Writes, for each edge from `from` on, the number of pairs of its members that another edge
+ * contains too (`out` f64[m]). `counts` is the number of edges that contain both ends, for each arc
+ * of the co-member graph. Stops like `sumOverlaps`.
  */
 export function countPairsAgain(
   edgeStarts: usize,

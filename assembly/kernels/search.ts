@@ -3,14 +3,14 @@
 //
 // Betweenness (Brandes 2001) takes two passes per source. The forward pass, a breadth-first search,
 // counts the shortest paths to each vertex: paths(w) is the sum of paths(v) over the predecessors v
-// of w, its neighbours one level nearer to the source. The backward pass begins at the farthest
-// level and computes dependency(v) = paths(v) * (sum of share(w) over the successors w of v), where
-// share(w) = (1 + dependency(w)) / paths(w). The sum of dependency(v) over all sources is the
-// betweenness of v, with each unordered pair counted twice. Predecessors are not stored: a
-// neighbour is a successor if its distance is greater by one.
+// of w, which are the neighbours of w that are one level nearer to the source. The backward pass
+// begins at the farthest level and computes dependency(v) = paths(v) * (sum of share(w) over the
+// successors w of v), where share(w) = (1 + dependency(w)) / paths(w). The sum of dependency(v)
+// over all sources is the betweenness of v, with each unordered pair counted twice. Predecessors
+// are not stored: a neighbour is a successor if its distance is greater by one.
 //
 // Example: the path a - b - c. From source a, share(c) = 1, so dependency(b) = 1; the same holds
-// from source c. The sum for b is 2: it is on the shortest path of one pair, counted twice.
+// from source c. The sum for b is 2: b is on the shortest path of one pair, which is counted twice.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 
@@ -21,8 +21,8 @@ function numberAt(base: usize, i: u32): usize {
 }
 
 /**
- * Writes the distances from `source` to distances u32[n], 0xFFFFFFFF for unreachable vertices.
- * queue u32[n] receives the reached vertices in the order in which they were found: the source is
+ * Writes the distances from `source` to `distances` u32[n], 0xFFFFFFFF for unreachable vertices.
+ * `queue` u32[n] receives the reached vertices in the order in which they were found: the source is
  * first, and the last vertex is a farthest one. Returns the number of vertices reached, including
  * the source.
  */
@@ -49,10 +49,10 @@ export function search(starts: usize, neighbours: usize, n: u32, source: u32, di
 }
 
 /**
- * Adds the dependency of each source in [from, to) on each vertex to sums f64[n] (Brandes 2001).
- * scratch: 24 n bytes. `reach`: u32[n], the number of vertices that each source reaches, including
- * itself. The arcs of the last level are never read: all reachable vertices are known by then, and
- * a vertex of the last level has no successors.
+ * Adds the dependency of each source in [from, to) on each vertex to `sums` f64[n] (Brandes 2001).
+ * `scratch` has 24 n bytes. `reach` u32[n] is the number of vertices that each vertex reaches,
+ * including itself. The arcs of the last level are never read: all reachable vertices are known by
+ * then, and a vertex of the last level has no successors.
  */
 export function accumulateBetweenness(
   starts: usize,
@@ -123,8 +123,8 @@ function countPaths(
 }
 
 /**
- * Runs the backward pass, from the last level inwards: computes shares and dependencies (see
- * above), and adds the dependencies to `sums`.
+ * Runs the backward pass, from the last level inwards: computes shares and dependencies (see the
+ * top of this file), and adds the dependencies to `sums`.
  */
 function gather(
   starts: usize,

@@ -9,9 +9,10 @@ export const ITEM_STEPS: u64 = 8;
 
 /**
  * For each row from `from` on, counts the items that it shares with each later row, and joins two
- * rows when the count reaches s (`least`). `cursors`: u32[items], initially the item starts;
- * counts: u32[rows], zero; met: u32[rows]. Stops when `work` steps are done; returns the row to
- * continue from. Cost: the number of pairs of rows, summed over the items.
+ * rows when the count reaches s (`least`). `cursors` u32[items] contains the item starts at first.
+ * `counts` u32[rows] is zero before and after the call; `met` u32[rows] is scratch memory. Stops
+ * when `work` steps are done; returns the row to continue from. Cost: the number of pairs of rows,
+ * summed over the items.
  */
 export function joinByCounts(
   rowStarts: usize,
@@ -61,10 +62,10 @@ export function joinByCounts(
 
 /**
  * Joins rows that share at least 2 items: for each item a from `from` on and each later item b,
- * joins the rows that contain both. `cursors`: u32[rows], initially the row starts; marks:
- * u64[items], zero at first, then {u32 a + 1, u32 the first row that contains a and b}. Stops when
- * `work` steps are done; returns the item to continue from. Cost: the number of pairs of items,
- * summed over the rows.
+ * joins the rows that contain both. `cursors` u32[rows] contains the row starts at first. `marks`
+ * u64[items] is zero at first, then contains {u32 a + 1, u32 the first row that contains a and b}.
+ * Stops when `work` steps are done; returns the item to continue from. Cost: the number of pairs of
+ * items, summed over the rows.
  */
 export function joinByPairs(
   rowStarts: usize,
@@ -96,7 +97,10 @@ export function joinByPairs(
   return item;
 }
 
-/** For each of these items, joins `row` with the first row that marked the item with this stamp. */
+/**
+ * For each item in [at, last), joins `row` with the first row that marked the item with `stamp`. If
+ * no row has, `row` marks it.
+ */
 export function markItems(at: usize, last: usize, row: u32, stamp: u32, marks: usize, parents: usize): void {
   for (; at < last; at += 4) {
     const mark = cell<u64>(marks, load<u32>(at));

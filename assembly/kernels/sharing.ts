@@ -5,8 +5,9 @@ import { bytesOf, cell, get, put } from '../memory/cells';
 
 /**
  * Returns the number of ordered pairs (e, f) of different edges of v that share a node besides v,
- * where e is in [from, from + 64 words) of v's edges. slots: u32[n], zero before and after; bits:
- * u64[others + 1][words], where `others` is at least the number of nodes that share an edge with v.
+ * where e is one of the `64 * words` edges of v that begin at position `from`. `slots` u32[n] is
+ * zero before and after the call. `bits` is u64[others + 1][words], where `others` is at least the
+ * number of nodes that share an edge with v.
  */
 export function countSharing(
   edgeStarts: usize,
@@ -53,7 +54,7 @@ export function countSharing(
     }
     let count: u64 = 0;
     for (let i: usize = 0; i < rowBytes; i += 8) count += popcnt(load<u64>(bits + i));
-    // An edge that has members besides v is counted as sharing them with itself.
+    // If an edge of the range has members besides v, it was counted as sharing them with itself.
     const own = at >= from && at < to && get<u32>(edgeStarts, f + 1) - get<u32>(edgeStarts, f) > 1;
     pairs += <f64>(count - u64(own));
   }

@@ -9,7 +9,7 @@
 // any of these items. Every set of s common items is found in this way, from its s - 1 least items.
 //
 // A list whose rows are already in one component cannot join anything, so it is skipped with all
-// levels below it. Therefore the cost is mostly far below the number of such sets.
+// levels below it. So the search mostly visits only a small part of the sets of s - 1 items.
 //
 // Example, s = 3: rows {1,2,3,5} and {1,3,5} are both in the list of item 1, then both in the
 // bucket of item 3, and are joined by item 5.
@@ -19,7 +19,7 @@ import { TOO_SMALL, tooSmall } from '../status';
 import { rootOf } from './components';
 import { ITEM_STEPS, markItems } from './shared-items';
 
-// The block of hg_components_subsets (README.md): u32 each.
+// Offsets of the fields, each a u32, in the block of `hg_components_subsets` (README.md).
 const B_ROW_STARTS: usize = 0;
 const B_ROW_ITEMS: usize = 4;
 const B_ITEM_STARTS: usize = 8;
@@ -32,8 +32,8 @@ const B_PARENTS: usize = 32;
 const B_FRAMES: usize = 36;
 const B_ARENA: usize = 40;
 const B_CAPACITY: usize = 44;
-// State, all zero at first: the next first item, the number of chosen items, the last stamp, and 1
-// if the list of the last frame has not been opened yet.
+// State, all zero at first: the next item to choose as the first one, the number of chosen items,
+// the last stamp, and 1 if the list of the last frame has not been opened yet.
 const B_NEXT: usize = 48;
 const B_DEPTH: usize = 52;
 const B_STAMP: usize = 56;
@@ -68,8 +68,8 @@ function endOf(block: usize, row: u32): u32 {
 }
 
 /**
- * Returns whether some rows of a list are not joined yet. If all are, no level below can join
- * anything.
+ * Returns whether the rows of a list are in more than one component. If they are not, no level
+ * below can join anything.
  */
 function isOpen(block: usize, from: u32, to: u32): bool {
   if (to - from < 2) return false;
@@ -108,8 +108,8 @@ function nextStamp(block: usize): u32 {
 }
 
 /**
- * Lists the rows of a first item that have enough later items. The caller has made sure that they
- * fit in the arena.
+ * Chooses the first item of a search: lists those of its rows that have enough later items. The
+ * caller has made sure that the rows fit in the arena.
  */
 function firstItem(block: usize, start: usize, end: usize): void {
   const arena = <usize>load<u32>(block, B_ARENA);
@@ -129,7 +129,7 @@ function firstItem(block: usize, start: usize, end: usize): void {
 }
 
 /**
- * Handles a list for which all items but one are chosen: joins the rows of the list that share any
+ * Handles a list for which s - 1 items are chosen: joins the rows of the list that share any
  * further item. Returns the work done.
  */
 function finishList(block: usize, frame: usize): u64 {
@@ -194,8 +194,8 @@ function openList(block: usize, frame: usize, depth: u32): u64 {
 }
 
 /**
- * Performs the second pass of openList. A mark with `stamp` contains the item's count; a mark with
- * the following stamp contains the place of the item's next entry.
+ * Performs the second pass of `openList`. A mark with `stamp` contains the item's count; a mark
+ * with `stamp + 1` contains the place of the item's next entry.
  */
 function fillBuckets(block: usize, frame: usize, buckets: u32, rest: u32, stamp: u32): void {
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
@@ -247,7 +247,7 @@ function nextBucket(block: usize, frame: usize, depth: u32): u64 {
 }
 
 /**
- * Continues with about `work` steps. Returns the number of first items left (at least 1), 0 when
+ * Performs about `work` further steps. Returns the number of first items left (at least 1), 0 when
  * finished, or TOO_SMALL if the arena's capacity (in u64) is too small.
  */
 export function joinBySubsets(block: usize, work: u32): i32 {

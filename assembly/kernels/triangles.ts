@@ -8,8 +8,9 @@ function degreeOf(starts: usize, v: u32): u32 {
 }
 
 /**
- * Keeps half of the arcs: for each edge, the arc from the end that is lower by (degree, number).
- * Writes outStarts u32[n + 1] and outs u32[arcs / 2], ascending.
+ * Keeps half of the arcs: of each edge, only the arc from its lower end. Ends are compared by
+ * (degree, number). Writes `outStarts` u32[n + 1] and `outs` u32[arcs / 2], which ascends for each
+ * vertex.
  */
 export function orient(starts: usize, neighbours: usize, n: u32, outStarts: usize, outs: usize): void {
   let at: u32 = 0;
@@ -30,9 +31,10 @@ export function orient(starts: usize, neighbours: usize, n: u32, outStarts: usiz
 }
 
 /**
- * Finds the triangles whose lowest vertex is in [from, ...), and adds one to counts f64[n] for each
- * of their three vertices. marks: u32[n], zero before the first call. Stops once `most` arcs have
- * been examined; returns the vertex to continue from.
+ * Finds the triangles whose lowest vertex, by (degree, number), is one of the vertices from `from`
+ * on, and adds one to `counts` f64[n] for each of their three vertices. `marks` u32[n] is zero
+ * before the first call. Stops once `most` arcs have been examined; returns the vertex to continue
+ * from.
  */
 export function triangles(
   outStarts: usize,

@@ -4,17 +4,17 @@ import { bytesOf, cell, get, put } from '../memory/cells';
 import { coreNumbers } from './cores';
 
 /**
- * Returns the bytes of scratch for a window whose edges have `incidences` members and `pairs`
- * ordered pairs of members in total.
+ * Returns the size in bytes of the scratch memory for a window whose edges have `incidences`
+ * members and `pairs` ordered pairs of members in total.
  */
 export function windowBytes(incidences: u32, pairs: u32): u32 {
   return (incidences * 6 + pairs + 8) * 4;
 }
 
 /**
- * Computes the core numbers for the edges [from, to): members u32[] receives the distinct nodes,
- * and cores u32[] their core numbers. Returns the number of these nodes. slots: u32[n], zero before
- * and after. members and cores need space for all incidences of these edges.
+ * Computes the core numbers for the edges [from, to): `members` u32[] receives the distinct nodes,
+ * and `cores` u32[] their core numbers. Returns the number of these nodes. `slots` u32[n] is zero
+ * before and after the call. `members` and `cores` need space for all incidences of these edges.
  */
 export function windowCores(
   edgeStarts: usize,
@@ -45,7 +45,8 @@ export function windowCores(
 }
 
 /**
- * Numbers the nodes and counts the neighbours of node v, including repetitions, at starts[v + 2].
+ * Gives the nodes the numbers 0, 1, ..., and counts the neighbours of each node v, including
+ * repetitions, in starts[v + 2]. Returns the number of nodes.
  */
 function countNeighbours(
   edgeStarts: usize,

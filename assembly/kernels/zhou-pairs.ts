@@ -34,12 +34,13 @@ const common: usize = memory.data(256 * 4, 16);
 const hits: usize = memory.data(256, 16);
 
 /**
- * A mark in `MET` combines the edge f that it was made for (f modulo MARKS, plus 1) with the number
- * of shared members in the low 8 bits.
+ * The low 8 bits of a mark in `MET` contain the number of members shared with an edge f. The other
+ * bits identify f: they are f modulo MARKS, plus 1.
  */
 const MARKS: u32 = 0xffffff;
 /**
- * Bytes of a node's two masks, as a power of two: near(u) in the first half, own(u) in the second.
+ * Base-2 logarithm of the size in bytes of a node's two masks. near(u) is the first half, own(u)
+ * the second.
  */
 const NARROW: usize = 4;
 const WIDE: usize = 6;
@@ -57,8 +58,7 @@ export function zhouPairs(block: usize, m: u32, from: u32, most: u32): u32 {
     // Marks repeat after MARKS edges, so the old ones are cleared.
     if (mark == 1 && f != 0) memory.fill(<usize>load<u32>(block, MET), 0, bytesOf<u32>(m));
     const size = sizeOf(block, f);
-    // If both nodes of an edge of two nodes are shared, the other edge contains it, and there is no
-    // extra overlap.
+    // If f has two nodes, an edge that shares both contains f, and there is no extra overlap.
     const met = size < 3 ? pass(block, f) : meet(block, f, mark);
     seen += size + met * 8;
     if (met == 0) continue;
@@ -101,8 +101,9 @@ function laterEdges(block: usize, f: u32): u32 {
 }
 
 /**
- * Lists the edges after f that share at least two members with f; the marks contain how many. Edges
- * are processed in ascending order, so the cursor of each member is at f.
+ * Lists the edges after f that share at least two members with f; returns the length of the list.
+ * The marks contain the numbers of shared members. Edges are processed in ascending order, so the
+ * cursor of each member is at f.
  */
 function meet(block: usize, f: u32, mark: u32): u32 {
   const members = membersOf(block, f);
@@ -208,7 +209,7 @@ function byMasks(block: usize, f: u32, size: u32, count: u32): void {
   clearMasks(block, members, size, NARROW);
 }
 
-/** Same as byMasks with masks of four words, for up to 256 members. */
+/** Same as `byMasks` with masks of four words, for up to 256 members. */
 function byWideMasks(block: usize, f: u32, size: u32, count: u32): void {
   const list = <usize>load<u32>(block, LIST);
   const masks = <usize>load<u32>(block, MASKS);
@@ -233,7 +234,10 @@ function byWideMasks(block: usize, f: u32, size: u32, count: u32): void {
   clearMasks(block, members, size, WIDE);
 }
 
-/** Counts the nodes of only one of the two edges that are adjacent to a node of only the other. */
+/**
+ * Counts the nodes that only one of the two edges contains and that are adjacent to a node that
+ * only the other contains.
+ */
 function countWide(masks: usize, first: usize, last: usize): u32 {
   let near0: u64 = 0;
   let near1: u64 = 0;
@@ -310,7 +314,7 @@ function bitOf(row: usize, w: u32): u64 {
   return (get<u64>(row, w >>> 6) >>> <u64>(w & 63)) & 1;
 }
 
-/** Handles the pairs of f without masks, which is cheaper when there are few. */
+/** Handles the pairs of f without masks, which is cheaper for few pairs. */
 function oneByOne(block: usize, f: u32, count: u32): void {
   const list = <usize>load<u32>(block, LIST);
   for (let i: u32 = 0; i < count; i++) ofPair(block, f, get<u32>(list, i));
@@ -352,7 +356,9 @@ function ofPair(block: usize, e: u32, f: u32): void {
   }
 }
 
-/** Counts the nodes on either side that are adjacent to a node on the other side. */
+/**
+ * Counts the nodes in `onlyFirst` and `onlySecond` that are adjacent to a node in the other list.
+ */
 function countAdjacent(block: usize, first: u32, second: u32): u32 {
   const matrix = <usize>load<u32>(block, MATRIX);
   const rowWords = load<u32>(block, ROW_WORDS);

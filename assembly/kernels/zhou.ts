@@ -1,30 +1,34 @@
 // Computes the clustering of nodes by the extra overlap of their edges (Zhou and Nakhleh 2011),
 // with sets of edges as bits.
 //
-// Take two edges e and f, and the nodes that are in exactly one of them. Their extra overlap is the
-// share of these nodes that are adjacent to a node that only the other edge contains. Two nodes are
-// adjacent if any edge contains both. The coefficient of a node v is the mean of the extra overlap
-// over all pairs of edges that contain v.
+// Two nodes are adjacent if any edge contains both. Take two edges e and f, and the nodes that are
+// in exactly one of them. The extra overlap of e and f is the fraction of these nodes that are
+// adjacent to a node that only the other of the two edges contains. The coefficient of a node v is
+// the mean of the extra overlap over all pairs of edges that contain v.
 //
 // This file handles the pairs {e, f} that share only v. For such a pair, s = |e| + |f| - 2 nodes
 // are in exactly one of the edges. So each node u of f, other than v, that is adjacent to a node of
-// e other than v adds 1 / s. The edges of v are sorted by size and numbered, one bit each. For an
-// edge f and a node u of f, the edges e to which u adds are reach(u) without shared(f):
+// e other than v adds 1 / s. The edges of v are sorted by size and numbered in this order. A set of
+// these edges has one bit for each. For an edge f and a node u of f, the edges e to which u adds
+// are reach(u) without shared(f):
 //
 // - reach(u) is the set of v's edges that contain a node, other than v, adjacent to u;
 // - shared(f) is the set of v's edges that share a node besides v with f.
 //
 // A word of 64 edges is cut into pieces of edges of equal size, for which s is the same. In a
 // piece, the sum takes one popcount per node u, and one division. The loop over f takes every edge
-// of v, so the nodes of e are counted when e takes the place of f. Pairs that share more nodes than
-// v are handled one by one (zhou-pairs.ts).
+// of v, so the nodes of e are counted when e takes the place of f. Pairs that share v and further
+// nodes are handled one by one (zhou-pairs.ts).
 //
 // Example: e = {v, a}, f = {v, b}, and there is an edge {a, b}. a and b are adjacent, so both nodes
 // count, and the extra overlap is 2 / (2 + 2 - 2) = 1.
 
 import { bytesOf, cell, element, get, put } from '../memory/cells';
 
-/** Fields of a block, u32 each: addresses of the arrays described below, or numbers. */
+/**
+ * Offsets of the fields of a block, each a u32: addresses of the arrays described below, or
+ * numbers.
+ */
 export const EDGE_STARTS: usize = 0;
 export const EDGE_NODES: usize = 4;
 export const NODE_STARTS: usize = 8;
@@ -33,8 +37,8 @@ export const NODE_EDGES: usize = 12;
 export const STARTS: usize = 16;
 export const NEIGHBOURS: usize = 20;
 /**
- * Adjacency bits u64[n][rowWords]; address 0 if there are none and the rows of the graph are
- * searched instead.
+ * Adjacency bits u64[n][`ROW_WORDS`]; address 0 if there are none, and the neighbour lists of the
+ * graph are read instead.
  */
 export const MATRIX: usize = 24;
 export const ROW_WORDS: usize = 28;
@@ -47,7 +51,10 @@ const ORDERED: usize = 40;
 /** A buffer for rows of bits, and its size in bytes. */
 const BITS: usize = 44;
 const BITS_BYTES: usize = 48;
-/** CURSORS, MET, LIST and MASKS are for zhou-pairs.ts. Cursors are u32[n], initially nodeStarts. */
+/**
+ * CURSORS, MET, LIST and MASKS are for zhou-pairs.ts. Cursors are u32[n], initially the starts of
+ * the nodes.
+ */
 export const CURSORS: usize = 52;
 /** u32[m], zero at first: how many nodes each edge shares with the current edge. */
 export const MET: usize = 56;
@@ -85,9 +92,9 @@ export function adjacencyBits(starts: usize, neighbours: usize, n: u32, matrix: 
 }
 
 /**
- * Adds the contribution of pairs of v's edges that share only v. One call handles the pairs in
- * which one edge is in a range of v's edges, sorted by size, that begins at number `from`. Returns
- * the start of the next range, which is v's degree at the end. Begin with 0.
+ * Adds the contribution of pairs of v's edges that share only v. v's edges are sorted by size. One
+ * call handles the pairs in which one edge is in a range of these edges. The range begins at number
+ * `from`, at first 0. Returns the start of the next range, or v's degree if there is none.
  */
 export function zhouNode(block: usize, v: u32, from: u32): u32 {
   const nodeStarts = <usize>load<u32>(block, NODE_STARTS);
@@ -147,14 +154,14 @@ function orderBySize(block: usize, begin: u32, degree: u32): void {
   }
 }
 
-/** Numbers v's neighbours from 1 on, or clears their numbers. */
+/** Gives v's neighbours the numbers 1, 2, ... in `LOCAL`, or clears these numbers if `on` is 0. */
 function numberNeighbours(block: usize, near: u32, others: u32, on: u32): void {
   const neighbours = cell<u32>(<usize>load<u32>(block, NEIGHBOURS), near);
   const local = <usize>load<u32>(block, LOCAL);
   for (let i: u32 = 0; i < others; i++) put<u32>(local, get<u32>(neighbours, i), on == 0 ? 0 : i + 1);
 }
 
-/** Fills holds[u]: the edges of the range that contain u. */
+/** Fills holds[u] with the edges of the range that contain u. */
 function fillHolds(block: usize, v: u32, from: u32, to: u32, holds: usize, others: u32, words: u32): void {
   const ordered = <usize>load<u32>(block, ORDERED);
   const local = <usize>load<u32>(block, LOCAL);
@@ -174,7 +181,7 @@ function fillHolds(block: usize, v: u32, from: u32, to: u32, holds: usize, other
   }
 }
 
-/** Fills reach[u]: the edges of the range that contain a node, other than v, adjacent to u. */
+/** Fills reach[u] with the edges of the range that contain a node, other than v, adjacent to u. */
 function fillReach(block: usize, v: u32, near: u32, others: u32, holds: usize, reach: usize, words: u32): void {
   const neighbours = <usize>load<u32>(block, NEIGHBOURS);
   const bytes = bytesOf<u64>(words);
@@ -240,8 +247,8 @@ function cutPieces(block: usize, from: u32, to: u32): u32 {
 }
 
 /**
- * Returns the contribution of the nodes of one edge of v to the pairs of this edge with the edges
- * of the range that share only v with it.
+ * Handles the pairs of one edge f of v with the edges of the range that share only v with f.
+ * Returns what the nodes of f add to the extra overlap of these pairs.
  */
 function ofEdge(block: usize, v: u32, at: u32, holds: usize, reach: usize, words: u32, count: u32): f64 {
   const f = get<u32>(load<u32>(block, ORDERED), at);

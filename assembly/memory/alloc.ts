@@ -1,11 +1,12 @@
-// The allocator of the core: one free list per size class in front of a bump pointer. There are 8
-// size classes per doubling of the size, and no garbage collector.
+// The allocator of the core. A region comes from the free list of its size class or, if this list
+// is empty, from a bump pointer. There are 8 size classes per doubling of the size, and no garbage
+// collector.
 
 import { cell } from './cells';
 
 /**
- * Readable bytes after every region, with arbitrary contents. They allow a wide load at the end of
- * a region without leaving the memory.
+ * Number of readable bytes after every region. They have arbitrary contents, and make a wide load
+ * at the end of a region safe.
  */
 export const SLACK: u32 = 16;
 
@@ -75,10 +76,10 @@ function bump(size: u32): usize {
 }
 
 /**
- * Grows memory by `pages`, or by a 16th of its size if that is more. Growing page by page would
- * cost more in the host than in the core: a host may account the whole memory as newly allocated
- * each time it grows (V8 does, and collects garbage because of it). If there is no memory for the
- * larger step, grows by `pages`.
+ * Grows memory by `pages`, or by a 16th of its size if that is more. Growing page by page would be
+ * expensive in the host, which may count the whole memory as newly allocated each time it grows (V8
+ * does, and collects garbage because of it). If there is no memory for the larger step, grows by
+ * `pages`.
  */
 function grow(pages: u32): bool {
   const have = <u32>memory.size();
@@ -105,7 +106,7 @@ export function free(ptr: usize): void {
   used -= size;
 }
 
-/** Returns the bytes in regions that have not been freed, including overhead. */
+/** Returns the number of bytes in regions that have not been freed, including overhead. */
 export function usedBytes(): u32 {
   return used;
 }

@@ -13,13 +13,13 @@ export function cell<T>(array: usize, index: usize): usize {
   return array + (index << alignof<T>());
 }
 
-/** Returns the bytes of `count` cells of T. */
+/** Returns the size in bytes of `count` cells of T. */
 @inline
 export function bytesOf<T>(count: usize): usize {
   return count << alignof<T>();
 }
 
-/** Returns cell `index` of an array of T. */
+/** Returns the value of cell `index` of an array of T. */
 @inline
 export function get<T>(array: usize, index: usize): T {
   return load<T>(cell<T>(array, index));
@@ -37,7 +37,10 @@ export function element(array: usize, index: usize, bytes: usize): usize {
   return array + index * bytes;
 }
 
-/** Returns the cell after cell `index`: `after(starts, row)` is where the list of `row` ends. */
+/**
+ * Returns the value of the cell after cell `index`: `after(starts, row)` is where the list of `row`
+ * ends.
+ */
 @inline
 export function after<T>(array: usize, index: usize): T {
   return load<T>(cell<T>(array, index), sizeof<T>());

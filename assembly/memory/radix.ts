@@ -50,8 +50,8 @@ function pass(keys: usize, values: usize, n: u32, toKeys: usize, toValues: usize
 
 /**
  * Sorts n keys (u64) and their values (u32) in ascending order of the keys, stably and in place.
- * Only the low `bits` bits of the keys may be set. tmpKeys and tmpValues are as large as keys and
- * values.
+ * Only the low `bits` bits of the keys may be set. `tmpKeys` and `tmpValues` are as large as `keys`
+ * and `values`.
  */
 export function radixSort(keys: usize, values: usize, n: u32, tmpKeys: usize, tmpValues: usize, bits: u32): void {
   if (!ASC_NO_ASSERT) assert(bits <= 64, 'keys have 64 bits');

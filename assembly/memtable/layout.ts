@@ -37,11 +37,11 @@ export const M_BUCKET_SECONDS: usize = 88;
 export const M_LAST_BUCKET: usize = 96;
 export const M_RECORD_BYTES: usize = 104;
 export const M_INCIDENCES: usize = 108;
-/** Number of rows reserved by memtableReserve and not yet appended. */
+/** Number of rows reserved by `memtableReserve` and not yet appended. */
 export const M_RESERVED: usize = 112;
 /** Address of the first region of records. Each region begins with the address of the next one. */
 export const M_REGIONS: usize = 116;
-/** Bytes of the newest chunk. */
+/** Size in bytes of the newest chunk. */
 export const M_CHUNK_BYTES: usize = 120;
 /**
  * 1 if there was not enough memory to count the buckets of all rows; M_BUCKETS is then meaningless.
@@ -81,7 +81,7 @@ export function lsnOffset(m: usize, lsn: f64): u32 {
   return offset >= 4294967295 ? u32.MAX_VALUE : <u32>offset;
 }
 
-/** Returns whether a row is visible to a snapshot at `at` (an offset from lsnOffset). */
+/** Returns whether a row is visible to a snapshot at `at`, which is a result of `lsnOffset`. */
 export function isVisible(m: usize, row: u32, at: u32): bool {
   if (!ASC_NO_ASSERT) assert(row < load<u32>(m + M_ROWS), 'a row whose visibility is asked exists');
   const slot = bytesOf<u32>(row);

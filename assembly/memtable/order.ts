@@ -6,7 +6,7 @@
 // at once. After the first row that arrives late, this row and all later rows stay unsorted until
 // the next read. Then they are sorted among themselves (radix sort by id, then by time) and merged
 // into the sorted part from the back, so that only entries with a key above the least late key
-// move. Up to four rows are inserted by binary search instead.
+// move. If there are at most four of these rows, each is inserted by binary search instead.
 
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
 import { skipMembers } from '../codec/vbyte';
@@ -19,8 +19,8 @@ import { isVisible, lsnOffset, M_BUCKET_SECONDS, M_ORDER, M_ORDERED, M_ROWS, rec
 import { keyBefore } from './rows';
 
 /**
- * Sorts row indexes (u32[n]) stably by one i64 field of their records. keys: 20 bytes of scratch
- * per row. Cost: one pass if they are already in order.
+ * Sorts row indexes (u32[n]) stably by one i64 field of their records. `keys` has 20 bytes of
+ * scratch memory per row. Cost: one pass if the rows are already in order.
  */
 function sortByField(m: usize, list: usize, n: u32, field: usize, keys: usize): void {
   let least = i64.MAX_VALUE;
@@ -94,8 +94,8 @@ function insertOne(m: usize, order: usize, ordered: u32, row: u32): void {
 }
 
 /**
- * Sorts the rows that are not yet in order. Returns false if out of memory (the order is
- * unchanged).
+ * Sorts the rows that are not yet in order. Returns false if out of memory; the order is then
+ * unchanged.
  */
 export function memtableSort(m: usize): bool {
   const rows = load<u32>(m + M_ROWS);
@@ -148,7 +148,7 @@ export function orderAt(m: usize, position: u32): u32 {
 
 /**
  * Lists the rows at positions [from, to) that are visible to a snapshot at `lsn`, in key order
- * (u32[capacity]). Returns their number; hg_result_rows is the position to continue from.
+ * (u32[capacity]). Returns their number; `hg_result_rows` returns the position to continue from.
  */
 export function memtableRows(m: usize, from: u32, to: u32, lsn: f64, out: usize, capacity: u32): u32 {
   const at = lsnOffset(m, lsn);
@@ -198,7 +198,10 @@ export function memtableMatch(m: usize, record: usize, lsn: f64, out: usize, cap
   return count;
 }
 
-/** Returns the number of distinct buckets that contain the rows of a list in key order (u32[n]). */
+/**
+ * Returns the number of distinct buckets that contain rows of a list (u32[n]), which must be in key
+ * order.
+ */
 export function bucketsOfOrder(m: usize, rows: usize, n: u32): u32 {
   const width = load<i64>(m + M_BUCKET_SECONDS);
   let bucketEnd = i64.MIN_VALUE;

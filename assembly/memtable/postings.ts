@@ -173,7 +173,8 @@ function rarest(m: usize, nodes: usize, k: u32): usize {
 /**
  * Lists the rows that contain all k nodes (f64[k]), have a key >= (startTime, startId) and a time
  * <= endTime, and are visible at `lsn`, in (event_ts, id) order (u32[capacity]). Returns their
- * number, TOO_SMALL with the number of entries needed, BAD_ARGUMENT or OUT_OF_MEMORY.
+ * number, BAD_ARGUMENT, OUT_OF_MEMORY, or TOO_SMALL; `hg_result_needed` then returns a sufficient
+ * capacity.
  */
 export function memtableLookup(
   m: usize,

@@ -44,7 +44,10 @@ import {
  */
 const CHUNK_BYTES: u32 = 65000;
 const FIRST_CHUNK_BYTES: u32 = 1000;
-/** Bytes of the header of a record region, which contains the address of the next region. */
+/**
+ * Size in bytes of the header of a record region. The header contains the address of the next
+ * region.
+ */
 const REGION_HEADER: u32 = 16;
 const FIRST_ROWS: u32 = 16;
 /**
@@ -83,8 +86,8 @@ export function memtableReserve(m: usize, bytes: u32, rows: u32): usize {
 }
 
 /**
- * Releases space from memtableReserve that will not be appended. Its bytes are reused only if they
- * are the last bytes that were reserved.
+ * Releases space from `memtableReserve` to which no rows will be appended. Its bytes are reused
+ * only if they are the last bytes that were reserved.
  */
 export function memtableUnreserve(m: usize, records: usize, bytes: u32, rows: u32): void {
   store<u32>(m + M_RESERVED, load<u32>(m + M_RESERVED) - rows);
@@ -243,10 +246,10 @@ export function keyBefore(a: usize, b: usize): bool {
 }
 
 /**
- * Appends `count` checked records at `records`, in space from memtableReserve. The first record has
- * LSN `firstLsn`, and LSNs rise by one from record to record. Returns 0, or BAD_ARGUMENT if there
- * are more records than were reserved or an LSN is not in (base, base + 2^32). Cannot run out of
- * memory: if buckets can no longer be counted here, memtableBuckets counts them on demand.
+ * Appends `count` checked records at `records`, in space from `memtableReserve`. The first record
+ * has LSN `firstLsn`, and LSNs rise by one from record to record. Returns 0, or BAD_ARGUMENT if
+ * there are more records than were reserved or an LSN is not in (base, base + 2^32). Cannot run out
+ * of memory: if buckets can no longer be counted here, `memtableBuckets` counts them on demand.
  */
 export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f64): i32 {
   const first = lsnOffset(m, firstLsn);
@@ -301,8 +304,8 @@ function uncount(m: usize): void {
 
 /**
  * Returns the number of distinct buckets of all rows, including dead rows. If they could not be
- * counted before, counts them now. If there is not enough memory for that, returns the number of
- * bucket changes from row to row.
+ * counted before, counts them now. If there is not enough memory for that, counts how often the
+ * bucket changes from one row to the next, which may be more.
  */
 export function memtableBuckets(m: usize): u32 {
   if (!load<u32>(m + M_UNCOUNTED)) return load<u32>(m + M_BUCKETS);

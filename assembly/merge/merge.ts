@@ -16,7 +16,8 @@ import { cell, get, put } from '../memory/cells';
 import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
 
 /**
- * Far more than the number of memtables that a table can have. Each run takes 12 bytes of scratch.
+ * Maximum number of runs, far more than the number of memtables that a table can have. Each run
+ * takes 12 bytes of scratch memory.
  */
 const MAX_RUNS: u32 = 1 << 20;
 
@@ -56,8 +57,8 @@ function lessRuns(heap: usize, heads: usize, i: u32, j: u32): bool {
 /**
  * Merges `runs`, {u32 address, u32 bytes} x k. Each run is a region of checked records ascending by
  * (event_ts, id). Writes the addresses of the records with a key below (stopTime, stopId) in key
- * order at `out` (u32[capacity]). If there is a stop key, updates `runs` to what is left of each
- * run. Returns the number of addresses, BAD_ARGUMENT if `capacity` is too small (`runs` is
+ * order at `out` (u32[capacity]). If there is a stop key, updates `runs` to describe what is left
+ * of each run. Returns the number of addresses, BAD_ARGUMENT if `capacity` is too small (`runs` is
  * unchanged), or OUT_OF_MEMORY.
  */
 export function mergeRuns(runs: usize, k: u32, stopTime: i64, stopId: i64, out: usize, capacity: u32): i32 {
@@ -87,7 +88,7 @@ export function mergeRuns(runs: usize, k: u32, stopTime: i64, stopId: i64, out: 
     if (!ASC_NO_ASSERT)
       assert(
         !count || !before(record, 0, get<u32>(out, count - 1), 0),
-        'merged records are in key order: each run was',
+        'merged records are in key order as each run is',
       );
     put<u32>(out, count, record);
     count++;

@@ -10,8 +10,8 @@ import { S_BASE, S_ROWS } from '../segment/layout';
 import { BAD_ARGUMENT } from '../status';
 
 /**
- * Fields of a range: f64 lowest and f64 highest value, f64 value of the rows that do not have the
- * column (NaN: null), u32 column, u32 flags as for hg_segment_psi.
+ * Offsets of the fields of a range: f64 lowest and f64 highest value, f64 value for rows that do
+ * not have the column (NaN: null), u32 column, u32 flags as for `hg_segment_psi`.
  */
 const R_LOW: usize = 0;
 const R_HIGH: usize = 8;
@@ -34,9 +34,9 @@ function lies(value: f64, low: f64, high: f64, flags: u32): bool {
 }
 
 /**
- * Keeps, in place, those rows (u32[n], in any order) of a segment that are in all `k` ranges;
- * returns their number. Returns BAD_ARGUMENT if a column with values is not numeric. Cost: one
- * access per row and range.
+ * Removes, in place, the rows of a list (u32[n], in any order) that are not in all `k` ranges;
+ * returns how many rows remain. Returns BAD_ARGUMENT if a column with values is not numeric. Cost:
+ * one access per row and range.
  */
 export function filterSegment(s: usize, rows: usize, n: u32, ranges: usize, k: u32): i32 {
   const base = <usize>load<u32>(s + S_BASE);
@@ -71,9 +71,10 @@ function keepValues(rows: usize, n: u32, range: usize): u32 {
 }
 
 /**
- * Keeps, in place, the rows of a memtable that lie in all `k` ranges; returns their number. Unlike
- * filterSegment, it does not check that the columns are numeric: a value that is not a number is in
- * no range. Cost: for each row and range, a scan of the record's properties up to the column.
+ * Removes, in place, the rows of a memtable that are not in all `k` ranges; returns how many rows
+ * remain. Unlike `filterSegment`, it does not check that the columns are numeric: a value that is
+ * not a number is in no range. Cost: for each row and range, a scan of the record's properties up
+ * to the column.
  */
 export function filterMemtable(m: usize, rows: usize, n: u32, ranges: usize, k: u32): u32 {
   let at = rows;

@@ -11,9 +11,9 @@ const HISTOGRAMS: usize = memory.data(8192, 16);
  * Sorts `keys` (f64[n], no NaN) and `rows` (u32[n], ascending before the call) together by (key,
  * row), in place. Normalises zero: -0 becomes 0.
  *
- * `scratch`: 12 * n bytes, 8-aligned. Cost: one pass if the keys are already in order. Otherwise
- * one pass for all histograms, and one pass for each of the 8 key bytes that differs between rows
- * (stable LSD radix sort; integers and prices need 2 to 4 passes).
+ * `scratch` has 12 * n bytes and is aligned to 8 bytes. Cost: one pass if the keys are already in
+ * order. Otherwise one pass for all histograms, and one pass for each of the 8 bytes of a key in
+ * which the keys differ (stable LSD radix sort; integers and prices need 2 to 4 passes).
  */
 export function psiOrder(keys: usize, rows: usize, n: u32, scratch: usize): void {
   if (inOrder(keys, n)) return;
@@ -40,7 +40,7 @@ export function psiOrder(keys: usize, rows: usize, n: u32, scratch: usize): void
 
 /**
  * Returns the number of keys below `value`, which is the first position whose key is not below it.
- * `keys`: ascending f64[n]. Cost: log2(n) loads.
+ * `keys` f64[n] is ascending. Cost: log2(n) loads.
  */
 export function psiLower(keys: usize, n: u32, value: f64): u32 {
   let base = keys;
@@ -54,7 +54,7 @@ export function psiLower(keys: usize, n: u32, value: f64): u32 {
 }
 
 /**
- * Returns the number of keys at or below `value`. `keys`: ascending f64[n]. Cost: log2(n) loads.
+ * Returns the number of keys at or below `value`. `keys` f64[n] is ascending. Cost: log2(n) loads.
  */
 export function psiUpper(keys: usize, n: u32, value: f64): u32 {
   let base = keys;
@@ -121,8 +121,8 @@ function count(digit: u32, bits: u64): void {
 }
 
 /**
- * Converts counts to start offsets. Returns false if all rows have the same byte, so that the pass
- * can be skipped.
+ * Converts counts to start offsets. Returns false if all keys have the same byte; the pass can then
+ * be skipped.
  */
 function startOffsets(histogram: usize, n: u32): bool {
   let sum: u32 = 0;

@@ -1,5 +1,5 @@
-// Finds the rows of a segment whose value in a numeric column is in a range, by the column's stored
-// (value, row) order.
+// Finds the rows of a segment whose value in a numeric column is in a range, by binary search in
+// the column's stored (value, row) order.
 
 import { cell, get } from '../memory/cells';
 import { numericValue, openColumn, STATE_VALUES } from '../segment/columns';
@@ -10,8 +10,8 @@ const cursor: usize = memory.data(32, 16);
 const bitmap: usize = memory.data(8192, 16);
 
 /**
- * Returns the number of entries in the order that are below `value`, or also those equal to it if
- * `orEqual` is true.
+ * Returns the number of entries in the order whose value is below `value` or, if `orEqual` is true,
+ * at most `value`.
  */
 function bound(order: usize, count: u32, value: f64, orEqual: bool): u32 {
   let base: u32 = 0;
@@ -42,8 +42,8 @@ export function psiCount(s: usize, column: u32, low: f64, high: f64, lowOpen: bo
 }
 
 /**
- * Writes the rows that psiCount counts, ascending, as u32 at `out`. Returns their number, TOO_SMALL
- * with the number of entries needed, or BAD_ARGUMENT.
+ * Writes the rows that `psiCount` counts, ascending, as u32 at `out`. Returns their number,
+ * BAD_ARGUMENT or TOO_SMALL; `hg_result_needed` then returns the number of rows.
  */
 export function psiRange(
   s: usize,

@@ -1,5 +1,5 @@
-// Builds the property columns of a segment from records: types, nulls, text dictionaries, orders
-// (PSI).
+// Builds the property columns of a segment from records: types, null bitmaps, values, text
+// dictionaries and orders (PSI).
 
 import { findProperty } from '../codec/record';
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
@@ -121,8 +121,8 @@ function planText(
 }
 
 /**
- * Plans the sections of one column. spec: {u16 id, u8 type, u8 indexed, u32 missing entry}.
- * scratch: 16 bytes per row. Returns false if a value has another type than the column.
+ * Plans the sections of one column. `spec` is {u16 id, u8 type, u8 indexed, u32 missing entry}.
+ * `scratch` has 16 bytes per row. Returns false if a value has another type than the column.
  */
 export function planColumn(plan: usize, records: usize, rows: u32, spec: usize, scratch: usize): bool {
   const column = <u32>load<u16>(spec);
@@ -233,7 +233,7 @@ export function fillColumn(file: usize, entry: usize, records: usize, rows: u32,
   if (type == HG_TYPE_TEXT) fillText(records, rows, column, missing, at, load<u32>(entry + E_COUNT), scratch);
 }
 
-/** Writes the (value, row) order of a filled numeric column. scratch: 24 bytes per row. */
+/** Writes the (value, row) order of a filled numeric column. `scratch` has 24 bytes per row. */
 export function fillOrder(file: usize, entry: usize, rows: u32, scratch: usize): void {
   const cursor = memory.data(32, 16);
   openColumn(file, rows, <u32>load<u16>(entry + E_COLUMN), cursor);

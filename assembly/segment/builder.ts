@@ -1,12 +1,12 @@
 // Builds a segment file from records in (event_ts, id) order.
 //
-// A first pass over the records determines sizes and value bounds, and so the widths of the packed
-// columns. Then all incidences are listed in row order as (node - least node, index) and radix
-// sorted by node. One pass over the sorted list writes the dictionary (each new node gets the next
-// ordinal), the member column (the ordinal is stored at the index of the incidence) and the posting
-// lists (the row of each incidence). It also collects the node ids for the Bloom filter. The sort
-// is stable and its input is in row order, so every posting list ascends by row without a further
-// sort.
+// A first pass over the records determines sizes and value bounds. These give the widths of the
+// packed columns. Then all incidences are listed in row order as (node - least node, index of the
+// incidence) and radix sorted by node. One pass over the sorted list writes the dictionary (each
+// new node gets the next ordinal), the member column (the ordinal is stored at the index of the
+// incidence) and the posting lists (the row of each incidence). It also collects the node ids for
+// the Bloom filter. The sort is stable and its input is in row order, so every posting list ascends
+// by row without a further sort.
 //
 // All sections are planned, with their sizes, before the file is allocated once and filled. The
 // checksums are computed last.
@@ -87,8 +87,8 @@ function recordAt(records: usize, row: u32): usize {
 }
 
 /**
- * Performs the first pass: sums, bounds and order. Returns false if the records are not strictly
- * ascending by (event_ts, id).
+ * Performs the first pass: computes sums and bounds, and checks the order. Returns false if the
+ * records are not strictly ascending by (event_ts, id).
  */
 function survey(records: usize, rows: u32, bucketSeconds: i64): bool {
   let incidences: u32 = 0;
@@ -347,12 +347,12 @@ function areColumns(specs: usize, columns: u32): bool {
 /**
  * Builds the file of `rows` checked records (addresses u32[rows], strictly ascending by (event_ts,
  * id)). `specs` has one entry per column: {u16 column id, u8 type, u8 indexed, u32 address of the
- * property entry for records without the column (0: null)}. Returns the bytes of the file;
- * hg_result_pointer is its address, and the caller frees it.
+ * property entry for records without the column (0: null)}. Returns the size of the file in bytes;
+ * `hg_result_pointer` returns the address of the file, and the caller frees this region.
  *
- * Returns BAD_ARGUMENT if there are no rows or too many, if rows or columns are not in order, if
- * the type of a value is not that of its column, or if the file would reach 2 GiB. Returns
- * OUT_OF_MEMORY if memory cannot grow.
+ * Returns BAD_ARGUMENT if there are no rows or too many, if rows or columns are not in order, if a
+ * value has another type than its column, or if the file would reach 2 GiB. Returns OUT_OF_MEMORY
+ * if memory cannot grow.
  */
 export function buildSegment(
   records: usize,

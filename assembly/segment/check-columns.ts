@@ -27,8 +27,8 @@ import {
 const cursor: usize = memory.data(32, 16);
 
 /**
- * Checks the data of a text column, `left` bytes at `at`: the dictionary must be in bounds, and its
- * texts distinct and in byte order; every code must be in the dictionary.
+ * Checks the data of a text column, `left` bytes at `at`. The dictionary must be in bounds. Its
+ * texts must be distinct and in byte order. Every code must be in the dictionary.
  */
 function checkText(at: usize, left: u64, rows: u32): bool {
   if (left < 8) return false;
@@ -101,7 +101,7 @@ function checkColumn(base: usize, entry: usize): bool {
 }
 
 /**
- * Checks the order of a column that passed checkColumn: it must list exactly the rows that have a
+ * Checks the order of a column that passed `checkColumn`: it must list exactly the rows that have a
  * value, strictly ascending by (value, row).
  */
 function checkOrder(base: usize, entry: usize): bool {

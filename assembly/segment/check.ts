@@ -149,8 +149,8 @@ function checkSums(base: usize): i32 {
 }
 
 /**
- * Checks times, ids and sizes: rows must ascend strictly by (event_ts, id), and the bounds must be
- * those in the header.
+ * Checks times, ids and sizes: rows must ascend strictly by (event_ts, id), and the least and
+ * greatest values must be those in the header.
  */
 function checkRows(base: usize): i32 {
   const rows = load<u32>(base + H_ROWS);
@@ -290,9 +290,10 @@ function checkIncidences(base: usize, nodes: u32, offsets: usize, heads: usize):
 
 /**
  * Checks the whole file [base, base + bytes): the header, the directory and the checksums. With
- * `deep` it also checks every order, bound and reference; after that, no read through the file can
- * leave the file. Returns 0, CORRUPT (place in hg_result_offset), UNSUPPORTED or OUT_OF_MEMORY. The
- * deep check costs about 15 ns per incidence, and 4 bytes per node while it runs.
+ * `deep` it also checks every order, bound and reference; after that, no read that follows these
+ * references can leave the file. Returns 0, CORRUPT (`hg_result_offset` then returns the place),
+ * UNSUPPORTED or OUT_OF_MEMORY. The deep check costs about 15 ns per incidence, and 4 bytes per
+ * node while it runs.
  */
 export function checkSegment(base: usize, bytes: u32, deep: bool): i32 {
   let status = checkHeader(base, bytes, bytes);

@@ -47,8 +47,8 @@ import { firstIncidence, memberOrdinal, nodeId, rowId, rowSize, rowTime } from '
 
 const NO_LOCAL: u32 = 0xffffffff;
 /**
- * If all distinct texts together have at most this size, they are counted once per block instead of
- * per row.
+ * If all distinct texts together have at most this size, their size is counted once per block
+ * instead of row by row.
  */
 const FEW_TEXT_BYTES: usize = 16384;
 
@@ -87,7 +87,8 @@ function fittingRows(s: usize, rows: usize, n: u32, plan: usize, cursors: usize,
 }
 
 /**
- * Returns the bytes of the distinct texts of all text columns, including the array of their ends.
+ * Returns the size in bytes of the distinct texts of all text columns, including the array of their
+ * ends.
  */
 function dictionaryBytes(plan: usize, cursors: usize): usize {
   const columns = load<u32>(plan);
@@ -103,9 +104,9 @@ function dictionaryBytes(plan: usize, cursors: usize): usize {
 }
 
 /**
- * Writes rows (u32[n]) of a segment as one column block. Returns the bytes of the block;
- * hg_result_rows is the number of rows written, fewer than n if `capacity` is exhausted. Returns
- * TOO_SMALL if not even one row fits, or OUT_OF_MEMORY.
+ * Writes rows (u32[n]) of a segment as one column block. Returns the size of the block in bytes;
+ * `hg_result_rows` returns the number of rows written, fewer than n if `capacity` is exhausted.
+ * Returns TOO_SMALL if not even one row fits, or OUT_OF_MEMORY.
  */
 export function segmentColumns(s: usize, rows: usize, n: u32, plan: usize, out: usize, capacity: u32): i32 {
   const columns = load<u32>(plan);
@@ -149,8 +150,8 @@ function neededBytes(s: usize, rows: usize, plan: usize, cursors: usize): u32 {
 }
 
 /**
- * Returns whether the rows are consecutive, as they often are. Their columns are then copied as a
- * whole.
+ * Returns whether the rows are consecutive, which is common. Columns of consecutive rows are copied
+ * as a whole.
  */
 function isRun(rows: usize, n: u32): bool {
   return get<u32>(rows, n - 1) - load<u32>(rows) == n - 1;

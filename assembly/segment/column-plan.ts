@@ -1,15 +1,15 @@
-// Column blocks: the plan with which a host requests a block, the layout of a block, and bounds on
-// its size.
+// Defines the plan with which a host requests a column block, the layout of such a block, and
+// bounds on its size.
 
 import { HG_TYPE_TEXT } from '../limits';
 import { bytesOf, element } from '../memory/cells';
 import { setRows } from '../status';
 
 /*
- * The plan, made by the host: u32 columns, u32 parts, then 32 bytes per column: u32 column id, u32
- * type, u32 kind of the default for a row without the column (0 null, 1 number, 2 text), u32 bytes
- * of the default text, f64 default number (booleans: 0 or 1), u32 offset of the default text from
- * the start of the plan, u32 0.
+ * The plan, which the host writes: u32 number of columns, u32 requested parts (PART_*), then 32
+ * bytes per column: u32 column id, u32 type, u32 kind of the default for a row without the column
+ * (0 null, 1 number, 2 text), u32 size of the default text in bytes, f64 default number (booleans:
+ * 0 or 1), u32 offset of the default text from the start of the plan, u32 0.
  */
 export const PART_TIMES: u32 = 1;
 export const PART_IDS: u32 = 2;
@@ -27,11 +27,12 @@ export const MISSING_NUMBER: u32 = 1;
 export const MISSING_TEXT: u32 = 2;
 
 /*
- * The block; every part is padded to 8 bytes. Header: f64 rows, f64 incidences, f64 bytes of the
- * block, f64 0. Then the requested parts: f64 times[rows], f64 ids[rows], u32 sizes[rows], f64
- * members[incidences]. Then for each column of the plan: f64 distinct texts, f64 bytes of text, u8
- * nulls[rows] (1: null); for TEXT u32 codes[rows], u32 ends[distinct] and the concatenated texts,
- * for other types f64 values[rows].
+ * The layout of a block, in which every part is padded to 8 bytes. Header: f64 number of rows, f64
+ * number of incidences, f64 size of the block in bytes, f64 0. Then the requested parts: f64
+ * times[rows], f64 ids[rows], u32 sizes[rows], f64 members[incidences]. Then for each column of the
+ * plan: f64 number of distinct texts, f64 size of the texts in bytes, u8 nulls[rows] (1: null); for
+ * TEXT u32 codes[rows], u32 ends[distinct] and the concatenated texts, for other types f64
+ * values[rows].
  */
 export const B_HEADER: usize = 32;
 export const COLUMN_HEADER: usize = 16;
@@ -40,12 +41,15 @@ export function padded(bytes: usize): usize {
   return (bytes + 7) & ~7;
 }
 
-/** Returns the bytes of a block that do not depend on its rows: headers and padding. */
+/** Returns how many bytes of a block do not depend on its rows: headers and padding. */
 export function fixedBytes(columns: u32): usize {
   return B_HEADER + 32 + <usize>columns * (COLUMN_HEADER + 32);
 }
 
-/** Returns an upper bound on the bytes that one row adds, without its own texts. */
+/**
+ * Returns an upper bound on the number of bytes that one row adds to a block, without its own
+ * texts.
+ */
 export function rowBytes(plan: usize, size: u32): usize {
   const columns = load<u32>(plan);
   const parts = load<u32>(plan + 4);

@@ -24,8 +24,8 @@ function copyPacked<T>(data: usize, first: u32, n: u32, least: f64, out: usize):
 }
 
 /**
- * Same as copyPacked, for `least` and packed values that may exceed the precision of a double. Each
- * sum is a safe integer.
+ * Same as `copyPacked`, for `least` and packed values that may exceed the precision of a double.
+ * Their sums are safe integers.
  */
 function copyWide(data: usize, first: u32, n: u32, least: i64, out: usize): void {
   const from = cell<u64>(data, first);
@@ -83,7 +83,7 @@ export function markAbsent(cursor: usize, first: u32, n: u32, out: usize): void 
   }
 }
 
-/** Writes the values of a column of reals or integers. What it writes for a null is meaningless. */
+/** Writes the values of a column of reals or integers. Writes an arbitrary number for a null. */
 export function copyNumbers(cursor: usize, first: u32, n: u32, out: usize): void {
   const data = <usize>load<u32>(cursor + C_DATA);
   const width = load<u32>(cursor + C_WIDTH);

@@ -1,10 +1,13 @@
-// Property columns of a segment: locates a column, and reads the value of one row in it.
+// Locates a property column of a segment, and reads the value of one row in it.
 
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
 import { bytesOf, cell, get } from '../memory/cells';
 import { E_FLAGS, E_OFFSET, E_TYPE, E_WIDTH, FLAG_ALL_NULL, FLAG_NULLS, findEntry, K_COLUMN, packed } from './layout';
 
-/** Fields of a column cursor, which holds what is needed to read the value of a row. 32 bytes. */
+/**
+ * Offsets of the fields of a column cursor (32 bytes), which contains all that is needed to read
+ * the value of a row.
+ */
 export const C_STATE: usize = 0;
 export const C_TYPE: usize = 4;
 export const C_WIDTH: usize = 8;
@@ -106,8 +109,8 @@ export function isDefault(cursor: usize, row: u32): bool {
 }
 
 /**
- * Returns the bytes of the row's value as a record property, including the entry header; 0 if the
- * property is omitted because the default applies.
+ * Returns the size in bytes of the row's value as a record property, including the entry header; 0
+ * if the property is omitted because the default applies.
  */
 export function propertyBytes(cursor: usize, row: u32): u32 {
   const state = load<u32>(cursor);
@@ -118,7 +121,7 @@ export function propertyBytes(cursor: usize, row: u32): u32 {
   return type == HG_TYPE_BOOLEAN ? 5 : 12;
 }
 
-/** Writes the property whose bytes `propertyBytes` returned; returns the end address. */
+/** Writes the property whose size `propertyBytes` returned; returns the end address. */
 export function writeProperty(out: usize, column: u32, cursor: usize, row: u32): usize {
   const has = hasValue(cursor, row);
   const type = has ? load<u32>(cursor + C_TYPE) : 0;

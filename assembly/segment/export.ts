@@ -28,8 +28,8 @@ import { E_COLUMN, E_KIND, ENTRY_BYTES, H_SECTIONS, HEADER_BYTES, K_COLUMN, S_BA
 import { firstIncidence, memberOrdinal, rowId, rowMembers, rowSize, rowTime } from './reader';
 
 /**
- * Opens a cursor for each column section of the file, as {u32 column id, cursor}. Returns the
- * number of cursors.
+ * Writes {u32 column id, opened cursor} for each column section of the file. Returns the number of
+ * cursors.
  */
 function openAll(base: usize, rows: u32, out: usize): u32 {
   const sections = load<u32>(base + H_SECTIONS);
@@ -88,7 +88,7 @@ function findText(cursor: usize, text: usize, length: u32): i32 {
 
 /**
  * Stores in the cursors of text columns the code of the column's default text in `specs` (see
- * hg_segment_build).
+ * `hg_segment_build`).
  */
 function noteDefaults(cursors: usize, count: u32, specs: usize, columns: u32): void {
   for (let i: u32 = 0; i < count; i++) {
@@ -121,9 +121,9 @@ function dropSilent(cursors: usize, count: u32): u32 {
 
 /**
  * Writes `rows` (u32[n]) as consecutive records. Omits texts that are equal to their column's
- * default in `specs` (u64[columns], see hg_segment_build). Returns the bytes written;
- * hg_result_rows is the number of rows written, fewer than n if `capacity` is exhausted. Returns
- * TOO_SMALL if not even one row fits, or OUT_OF_MEMORY.
+ * default in `specs` (u64[columns], see `hg_segment_build`). Returns the number of bytes written;
+ * `hg_result_rows` returns the number of rows written, fewer than n if `capacity` is exhausted.
+ * Returns TOO_SMALL if not even one row fits, or OUT_OF_MEMORY.
  */
 export function exportRecords(
   s: usize,
@@ -208,7 +208,7 @@ export function rowKey(s: usize, row: u32, out: usize): void {
   store<f64>(out + 8, <f64>rowId(s, row));
 }
 
-/** Returns the id of a record, for the merge. */
+/** Returns the id of a record. */
 export function recordId(record: usize): i64 {
   return load<i64>(record + R_ID);
 }

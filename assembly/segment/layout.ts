@@ -1,4 +1,4 @@
-// Offsets of the segment file (FORMAT.md section 2) and of the handle of an open segment.
+// Offsets in the segment file (FORMAT.md section 2) and in the handle of an open segment.
 
 import { get, put } from '../memory/cells';
 
@@ -60,7 +60,10 @@ export const FLAG_ALL_NULL: u32 = 2;
 export const BLOCK_ROWS: u32 = 64;
 export const BLOCK_BYTES: usize = 16;
 
-/** Fields of the handle of an open segment: those needed on hot paths, with absolute addresses. */
+/**
+ * Offsets of the fields in the handle of an open segment. The handle contains what hot paths need,
+ * with absolute addresses in place of offsets.
+ */
 export const S_BASE: usize = 0;
 export const S_ROWS: usize = 4;
 export const S_NODES: usize = 8;

@@ -31,15 +31,15 @@ import {
 
 const scratch: usize = memory.data(255 * 8 + 16, 16);
 
-/** Same as segmentColumns, for records: u32[n] addresses. */
+/** Same as `segmentColumns`, for the records at the addresses `records` (u32[n]). */
 export function recordColumns(records: usize, n: u32, plan: usize, out: usize, capacity: u32): i32 {
   const columns = load<u32>(plan);
   let used = fixedBytes(columns);
   let count: u32 = 0;
   for (; count < n; count++) {
     const record = <usize>get<u32>(records, count);
-    // Every row may have a different text. The size of the property block is an upper bound on its
-    // texts.
+    // Every row may have a different text. The size of its property block is an upper bound on the
+    // size of its texts.
     const block = <u32>load<u16>(record + R_PROPERTIES);
     const texts = block ? load<u32>(record) - block : 0;
     used += rowBytes(plan, <u32>load<u8>(record + R_COUNT)) + <usize>texts + bytesOf<u32>(columns);

@@ -1,5 +1,5 @@
 // Performs one step of a scan over a segment in a single call: seeks, lists rows, removes dead
-// rows, writes text and counts.
+// rows, writes text and counts buckets.
 
 import { lookupRows } from '../fmi/lookup';
 import { segmentRows } from '../json/rows';
@@ -11,10 +11,11 @@ import { S_ROWS, S_TIME_MAX } from './layout';
 import { rowId, rowTime } from './reader';
 
 /*
- * The request, f64 each: lowest time and id, last time (inclusive), time and id of the stop
- * (exclusive; time +Infinity: no stop), LSN, row limit, separator, number of nodes, number of dead
- * rows. Then addresses: nodes (f64), dead rows (u32), their LSNs (f64), plan, row list (u32,
- * STEP_ROWS entries and slack), text. Then the bytes of the text region.
+ * Offsets of the fields of the request, each an f64: lowest time and id, last time (inclusive),
+ * time and id of the stop (exclusive; time +Infinity: no stop), LSN, row limit, separator, number
+ * of nodes, number of dead rows. Then addresses: nodes (f64), dead rows (u32), their LSNs (f64),
+ * plan, row list (u32, STEP_ROWS entries and slack), text. Then the size in bytes of the text
+ * region.
  */
 const Q_LOW_TIME: usize = 0;
 const Q_LOW_ID: usize = 8;
@@ -34,8 +35,8 @@ const Q_ROWS_AT: usize = 112;
 const Q_TEXT_AT: usize = 120;
 const Q_TEXT_BYTES: usize = 128;
 /**
- * The response, after the request: number of rows, time of the first row, time and id of the last
- * row, number of buckets, row to continue from, state.
+ * Offsets of the fields of the response, which follows the request: number of rows, time of the
+ * first row, time and id of the last row, number of buckets, row to continue from, state.
  */
 const A_ROWS: usize = 136;
 const A_FIRST_TIME: usize = 144;
@@ -45,9 +46,9 @@ const A_BUCKETS: usize = 168;
 const A_NEXT: usize = 176;
 const A_STATE: usize = 184;
 
-/** Bytes of the request and the response together. */
+/** Size in bytes of the request and the response together. */
 export const STEP_BLOCK_BYTES: u32 = 192;
-/** Maximum rows that one step examines. */
+/** Maximum number of rows that one step examines. */
 export const STEP_ROWS: u32 = 8192;
 
 /** There are more rows below the stop. */
@@ -99,8 +100,8 @@ function listRows(s: usize, block: usize, from: u32, to: u32): i32 {
 /**
  * Writes row text for the live rows that have a key in [low, stop), a time up to the last time, and
  * all nodes. Writes at most `limit` rows and at most one text region. Request and response are at
- * `block` (STEP_BLOCK_BYTES; see above). Returns the bytes of text, or a status; on TOO_SMALL the
- * text region must grow.
+ * `block` (STEP_BLOCK_BYTES; see above). Returns the size of the text in bytes, or a status; on
+ * TOO_SMALL the text region must grow.
  */
 export function stepSegment(s: usize, block: usize): i32 {
   const from = seekRow(s, bound(load<f64>(block + Q_LOW_TIME)), bound(load<f64>(block + Q_LOW_ID)));

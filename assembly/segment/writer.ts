@@ -21,8 +21,8 @@ import {
 } from './layout';
 
 /**
- * Maximum sections of a file: nine fixed sections, plus a column and an order (PSI) for each of
- * 4,000 columns.
+ * Maximum number of sections of a file: nine fixed sections, plus a column and an order (PSI) for
+ * each of 4,000 columns.
  */
 export const MAX_SECTIONS: u32 = 8009;
 
@@ -56,8 +56,8 @@ export function planSection(
 }
 
 /**
- * Gives every planned section its offset; returns the bytes of the file, or 0 if these exceed 2
- * GiB.
+ * Gives every planned section its offset; returns the size of the file in bytes, or 0 if it would
+ * reach 2 GiB.
  */
 export function layOut(plan: usize): u32 {
   const n = load<u32>(plan);

@@ -99,7 +99,7 @@ export function bucketsOfRows(s: usize, from: u32, to: u32): u32 {
   return bucketRank(s, to - 1) - bucketRank(s, from) + 1;
 }
 
-/** Returns the number of distinct buckets that contain the rows of an ascending list (u32[n]). */
+/** Returns the number of distinct buckets that contain rows of an ascending list (u32[n]). */
 export function bucketsOfList(s: usize, rows: usize, n: u32): u32 {
   let count: u32 = 0;
   let previous: u32 = 0;

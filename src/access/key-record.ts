@@ -1,5 +1,5 @@
-// The stored record of an API key (its SHA-256, never the key itself), and the forms of a key that
-// answers contain.
+// The stored record of an API key (its SHA-256, never the key itself), and the forms in which
+// answers describe a key.
 
 import * as crypto from 'node:crypto';
 import { HedgerowError } from '../errors.ts';
@@ -15,7 +15,7 @@ export const DAY_MS = 86_400_000;
 const KEY_BYTES = 32;
 const ID_BYTES = 8;
 
-/** A document of the store `keys`. Times are in epoch milliseconds. */
+/** A key as it is stored in the document store `keys`. Times are in epoch milliseconds. */
 export interface KeyRecord {
   readonly key_id: string;
   /** Hexadecimal digest of the key. */
@@ -37,7 +37,7 @@ export interface KeyItem {
   expires_at: number | null;
 }
 
-/** The only form that contains the key itself; it is shown once and never stored. */
+/** The answer when a key is created. Only this form contains the key itself; it is not stored. */
 export interface CreatedKey {
   key_id: string;
   description: string;
@@ -53,13 +53,13 @@ export function makeKey(randomBytes: RandomBytes): string {
   return KEY_PREFIX + Buffer.from(randomBytes(KEY_BYTES)).toString('base64url');
 }
 
-/** Makes an identifier at random, so that it reveals nothing about the key itself. */
+/** Makes a random identifier, which reveals nothing about the key itself. */
 export function makeKeyId(randomBytes: RandomBytes): string {
   return `key_${Buffer.from(randomBytes(ID_BYTES)).toString('hex')}`;
 }
 
 /**
- * Returns the hexadecimal SHA-256 of a key; uses the one-shot function where Node has it (from
+ * Returns the hexadecimal SHA-256 of a key. Uses `crypto.hash` if Node has it (from version
  * 20.12).
  */
 export const sha256Hex: (key: string) => string =
@@ -88,8 +88,8 @@ function seconds(ms: number): number {
 }
 
 /**
- * Checks a stored value. Throws `corrupt`: if any record is unreadable, the whole key store is
- * refused.
+ * Returns a stored value as a record. Throws `corrupt` if it is not one: the key store does not
+ * open if any of its records is unreadable.
  */
 export function checkedRecord(id: string, value: unknown): KeyRecord {
   const record = value as KeyRecord;

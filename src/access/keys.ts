@@ -70,13 +70,13 @@ export class KeyStore implements Authenticator {
   readonly #byId = new Map<string, Entry>();
   readonly #byHash = new Map<string, Entry>();
   /**
-   * Recently used valid keys by plaintext. They need not be hashed and compared again, which costs
-   * 1.5 us, a tenth of the time of a small request.
+   * The entries of recently used keys by plaintext. These keys need not be hashed and compared
+   * again. That would cost 1.5 us, a tenth of the time of a small request.
    */
   readonly #seen = new Map<string, Entry>();
   readonly #changes = new Mutex();
   readonly #given = Buffer.alloc(HASH_LENGTH);
-  /** Unknown keys are compared with this, so that checking them takes as long as for known keys. */
+  /** Unknown keys are compared with this, so that the check takes as long as for known keys. */
   readonly #decoy = Buffer.alloc(HASH_LENGTH);
 
   private constructor({ documents, now, randomBytes }: KeyStoreOptions) {
@@ -92,8 +92,9 @@ export class KeyStore implements Authenticator {
   }
 
   /**
-   * Opens the stored keys. An empty store gets its first admin key: `bootstrapKey` exactly as
-   * given, or else a generated key, which is returned as `firstKey` to be shown once.
+   * Opens the stored keys. If there are none, stores a first admin key: `bootstrapKey` exactly as
+   * given, or, if it is undefined, a generated key. A generated key is returned as `firstKey`, to
+   * be shown once.
    */
   static async open(
     options: KeyStoreOptions & { bootstrapKey: string | undefined },
@@ -178,7 +179,7 @@ export class KeyStore implements Authenticator {
     });
   }
 
-  /** Writes the `last_used_at` values that changed since the last flush, in one change. */
+  /** Stores the `last_used_at` values that are newer than the stored ones, with a single write. */
   flush(): Promise<void> {
     return this.#changes.run(async () => {
       const renewed: [Entry, KeyRecord][] = [];
@@ -246,7 +247,7 @@ function isExpired({ expires_at }: KeyRecord, nowMs: number): boolean {
 function unknownId(): HedgerowError {
   return new HedgerowError(
     'key_not_found',
-    'There is no key with this key_id. A key_id is not the key itself; list the keys to see their ids.',
+    'There is no key with this key_id (a key_id is not the key itself); list the keys to see their ids.',
   );
 }
 

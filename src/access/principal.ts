@@ -1,4 +1,4 @@
-// The caller of a request: the result of checking its key, as a plain value.
+// The caller of a request, as found by checking the key of the request: a plain value.
 
 /** Each role has the rights of the roles before it and more. */
 export type KeyRole = 'readonly' | 'readwrite' | 'admin';
@@ -6,7 +6,7 @@ export type KeyRole = 'readonly' | 'readwrite' | 'admin';
 export interface Principal {
   /** Identifier of the key; null if no key was needed. */
   readonly keyId: string | null;
-  /** `none`: an unidentified caller on a route that needs no key. */
+  /** `none` is the role of an unidentified caller on a route that needs no key. */
   readonly role: KeyRole | 'none';
 }
 
@@ -26,7 +26,8 @@ export function includesRole(role: KeyRole | 'none', needed: KeyRole | 'none'): 
 export interface Authenticator {
   /**
    * Returns the caller to whom the key belongs, or undefined if the key is unknown, revoked or
-   * expired. Records when the key was last used. All unknown keys take the same time.
+   * expired. Records when the key was last used. The check takes the same time for all unknown
+   * keys.
    */
   authenticate(key: string): Principal | undefined;
 }

@@ -3,9 +3,10 @@
 //
 // A caller may use the whole minute's allowance at once; the allowance comes back evenly, one
 // request every 60/limit seconds. All that is stored is `backAt`, the time at which the whole
-// allowance will be back (the "theoretical arrival time" of GCRA). Each request moves `backAt` into
-// the future by the cost of one request. A request is refused if `backAt` would then be more than a
-// minute away. Invariant: `backAt` is never more than one minute after the last request counted.
+// allowance will be back (the "theoretical arrival time" of GCRA). An accepted request sets
+// `backAt` to the cost of one request after its old value, or after the present if that is later. A
+// request is refused if this would put `backAt` more than a minute into the future. Invariant:
+// `backAt` is at most one minute after the last accepted request.
 //
 // Times are integers in units of 1/limit ms, so that a request costs exactly 60,000 units whatever
 // the limit is, and no rounding errors add up.
@@ -15,12 +16,12 @@
 // refused with `retryMs` = (180,000 - 120,000) / 2 = 30,000.
 
 const MINUTE_MS = 60_000;
-/** Cost of one request in units: what comes back in 60/limit seconds. */
+/** Cost of one request in units: the part of the allowance that comes back in 60/limit seconds. */
 const REQUEST = MINUTE_MS;
 
-/** Maximum number of callers tracked individually; about 100 bytes each. */
+/** Maximum number of keys, and of addresses, tracked individually (about 100 bytes each). */
 const MAX_TRACKED = 100_000;
-/** Number of allowances shared by all callers beyond that maximum. */
+/** Number of allowances that all keys, or all addresses, beyond that maximum share. */
 const SHARED = 1024;
 
 /** A key's identifier, or an address in the form that `addressId` returns. */
@@ -36,11 +37,11 @@ export interface RateLimitOptions {
 
 export class RateLimit {
   readonly perMinute: number;
-  /** Requests the caller of the last `take` may still make immediately. */
+  /** Number of requests that the key or address checked last may still make immediately. */
   remaining = 0;
-  /** Milliseconds until that caller's whole allowance is back. */
+  /** Milliseconds until the whole allowance of that key or address is back. */
   resetMs = 0;
-  /** If that `take` was refused: milliseconds until one would be accepted. */
+  /** If its request was refused: milliseconds until a request would be accepted. */
   retryMs = 0;
   /**
    * Keys are tracked separately, so that a flood of addresses cannot affect the allowance of a key.

@@ -15,7 +15,7 @@ export interface MeasureValue {
   result: unknown;
   /** The variant of the measure that was used. */
   definition: string;
-  /** Whether equal member sets counted once; null where that makes no difference. */
+  /** Whether equal member sets counted once; null if that makes no difference. */
   basis: Basis | null;
   /** The parameters as applied, with defaults filled in. */
   params: ParameterValues;
@@ -27,8 +27,8 @@ export interface AnswerFacts extends Omit<MeasureValue, 'result'> {
 }
 
 /**
- * Maximum bytes of JSON that `value()` returns. A larger answer can only be read as a stream of
- * bytes.
+ * Maximum size in bytes of the JSON text that `value()` reads. A larger answer can only be read as
+ * a stream of bytes.
  */
 const MOST_VALUE_BYTES = 256 * 2 ** 20;
 
@@ -93,7 +93,10 @@ export class MeasureAnswer implements Chunks {
     });
   }
 
-  /** Resolves to the whole answer. Rejects with `query_too_large` above MOST_VALUE_BYTES. */
+  /**
+   * Resolves to the whole answer. Rejects with `query_too_large` if the answer is larger than
+   * MOST_VALUE_BYTES.
+   */
   async value(): Promise<MeasureValue> {
     const all: Uint8Array[] = [];
     let size = 0;
@@ -103,7 +106,7 @@ export class MeasureAnswer implements Chunks {
       if (size > MOST_VALUE_BYTES)
         throw new HedgerowError(
           'query_too_large',
-          `The answer has more than ${MOST_VALUE_BYTES} bytes: give a limit, or take it as bytes with open().`,
+          `The answer has more than ${MOST_VALUE_BYTES} bytes: set a limit, or read the answer as bytes with open().`,
         );
     }
     return JSON.parse(Buffer.concat(all).toString()) as MeasureValue;

@@ -12,8 +12,8 @@ import type { SharedProjections } from './shared-projections.ts';
 import type { EdgeSource } from './work.ts';
 
 /**
- * Larger instances are not reused but left to the garbage collector, because WebAssembly memory
- * never shrinks.
+ * Maximum size in bytes of an instance that is reused. Larger instances are left to the garbage
+ * collector, because WebAssembly memory never shrinks.
  */
 const MOST_SPARE_BYTES = 64 * 2 ** 20;
 const MOST_SPARE = 4;
@@ -22,8 +22,8 @@ const MOST_SPARE = 4;
 export interface Held {
   readonly projections: SharedProjections;
   /**
-   * Returns the projections to the cache. `broken`: their instance may be corrupt, so no later
-   * caller receives them.
+   * Returns the projections to the cache. If `broken` is true, their instance may be corrupt, so no
+   * later caller receives them.
    */
   release(broken: boolean): void;
 }
@@ -36,12 +36,16 @@ interface Entry {
   projections: SharedProjections | undefined;
   users: number;
   used: number;
-  /** No longer listed, so new callers cannot find it. */
+  /** True if the entry is no longer listed, so that new callers cannot find it. */
   stale: boolean;
-  /** A caller released it as broken, so the memory of its instance may be corrupt. */
+  /**
+   * True if a caller released the entry as broken, so that the memory of its instance may be
+   * corrupt.
+   */
   broken: boolean;
   /**
-   * The caller that was building the projections was cancelled, so another caller may build them.
+   * True if the caller that was building the projections was cancelled. Another caller may then
+   * build them.
    */
   abandoned: boolean;
 }
@@ -135,7 +139,9 @@ export class ProjectionCache {
     }
   }
 
-  /** Drops entries for other states of the same table: older states are not requested again. */
+  /**
+   * Drops the entries for older states of the same table, because these are not requested again.
+   */
   #dropOlder({ tableId, token }: EdgeSource): void {
     for (const entry of this.#entries.values()) {
       if (entry.source.tableId !== tableId || entry.source.token === token) continue;
@@ -167,7 +173,7 @@ export class ProjectionCache {
     entry.projections = undefined;
   }
 
-  /** Total bytes of the cached instances. */
+  /** Total size in bytes of the cached instances. */
   get bytes(): number {
     let bytes = 0;
     for (const { projections } of this.#entries.values()) bytes += projections?.core.memory.size ?? 0;

@@ -18,7 +18,7 @@ export interface Chunks {
   close(): void;
 }
 
-/** Approximate upper bound on the milliseconds of work between two chunks. */
+/** Approximate upper bound on the work in one call of `next`, in milliseconds. */
 const SLICE_MS = 3;
 
 /** Chunks produced on demand in this thread. */

@@ -4,7 +4,7 @@
 import { HedgerowError } from '../errors.ts';
 
 const SMALLER =
-  'Ask for a smaller window (start_ts, end_ts), or for less where the measure can (a larger s, basis distinct, one source).';
+  'Use a smaller window (start_ts, end_ts) or, if the measure has such parameters, a larger s, basis distinct or one source.';
 
 /** Returns the error of a measure as its caller sees it. */
 export function measureError(error: unknown): unknown {
@@ -23,8 +23,8 @@ const MEMORY =
   /allocation failed|invalid (typed )?array( buffer)? length|invalid string length|could not allocate|set maximum size/i;
 
 /**
- * Returns the error for a caller whose thread has died. `alone`: no other call was running in the
- * thread, so only this call can be the cause.
+ * Returns the error for a caller whose thread has died. If `alone` is true, no other call was
+ * running in the thread, so only this call can be the cause.
  */
 export function deathError(reason: Error & { code?: unknown }, alone: boolean): HedgerowError {
   if (reason.code === 'ERR_WORKER_OUT_OF_MEMORY' && alone)
@@ -33,7 +33,7 @@ export function deathError(reason: Error & { code?: unknown }, alone: boolean): 
     });
   return new HedgerowError(
     'overloaded',
-    'The thread that worked on this measure has ended. Try again; a new one starts by itself.',
+    'The thread that computed this measure has ended. Try again; a new thread starts by itself.',
     {
       cause: reason,
     },

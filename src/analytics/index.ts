@@ -32,18 +32,18 @@ export interface AnalyticsOptions {
    */
   threads?: number;
   /**
-   * Bytes for projections that are cached for the next measure of the same edges, over all threads;
-   * default: an eighth of the machine's memory, at most 1 GiB.
+   * Maximum size in bytes, over all threads, of projections that are cached for the next measure of
+   * the same edges; default: an eighth of the machine's memory, at most 1 GiB.
    */
   cacheBytes?: number;
   /** Idle time in milliseconds after which a thread and its cache are dropped; default 60,000. */
   idleMs?: number;
   /**
-   * Maximum members of a window, summed over its edges, for which a measure is computed in this
-   * thread in small steps; default 20,000.
+   * Maximum number of members of a window, summed over its edges, for which a measure is computed
+   * in this thread in small steps; default 20,000.
    */
   smallMembers?: number;
-  /** Milliseconds after which such a computation moves to a worker thread; default 60. */
+  /** Milliseconds after which a computation in this thread moves to a worker thread; default 60. */
   moveAfterMs?: number;
   /** Starts a worker thread; default: with this package's worker script. */
   startThread?: (cacheBytes: number) => ThreadWorker;
@@ -71,7 +71,7 @@ export interface MeasureItem {
 }
 
 const MOST_CACHE_BYTES = 2 ** 30;
-/** Measures that apply their time budget themselves and return the best result found within it. */
+/** Measures that apply their time budget themselves: after it they return the best result found. */
 const KEEP_THEIR_BUDGET: ReadonlySet<string> = new Set(['clique_number']);
 
 export class Analytics {

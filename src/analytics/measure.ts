@@ -59,7 +59,7 @@ export interface MeasureResult {
   shape: Shape;
   /** The variant of the measure that was used. */
   definition: string;
-  /** Whether equal member sets counted once; null where that makes no difference. */
+  /** Whether equal member sets counted once; null if that makes no difference. */
   basis: Basis | null;
 }
 
@@ -82,16 +82,14 @@ export const WINDOW: readonly Parameter[] = [
   { name: 'end_ts', type: 'time', about: 'Only edges at this time (epoch seconds or ISO 8601) or earlier.' },
 ];
 
-/**
- * Returns the parameter `basis`. It has no default where the default depends on other parameters.
- */
+/** Returns the parameter `basis`. Omit the default if it depends on other parameters. */
 export function basisParameter(basis?: Basis): Parameter {
   const about = 'events: every edge counts; distinct: equal member sets count once.';
   const parameter = { name: 'basis', type: 'choice', choices: ['events', 'distinct'], about } as const;
   return basis === undefined ? parameter : { ...parameter, default: basis };
 }
 
-/** Returns the requested basis, or else the measure's default, `usual`. */
+/** Returns the requested basis, or `usual`, the measure's default, if none was requested. */
 export function basisOf(params: ParameterValues, usual: Basis): Basis {
   return (params.basis as Basis | undefined) ?? usual;
 }
@@ -100,7 +98,7 @@ export const WEIGHTED: Parameter = {
   name: 'weighted',
   type: 'boolean',
   default: false,
-  about: 'Edges count by their weight, 1 where it is null.',
+  about: 'Edges count by their weight; a null weight counts as 1.',
 };
 
 export const LIMIT: readonly Parameter[] = [
@@ -108,7 +106,7 @@ export const LIMIT: readonly Parameter[] = [
     name: 'limit',
     type: 'integer',
     least: 1,
-    about: 'Maximum number of entries, the largest first; ties by least id.',
+    about: 'Return at most this many entries, the largest first; ties by least id.',
   },
   { name: 'top', type: 'integer', least: 1, about: 'The same as limit.' },
 ];
@@ -116,14 +114,14 @@ export const LIMIT: readonly Parameter[] = [
 export const NODE_ID: Parameter = {
   name: 'node_id',
   type: 'integer',
-  about: 'Only this node: a map of one, or empty.',
+  about: 'Only this node: the answer is a map with one entry, or empty.',
 };
 export const BUDGET: Parameter = {
   name: 'budget_ms',
   type: 'number',
   least: 0,
   about:
-    'Milliseconds the measure may take; beyond them the answer is 504, or marked exact: false where the measure can.',
+    'Milliseconds that the measure may take. After them it fails with 504; clique_number returns its best result, with exact: false.',
 };
 
 export const NODE_MAP = {

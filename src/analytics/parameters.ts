@@ -122,7 +122,8 @@ function problemOfPartition(value: unknown): string | undefined {
   for (const [node, community] of Object.entries(value)) {
     if (!/^(0|-?[1-9][0-9]{0,15})$/.test(node) || !Number.isSafeInteger(Number(node)))
       return `${rule} ${JSON.stringify(node.slice(0, 40))} is not a node id.`;
-    if (typeof community !== 'string' && !Number.isSafeInteger(community)) return `${rule} Node ${node} has neither.`;
+    if (typeof community !== 'string' && !Number.isSafeInteger(community))
+      return `${rule} The community of node ${node} is neither.`;
   }
   return undefined;
 }
@@ -156,7 +157,10 @@ function propertyOf(parameter: Parameter): Record<string, unknown> {
   }
 }
 
-/** Returns the error for a missing parameter that the values of other parameters require. */
+/**
+ * Returns the error for a missing parameter that is required because of the values of other
+ * parameters.
+ */
 export function missingParameter(name: string, reason: string): HedgerowError {
   return new HedgerowError('invalid_input', `Parameter ${name} is missing: ${reason}`, {
     errors: [{ loc: ['body', 'params', name], msg: reason }],
@@ -167,7 +171,7 @@ export function missingParameter(name: string, reason: string): HedgerowError {
  * Returns the error for a parameter that does not apply with the given values of other parameters.
  */
 export function misplacedParameter(name: string, reason: string): HedgerowError {
-  return new HedgerowError('invalid_input', `Parameter ${name} cannot be used here: ${reason}`, {
+  return new HedgerowError('invalid_input', `Parameter ${name} does not apply here: ${reason}`, {
     errors: [{ loc: ['body', 'params', name], msg: reason }],
   });
 }

@@ -62,7 +62,7 @@ export class WindowProjections implements Projections {
     return made;
   }
 
-  /** Bytes of the instance's memory. It never shrinks, so this is the peak. */
+  /** Size in bytes of the instance's memory. The memory never shrinks, so this is the peak. */
   get bytes(): number {
     return this.#core.memory.size;
   }

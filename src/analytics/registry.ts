@@ -66,8 +66,8 @@ export const measures: readonly Measure[] = LISTED.map((measure) => {
 });
 
 /**
- * Returns the measure with this name. Throws `invalid_input`, which lists the valid names, if there
- * is none.
+ * Returns the measure with this name. If there is none, throws `invalid_input`; the message lists
+ * the valid names.
  */
 export function measureNamed(name: string): Measure {
   const measure = measures.find((each) => each.name === name);

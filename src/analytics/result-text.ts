@@ -61,7 +61,7 @@ function* tripleText(next: () => Float64Array | null): Generator<string, void, v
       yield text;
       text = '';
     }
-    // Yields even if `next` found nothing, so that each call of it is a separate step.
+    // Yields even if `next` found nothing, so that each call of `next` is a separate step.
     yield text;
     text = '';
   }

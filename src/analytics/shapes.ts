@@ -1,4 +1,4 @@
-// Makes results that are mapped by node or edge id: all entries, a single entry, or the largest
+// Builds results that are maps by node or edge id, with all entries, a single entry, or the largest
 // entries.
 
 import type { Steps } from '../core/index.ts';
@@ -6,8 +6,9 @@ import type { Basis, Projections, Shape } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
 
 /**
- * Returns a map of all ids, of the one id in parameter `idName` (empty if it is not in the window),
- * or of the `limit` (or `top`) largest values. Ties are ordered by least id; null is last.
+ * Returns a map of all ids, of the one id given by the parameter `idName` (empty if this id is not
+ * in the window), or of the `limit` (or `top`) largest values. Ties are ordered by least id; null
+ * is last.
  */
 export function mapOf(
   keys: Float64Array,
@@ -32,8 +33,8 @@ export function mapOf(
 }
 
 /**
- * With distinct sets, the id of any edge identifies its member set. Returns the parameters with
- * `edge_id` replaced by the id of that set.
+ * Returns the parameters. With distinct sets, replaces `edge_id` by the id of the set, because the
+ * id of any edge identifies its member set.
  */
 export function* setNamed(projections: Projections, basis: Basis, params: ParameterValues): Steps<ParameterValues> {
   const id = params.edge_id as number | undefined;
@@ -43,7 +44,7 @@ export function* setNamed(projections: Projections, basis: Basis, params: Parame
   return event < 0 ? params : { ...params, edge_id: sets.copyEdgeIds()[sets.eventToSet()[event]!]! };
 }
 
-/** Returns `limit` or `top`, or the smaller one if both are given. */
+/** Returns `limit` or `top`, the smaller one if both are given, or undefined if neither is. */
 export function limitOf(params: ParameterValues): number | undefined {
   const { limit, top } = params as { limit?: number; top?: number };
   if (limit === undefined) return top;

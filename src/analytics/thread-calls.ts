@@ -23,7 +23,7 @@ export interface ThreadOptions {
   post: (message: FromThread, transfer: readonly ArrayBuffer[]) => void;
   fs: Fs;
   module: CoreModule;
-  /** Maximum bytes of the cached projections. */
+  /** Maximum size in bytes of the cached projections. */
   cacheBytes: number;
   /** Milliseconds of a monotonic clock. */
   now: () => number;
@@ -63,8 +63,8 @@ export class ThreadCalls {
       await this.#send(call, held);
       broken = false;
     } catch (error) {
-      // An error of our own leaves the instance intact. After a trap or exhausted memory the
-      // instance may be corrupt.
+      // A HedgerowError leaves the instance intact. After a trap or exhausted memory, the instance
+      // may be corrupt.
       broken = !(error instanceof HedgerowError) || error.code === 'overloaded';
       throw error;
     } finally {
@@ -161,7 +161,7 @@ class ThreadCall implements Watch {
 
   look(): void {
     // The caller no longer waits for the call, so this error is never seen.
-    if (this.isCancelled) throw new HedgerowError('timeout', 'The call was given up.');
+    if (this.isCancelled) throw new HedgerowError('timeout', 'The call was cancelled.');
   }
 
   progress(done: number): void {

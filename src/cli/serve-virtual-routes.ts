@@ -15,7 +15,7 @@ const INTRODUCTION = `Hypergraphs over tables that live elsewhere: DuckDB, Parqu
 
 This is the app for development: it asks for no key, listens on this machine only, keeps its specs as files, and has no tables to materialize into.
 
-**Errors.** Every status of 400 and above carries the same body; \`detail\` is a sentence that says what to do, \`code\` is stable.`;
+**Errors.** All answers with a status of 400 or above have the same form of body: \`detail\` is a sentence that says what to do, \`code\` is stable.`;
 
 /** Copies results into tables, which this service does not have. */
 const NEEDS_TABLES = 'materializeVirtualQuery';

@@ -1,4 +1,4 @@
-// Computes measures of a table, taken as a hypergraph.
+// Computes measures of a table, which is treated as a hypergraph.
 
 import type { Connection } from './connection.ts';
 import type { CallOptions } from './options.ts';

@@ -28,7 +28,7 @@ export class Connection {
     try {
       return JSON.parse(text) as T;
     } catch (cause) {
-      throw new HedgerowConnectionError('The answer is not JSON; is this a Hedgerow address?', { cause });
+      throw new HedgerowConnectionError('The answer is not JSON; is this the address of Hedgerow?', { cause });
     }
   }
 
@@ -109,7 +109,7 @@ export class Connection {
   }
 
   /**
-   * Returns the error to throw. If the caller's signal has aborted, that is the signal's reason,
+   * Returns the error to throw. If the caller's signal has aborted, returns the signal's reason,
    * unchanged.
    */
   #errorOf(thrown: unknown, attempt: Attempt, signal: AbortSignal | undefined): unknown {

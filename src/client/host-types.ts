@@ -1,6 +1,6 @@
-// Types of the host that the client uses in its interface. Where the host declares them (`dom`,
-// @types/node, workers), they are the host's own types; otherwise they contain only what the client
-// needs. So a program compiles with any `lib` option.
+// Types of the JavaScript host (browser, Node, worker) that occur in the client's interface. Where
+// the host declares them (`dom`, @types/node, workers), they are the host's own types; otherwise
+// they contain only what the client needs. So a program compiles with any `lib` option.
 
 export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer Own } }
   ? Own

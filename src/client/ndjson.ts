@@ -6,8 +6,8 @@ import { HedgerowConnectionError } from './errors.ts';
 export async function* ndjsonValues<T>(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<T, void, undefined> {
   const decoder = new TextDecoder();
   /**
-   * The parts of a line that has not ended yet. A row may have megabytes: each part is searched for
-   * a line break only once, however many chunks the row arrives in.
+   * The parts of a line that has not ended yet. A row may be several megabytes long, so each part
+   * is searched for a line break only once, however many chunks the row arrives in.
    */
   let begun: string[] = [];
   for await (const chunk of chunks) {
@@ -28,6 +28,6 @@ function parsed<T>(line: string): T {
   try {
     return JSON.parse(line) as T;
   } catch (cause) {
-    throw new HedgerowConnectionError('A line of the row stream is not JSON.', { cause });
+    throw new HedgerowConnectionError('A line of the stream of rows is not JSON.', { cause });
   }
 }

@@ -12,8 +12,8 @@ export interface ClientOptions extends RetryOptions {
   /**
    * Milliseconds that one attempt may take until its answer is complete; for a stream, until the
    * next rows arrive. 0 means no limit. Default 40,000: longer than the service lets a statement
-   * run, so that its error answer arrives first. Operations on whole tables (measures, backups,
-   * queries of virtual graphs, ...) get 10 minutes or more.
+   * run, so that the service's error answer arrives before the limit. Operations on whole tables
+   * (measures, backups, queries of virtual graphs, ...) get 10 minutes or more.
    */
   timeoutMs?: number;
   /**
@@ -24,7 +24,7 @@ export interface ClientOptions extends RetryOptions {
   /** Default: the global `fetch`. */
   fetch?: Fetch;
   /**
-   * Milliseconds of the wall clock, from which the wait until a date in `Retry-After` is computed.
+   * Returns the wall clock in milliseconds. Used to compute the wait until a date in `Retry-After`.
    */
   now?: () => number;
   /** Returns a random number in [0, 1), which spreads the retries of many clients. */
@@ -82,7 +82,7 @@ export function timeoutOf(settings: Settings, id: OperationId, options: CallOpti
 export function settingsOf(options: ClientOptions): Settings {
   const { protocol } = new URL(options.url);
   if (protocol !== 'http:' && protocol !== 'https:') {
-    throw new TypeError(`The url begins with ${protocol}, but it takes http: or https:.`);
+    throw new TypeError(`The url begins with ${protocol}, but it must begin with http: or https:.`);
   }
   // Checked here, because the error of `Headers` would contain the key in its message.
   if (/[^ -~]/.test(options.apiKey?.trim() ?? ''))

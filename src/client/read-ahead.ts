@@ -10,7 +10,7 @@
  */
 const MOST_BYTES = 4 * 2 ** 20;
 const FEW_BYTES = 2 ** 20;
-/** Chunks that were taken are released in groups of this size. */
+/** Number of chunks in a group. Chunks that were taken are released in groups. */
 const MOST_TAKEN = 64;
 
 /**
@@ -37,7 +37,7 @@ class Ahead {
   #bytes = 0;
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
-  /** Called when a chunk has arrived, and when there is room for more chunks. */
+  /** `#onChunk` is called when a chunk has arrived, `#onRoom` when more chunks may be read. */
   #onChunk: (() => void) | undefined;
   #onRoom: (() => void) | undefined;
 

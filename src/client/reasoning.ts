@@ -1,4 +1,4 @@
-// Derives facts with proofs by rules, answers questions in words, and checks claims against edges.
+// Derives facts by rules, with proofs, answers questions in words, and checks claims against edges.
 
 import type { Connection } from './connection.ts';
 import type { CallOptions } from './options.ts';
@@ -38,7 +38,7 @@ export class Reasoning {
     return this.#connection.json('checkClaims', { body: input, reads: true }, options);
   }
 
-  /** Returns how the retrieval understands a text. */
+  /** Returns how retrieval understands a question. */
   parse(query: string, table?: string, options?: CallOptions): Promise<Question> {
     return this.#connection.json('parseQuestion', { query: { query, table } }, options);
   }

@@ -15,7 +15,7 @@ export interface CallInput {
   /** Sent as NDJSON, instead of `body`. */
   lines?: string;
   accept?: string;
-  /** True if the call only reads, whatever its HTTP method. */
+  /** True if the call only reads data, whatever its HTTP method is. */
   reads?: boolean;
   /** Sent as `X-Session-Id`. */
   session?: string | undefined;
@@ -89,8 +89,8 @@ function queryOf(query: Readonly<Record<string, string | number | undefined>>): 
 }
 
 /**
- * Returns 128 random bits. `crypto.randomUUID` cannot be used, because browsers offer it only to
- * pages served over https.
+ * Returns 128 random bits as hexadecimal digits. `crypto.randomUUID` cannot be used, because
+ * browsers offer it only to pages served over https.
  */
 function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

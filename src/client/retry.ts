@@ -8,13 +8,13 @@ export interface RetryOptions {
    */
   maxAttempts?: number;
   /**
-   * Longest wait before the second attempt; the limit doubles with every further attempt. Default
+   * Maximum wait before the second attempt; the maximum doubles with every further attempt. Default
    * 200.
    */
   baseDelayMs?: number;
   /**
-   * Longest wait of all. If the server asks for a longer wait, the call is not retried and the
-   * server's error is thrown. Default 30,000.
+   * Maximum wait between any two attempts. If the server asks for a longer wait, the call is not
+   * retried and the server's error is thrown. Default 30,000.
    */
   maxDelayMs?: number;
 }
@@ -27,7 +27,7 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 export function isPassing(error: unknown, attempt: number): boolean {
   if (error instanceof HedgerowConnectionError) return true;
   if (!(error instanceof HedgerowApiError)) return false;
-  // The service stopped the work at its own time limit; a retry would take as long.
+  // The service stopped the work at the service's own time limit. A retry would take as long.
   if (error.code === 'timeout') return false;
   if (PASSING_STATUSES.has(error.statusCode)) return true;
   // An earlier attempt of this call, whose answer was lost, is still running under the same key.
@@ -36,8 +36,8 @@ export function isPassing(error: unknown, attempt: number): boolean {
 
 /**
  * Returns the milliseconds to wait after attempt number `attempt` failed, or undefined if the call
- * must not be retried. The wait is random below a limit that doubles with each attempt ("full
- * jitter"), plus the wait that the server asked for. `random` is in [0, 1).
+ * must not be retried. The wait is a random time below a limit that doubles with each attempt
+ * ("full jitter"), plus the wait for which the server asked. `random` is in [0, 1).
  */
 export function delayAfter(
   attempt: number,
@@ -54,8 +54,8 @@ export function delayAfter(
 }
 
 /**
- * Returns the seconds to wait by a `Retry-After` header, which contains seconds or a date;
- * undefined if it contains neither.
+ * Returns the seconds to wait according to a `Retry-After` header, which contains seconds or a
+ * date. Returns undefined if it contains neither.
  */
 export function retryAfterSeconds(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;

@@ -20,8 +20,8 @@ export class Rules {
   }
 
   /**
-   * Creates a rule or replaces the rule with the same id. All stored rules are checked together
-   * with it.
+   * Creates a rule or replaces the rule with the same id. The new rule is checked together with all
+   * stored rules.
    */
   put(rule: NewRule, options?: CallOptions): Promise<StoredRule> {
     return this.#connection.json('putRule', { body: rule }, options);

@@ -35,8 +35,8 @@ export class Virtual {
   }
 
   /**
-   * Proposes a spec from the schema of a backend, with a reason for each edge; `save` stores the
-   * spec.
+   * Proposes a spec from the schema of a backend, with a reason for each edge. If `save` is true,
+   * the spec is also stored.
    */
   propose(input: ProposeVirtualGraph, options?: CallOptions): Promise<ProposedVirtualGraph> {
     return this.#connection.json('proposeVirtualGraph', { body: input, reads: input.save !== true }, options);
@@ -55,8 +55,8 @@ export class Virtual {
   }
 
   /**
-   * Replaces the graph with this id, which the spec must contain too; `spec_version` increases by
-   * one.
+   * Replaces the graph with this id. The new spec must contain the same id. `spec_version`
+   * increases by one.
    */
   replace(id: string, graph: NewVirtualGraph, options?: CallOptions): Promise<VirtualGraph> {
     return this.#connection.json('replaceVirtualGraph', { parameters: [id], body: graph }, options);
@@ -77,7 +77,7 @@ export class Virtual {
     return this.#connection.json('introspectVirtualGraph', { parameters: [id] }, options);
   }
 
-  /** Returns the SQL of a query and its plan; runs nothing. */
+  /** Returns the SQL into which a query is compiled, and its plan, without running it. */
   compile(id: string, query: string, options?: CallOptions): Promise<CompiledVirtualQuery> {
     return this.#connection.json('compileVirtualQuery', { parameters: [id], body: { query }, reads: true }, options);
   }

@@ -85,7 +85,7 @@ function dsnsOf(file: string, value: unknown): Map<string, string> {
       throw new ConfigError(`${file}: ${DSN_TABLE}.${key} takes a name of letters, digits and _.`);
     }
     if (typeof dsn !== 'string' || dsn === '') throw new ConfigError(`${file}: ${DSN_TABLE}.${key} takes a text.`);
-    if (dsns.has(name)) throw new ConfigError(`${file}: ${DSN_TABLE}.${key} is defined twice.`);
+    if (dsns.has(name)) throw new ConfigError(`${file}: ${DSN_TABLE}.${key} is set twice.`);
     dsns.set(name, dsn);
   }
   return dsns;

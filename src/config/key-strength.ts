@@ -1,26 +1,26 @@
-// Estimates how hard a key is to guess, from its characters alone, for a warning.
+// Estimates from the characters of a key how hard it is to guess. Weak keys cause a warning.
 //
 // A random key of n characters has n * log2(size of its alphabet) bits. A character is worth less
 // in two cases: in words of a language (about 2.5 bits), and where a pattern predicts it (1 bit). A
 // pattern is a repeated stretch, or a run such as `1234`. By chance, random keys look slightly
-// patterned too, so the lower estimate is used only if it is lower by more than a margin.
+// patterned too, so these deductions are ignored if they do not exceed a margin.
 
 /** Estimates at or above this many bits are considered beyond brute force. */
 export const ENOUGH_BITS = 128;
 
-/** Random keys look slightly patterned by chance: only a greater loss counts as a pattern. */
+/** Deductions up to this many bits are ignored: random keys look slightly patterned by chance. */
 const MARGIN_BITS = 16;
 /** Bits per letter in words of a natural language. */
 const BITS_A_LETTER = 2.5;
-/** Bits of a character that a pattern predicts. */
+/** Bits per character that a pattern predicts. */
 const BITS_IN_PATTERN = 1;
-/** Length from which a stretch is unlikely to be repeated, or to follow the alphabet, by chance. */
+/** A stretch of this length is unlikely to be a repetition, or a run such as `abcd`, by chance. */
 const PATTERN_LENGTH = 4;
 /** Classes of characters and the size of each. */
 const KINDS: readonly (readonly [RegExp, number])[] = [
   [/[a-z]/, 26],
   [/[A-Z]/, 26],
-  // A short random text with both cases may contain no digit by chance.
+  // Digits count if both cases occur: a short random text may contain no digit by chance.
   [/\d|[a-z].*[A-Z]|[A-Z].*[a-z]/, 10],
   [/[-_+/=]/, 2],
   [/[^-\w+/=]/, 30],

@@ -6,7 +6,7 @@ import { IDENTIFIER } from '../model/columns.ts';
 export interface Kind<T> {
   /** Returns undefined if the text is not a value of this kind. */
   parse(text: string): T | undefined;
-  /** The end of the sentence "it takes ...". */
+  /** Completes the sentence "it takes ..." in messages. */
   readonly takes: string;
   /** Type of the value in a TOML file. */
   readonly form: 'string' | 'number' | 'boolean' | 'list';
@@ -14,7 +14,7 @@ export interface Kind<T> {
   readonly placeholder: string;
 }
 
-/** Half of the maximum length of a number in a setting; sensible numbers are far shorter. */
+/** A text longer than twice this is not a number; sensible numbers are far shorter. */
 const MOST_DIGITS = 15;
 
 export const textKind = (placeholder: string): Kind<string> => ({
@@ -78,7 +78,10 @@ function within(text: string, least: number, most: number): number | undefined {
   return value >= least && value <= most ? value : undefined;
 }
 
-/** Returns the kind of comma-separated lists whose parts `part` accepts; duplicates are dropped. */
+/**
+ * Returns a kind for comma-separated lists without duplicates. `part` parses each part, or returns
+ * undefined for an invalid one.
+ */
 function listKind(takes: string, placeholder: string, part: (text: string) => string | undefined): Kind<string[]> {
   return {
     parse(text) {
@@ -134,7 +137,7 @@ export const hostPortsKind = listKind(
   },
 );
 
-/** An https URL, or an http URL of this machine; parsing removes trailing slashes. */
+/** An https URL, or an http URL with a loopback host; parsing removes trailing slashes. */
 export const baseUrlKind: Kind<string> = {
   parse(text) {
     if (!URL.canParse(text)) return undefined;

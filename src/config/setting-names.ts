@@ -1,5 +1,6 @@
 // Adds to an error message the environment variables of the settings that the error concerns. The
-// code that throws uses neutral keys for settings, since an embedding program sets options instead.
+// code that throws the error names only the settings, because an embedding program passes them as
+// options, not as variables.
 
 import type { HedgerowError, SettingKey } from '../errors.ts';
 import { DSN_VARIABLE, type SettingName, variableOf } from './settings.ts';

@@ -74,13 +74,13 @@ export interface Setting<T> {
   readonly initial: (basis: Basis) => T;
   /** The purpose of the setting, in a few words. */
   readonly about: string;
-  /** The default in words; omitted if there is none. */
+  /** The default in words; omitted if there is no default. */
   readonly shown?: string;
   /** The value is never printed. */
   readonly secret?: true;
   /** The environment variable, unless it is `HEDGEROW_` followed by the upper-case name. */
   readonly variable?: string;
-  /** The flag, unless it is the name. */
+  /** The flag, unless it is the name in kebab case (`data-dir`). */
   readonly flag?: string;
 }
 
@@ -98,7 +98,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
   transport: {
     kind: oneOf(['auto', 'uws', 'node']),
     initial: () => 'auto',
-    about: 'what speaks HTTP: uWebSockets.js or node:http; auto: uWebSockets.js where it loads',
+    about: 'HTTP server: uWebSockets.js or node:http; auto: uWebSockets.js where it loads',
     shown: 'auto',
   },
   apiKey: {
@@ -108,15 +108,15 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
     secret: true,
   },
   authDisabled: { kind: switchKind, initial: () => false, about: 'serve without keys', shown: '0' },
-  allowInsecure: { kind: switchKind, initial: () => false, about: 'without keys on any address', shown: '0' },
+  allowInsecure: { kind: switchKind, initial: () => false, about: 'allow any address without keys', shown: '0' },
   rateLimitQpm: {
     kind: integerKind(0, 1_000_000_000),
     initial: () => 1000,
-    about: 'requests a minute and key, 0 = no limit',
+    about: 'requests per minute and key, 0 = no limit',
     shown: '1000',
   },
-  corsOrigins: { kind: originsKind, initial: () => [], about: 'origins whose web pages may ask' },
-  publicHosts: { kind: hostsKind, initial: () => [], about: 'names it may be called by where no key is needed' },
+  corsOrigins: { kind: originsKind, initial: () => [], about: 'origins whose pages may send requests' },
+  publicHosts: { kind: hostsKind, initial: () => [], about: 'host names accepted in requests without keys' },
   socketsPerAddress: {
     kind: integerKind(0, 1_000_000),
     initial: () => 1000,
@@ -169,7 +169,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
   queryTimeoutMs: {
     kind: integerKind(0, 2 ** 31 - 1),
     initial: () => 30_000,
-    about: 'time a query may take, 0 = any',
+    about: 'milliseconds a query may take, 0 = any',
     shown: '30000',
   },
   streamMaxSeconds: {
@@ -181,20 +181,20 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
   transactionIdleSeconds: {
     kind: numberKind(0.001, 86_400),
     initial: () => 30,
-    about: 'idle transactions are rolled back',
+    about: 'seconds until an idle transaction is rolled back',
     shown: '30',
   },
   backupRoot: {
     kind: textKind('dir'),
     initial: ({ dataDir }) => join(dataDir, 'backups'),
-    about: 'backups are written below it',
+    about: 'directory of backups',
     shown: 'backups in the data directory',
   },
   copyRoot: { kind: textKind('dir'), initial: NONE, about: 'COPY reads and writes below it' },
   virtualRoot: {
     kind: textKind('dir'),
     initial: ({ dataDir }) => join(dataDir, 'virtual'),
-    about: 'files of virtual graphs are below it',
+    about: 'directory of the files of virtual graphs',
     shown: 'virtual in the data directory',
   },
   virtualCache: { kind: switchKind, initial: () => true, about: 'keep results of virtual graphs', shown: '1' },
@@ -208,7 +208,7 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
   llmAllowedHosts: {
     kind: hostPortsKind,
     initial: () => ['api.openai.com'],
-    about: 'hosts, or host:port, a language model may be asked at',
+    about: 'hosts, or host:port, of permitted language models',
     shown: 'api.openai.com',
   },
   openaiApiKey: {

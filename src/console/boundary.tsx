@@ -13,8 +13,8 @@ export function Boundary({ of, children }: { of?: unknown; children: ComponentCh
   return (
     <div class="note note-bad" role="alert">
       <p>
-        <strong>This cannot be shown.</strong> The service sent an unexpected answer. Try again; if it persists, reload
-        the page, or ask who runs the service.
+        <strong>This cannot be shown.</strong> The answer of the service does not look as it should. Try again; if that
+        fails, reload the page, or ask whoever runs the service.
       </p>
       <button type="button" onClick={beginAnew}>
         Try again

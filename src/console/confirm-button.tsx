@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from './preact.ts';
 
 interface Props {
   readonly label: string;
-  /** What the button acts on, for users who cannot see what it is next to. */
+  /** What the button acts on, for users of screen readers. */
   readonly what: string;
   readonly onConfirm: () => void;
 }

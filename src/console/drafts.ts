@@ -1,5 +1,5 @@
-// Keeps unfinished texts over reloads of the page. They are deleted with the tab or at the
-// sign-out, because they may contain data.
+// Keeps unfinished texts across reloads of the page. They are deleted when the tab is closed or the
+// user signs out, because they may contain data.
 
 /** What a draft is for. */
 export type DraftName = 'statement' | 'parameters' | 'rule' | 'question';

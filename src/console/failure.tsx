@@ -14,19 +14,19 @@ export function sentenceOf(error: unknown): string {
     return [error.detail, ...fields, ...(advice === undefined ? [] : [advice])].join(' ');
   }
   if (error instanceof HedgerowConnectionError) return `${error.message} Is the service running?`;
-  // The message is the browser's if it does not end with a full stop, as all of ours do. Then the
-  // page has read a field that is missing from an answer.
+  // Our own messages all end with a full stop. A message without one is from the browser: the page
+  // has read a field that is missing from an answer.
   if (error instanceof TypeError && !error.message.endsWith('.')) return UNEXPECTED;
   return error instanceof Error ? error.message : String(error);
 }
 
 const UNEXPECTED =
-  'The service sent an unexpected answer. Try again in a moment; if it persists, reload the page, or ask who runs the service.';
+  'The answer of the service does not look as it should. Try again in a moment; if that fails, reload the page, or ask whoever runs the service.';
 
 /** Describes an answer of a proxy in front of the service: a page, a word, or nothing. */
 function sentenceOfOther({ statusCode, detail }: HedgerowApiError): string {
   const said = detail === '' || detail.startsWith('<') ? '' : `: ${detail}`;
-  return `Status ${statusCode} came instead of an answer of the service${said}. Try again in a moment; if it persists, ask who runs the service.`;
+  return `Status ${statusCode} came instead of an answer of the service${said}. Try again in a moment; if that fails, ask whoever runs the service.`;
 }
 
 const ADVICE: Readonly<Record<number, string>> = {
@@ -43,7 +43,7 @@ export function Failure({ error, title = 'That did not work' }: { error: unknown
   );
 }
 
-/** Says that there is nothing to show, and what the user can do about it. */
+/** Tells the user that there is nothing to show, and what to do about it. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty">

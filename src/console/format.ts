@@ -17,7 +17,7 @@ export function timeField(seconds: number): string {
   return timeText(seconds).replace(' ', 'T');
 }
 
-/** Returns undefined when the field is empty or incomplete. */
+/** Parses a datetime-local field as UTC seconds; undefined if it is empty or incomplete. */
 export function secondsOfField(value: string): number | undefined {
   const ms = Date.parse(`${value}Z`);
   return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000);

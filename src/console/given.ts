@@ -1,9 +1,12 @@
-// Reads what the address contains when `hedgerow demo` printed it: a key and a first statement.
-// Both are removed from the address before anything is shown.
+// Reads a key and a first statement from the address, which `hedgerow demo` prints. Both are
+// removed from the address before anything is shown.
 
 export interface Given {
   readonly key: string;
-  /** Run at once, so only a statement that reads is accepted: the link may come from anyone. */
+  /**
+   * Runs without a click if it only reads, since anyone can write such a link. Undefined if it does
+   * not begin with MATCH.
+   */
   readonly statement: string | undefined;
   readonly tab: 'rows' | 'graph';
 }

@@ -3,7 +3,7 @@
 import { Failure } from './failure.tsx';
 import { type ComponentType, useEffect, useState } from './preact.ts';
 
-export const NOT_LOADED = 'Reload the page: the service may have been updated, or cannot be reached.';
+export const NOT_LOADED = 'Reload the page: the service may have been updated meanwhile, or it cannot be reached.';
 
 /**
  * Returns a component that calls `load` when it is first shown, then shows the loaded component.

@@ -1,5 +1,5 @@
 // Loads names of nodes. An import stores them in the table `<table>_nodes`: one edge for each node,
-// with its name in the column `vertex`.
+// with the name of the node in the column `vertex`.
 
 import { signal, useEffect } from './preact.ts';
 import { client, session } from './session.ts';
@@ -30,12 +30,12 @@ interface Known {
 }
 
 const NONE: NodeNames = new Map();
-/** The newest last. */
+/** The loaded names by table, the newest last. */
 const known = signal<readonly Known[]>([]);
 
 /**
- * Returns the names for a table, by default the chosen one. Empty when it has no names or they are
- * not loaded yet.
+ * Returns the names for a table, by default the chosen one. Empty when the table has no names or
+ * they are not loaded yet.
  */
 export function useNodeNames(table = tableName.value): NodeNames {
   return useKnown(table)?.names ?? NONE;
@@ -102,7 +102,7 @@ function put(item: Known): void {
   known.value = [...known.value.filter(({ table }) => table !== item.table), item].slice(-MOST_TABLES);
 }
 
-/** Called at the sign-out, so that no data of the user remains. */
+/** Called when the user signs out, so that no data of the user remains. */
 export function forgetNames(): void {
   known.value = [];
 }

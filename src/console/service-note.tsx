@@ -1,4 +1,4 @@
-// Says in the header that the service cannot be reached, with a button that tries again.
+// Shows in the header that the service cannot be reached, with a button that tries again.
 
 import './style/views.css';
 import { timeText } from './format.ts';

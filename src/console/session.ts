@@ -48,8 +48,8 @@ export const hasLooked = signal(false);
 export const serviceUrl = (): string => new URL('.', location.href).href.replace(/\/$/, '');
 
 /**
- * Signs in with the key stored in this tab, or the one in the address, or none where the service
- * needs none. Resolves with a message when that fails.
+ * Signs in with the key stored in this tab or in the address, or without a key if the service needs
+ * none. Resolves with a message when that fails.
  */
 export async function resumeSession(): Promise<string | undefined> {
   const key = sessionStorage.getItem(STORED_KEY) ?? given.key;
@@ -79,7 +79,7 @@ function isKeyWanted(): boolean {
   return document.querySelector('meta[name=hedgerow-key]')?.getAttribute('content') === 'wanted';
 }
 
-/** Throws the error of the service about the key. */
+/** Signs in with a key. Throws the error of the service if it refuses the key. */
 export async function signIn(key: string): Promise<void> {
   const connection = new Connection({
     url: serviceUrl(),

@@ -18,7 +18,7 @@ import { catalogError, followAddress, forgetAll, loadCatalog, VIEWS, type ViewNa
 import { switchTheme, theme } from './theme.ts';
 import { TimeStrip } from './time-strip.tsx';
 
-/** Load the views other than the query view, which is part of the first page. */
+/** Functions that load the views other than the query view, which is part of the first page. */
 const LOADERS: Readonly<Record<Exclude<ViewName, 'query'>, () => Promise<ComponentType>>> = {
   measures: () => import('./measures/measures-view.tsx').then((module) => module.MeasuresView),
   rules: () => import('./rules/rules-view.tsx').then((module) => module.RulesView),
@@ -48,7 +48,7 @@ const ServiceNote = lazy(async () => {
 const EdgeDialog = lazy(() => import('./edge-dialog.tsx').then((module) => module.EdgeDialog));
 
 /**
- * Starts fetching the code of the view in the address. This goes on while the page finds out
+ * Starts fetching the code of the view in the address. The fetch continues while the page finds out
  * whether a key is needed, and while the user types one.
  */
 export function fetchView(): void {

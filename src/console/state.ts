@@ -36,7 +36,7 @@ export const timeWindow = signal<TimeWindow | undefined>(undefined);
 /** Counts the changes made by this page, so that views reload their data. */
 export const revision = signal(0);
 export const view = signal<ViewName>(viewOfAddress());
-/** A statement to run that another view or the address asks for. */
+/** A statement that another view, or the link that opened the page, wants to run. */
 export const wantedStatement = signal<string | undefined>(given.statement);
 
 /** A table, or a column of one, whose name is to be inserted at the caret of the statement. */

@@ -1,5 +1,5 @@
-// The strip along the top: plots the chosen table's edges over time. Dragging over the plot, or the
-// two fields, set the window of time for the views.
+// The strip along the top: plots the chosen table's edges over time. The user sets the window of
+// time for the views by dragging over the plot, or in the two fields.
 
 import { Failure } from './failure.tsx';
 import { countText, timeText } from './format.ts';

@@ -5,8 +5,8 @@ import { useEffect, useRef, useState } from './preact.ts';
 import { timeWindow } from './state.ts';
 
 /**
- * A time is applied when the field has not changed for this long, or on Enter. While the user
- * types, the field contains times that are not meant.
+ * A time is applied when the field has not changed for this long, on Enter, or when the field loses
+ * the focus. While the user types, the field contains times that are not meant.
  */
 const SETTLED_MS = 700;
 
@@ -19,7 +19,7 @@ export function WindowFields({ first, last }: { first: number; last: number }) {
   const window = timeWindow.value;
   const [drafts, setDrafts] = useState<Drafts>({});
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  // Dragging over the plot, another table, or the button below discard what was typed.
+  // Dragging over the plot, choosing another table, and the button below discard what was typed.
   useEffect(() => setDrafts({}), [window, first, last]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const wanted = {

@@ -1,5 +1,5 @@
-// Column blocks: builds the plan that requests columns of rows from the core, and reads the result
-// through views (assembly/segment/column-block.ts).
+// Builds the plan that requests rows as columns from the core, and reads the resulting column
+// blocks through views (assembly/segment/column-block.ts).
 
 import { type ColumnType, KIND_CODES, kindOfType } from '../model/column-types.ts';
 import type { RowPlan } from './row-plan.ts';

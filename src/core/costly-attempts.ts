@@ -18,8 +18,8 @@ export class CostlyAttempts<Value> {
 
   /**
    * Makes the attempt. Throws what the attempt throws; soon after a failure, throws that failure
-   * again without a new attempt. `insist`: makes the attempt in any case, because the cause of the
-   * failure may have been removed.
+   * again without a new attempt. If `insist` is true, makes the attempt in any case, because the
+   * cause of the failure may have been removed.
    */
   make(insist: boolean): Value {
     const began = this.#now();

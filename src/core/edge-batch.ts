@@ -16,7 +16,7 @@ const BATCH_MEMBERS = 32768;
 const EDGE_FAULTS: readonly number[] = [STATUS.tooManyMembers, STATUS.emptyMembers, STATUS.badInteger];
 
 /**
- * Returns the error for an edge that was not checked before, with the message of the model's check.
+ * Returns the error for an edge that the core refused. The message is the one of the model's check.
  */
 function edgeError(status: number, eventTs: number, members: readonly number[], limit: number): HedgerowError {
   try {
@@ -86,8 +86,8 @@ export class EdgeBatch {
   }
 
   /**
-   * Encodes the added edges with ids firstId, firstId + 1, ... and clears the batch. The returned
-   * bytes are a view that is valid until the next call into this instance. They begin with
+   * Encodes the added edges with the ids `firstId`, `firstId + 1`, ... and clears the batch. The
+   * returned bytes are a view that is valid until the next call into this instance. They begin with
    * `headroom` bytes for the caller to fill, so that a prefix and the records form one piece.
    * Throws `empty_members`, `too_many_members` or `invalid_input`; `fields.row` is the position of
    * the edge in the batch.

@@ -6,23 +6,26 @@ import { allocate, Region } from './region.ts';
 import type { SegmentFacts } from './segment-facts.ts';
 
 export interface FilterRoomOptions {
-  /** Upper bound on the bytes of all filters. A table whose filters do not fit has no filters. */
+  /**
+   * Upper bound on the size in bytes of all filters together. A table whose filters do not fit has
+   * no filters.
+   */
   limitBytes: number;
   /** Charges bytes to the memory budget; a negative number releases bytes. */
   charge: (bytes: number) => void;
   /**
-   * Upper bound on the bytes of filters per instance. Default 512 MiB, far below the 4 GiB that an
-   * instance can have; tests use smaller values.
+   * Upper bound on the size in bytes of the filters in one instance. Default 512 MiB, far below the
+   * 4 GiB that an instance can have; tests use smaller values.
    */
   shardBytes?: number;
 }
 
 const SHARD_BYTES = 2 ** 29;
-/** Bytes of a filter's entry in a directory. */
+/** Size in bytes of a filter's entry in a directory. */
 const ENTRY_BYTES = 24;
 const MAX_NODES = 255;
 
-/** One instance with filters of any tables. */
+/** One instance, with the filters of any number of tables. */
 class Shard {
   readonly core: Core;
   /** Address of the buffer for the nodes of a lookup. */
@@ -135,7 +138,10 @@ interface Entry extends Placed {
 interface Part {
   shard: Shard;
   directory: Region;
-  /** Positions, in the arranged order of segments, of the directory's entries; ascending. */
+  /**
+   * For each entry of the directory, the position of its segment in the order passed to `arrange`;
+   * ascending.
+   */
   places: Uint32Array;
 }
 
@@ -150,9 +156,9 @@ export class FilterDirectory {
   }
 
   /**
-   * Adds the filter bytes of a segment under a number chosen by the caller. Returns 'damaged' if
-   * their size or checksum is not the one in the segment's header, and 'no_room' if there is no
-   * memory.
+   * Adds the filter of a segment, under a number `segment` that the caller chooses. Returns
+   * 'damaged' if the filter's size or checksum differs from that in the segment's header, and
+   * 'no_room' if there is no memory.
    */
   add(segment: number, filter: Uint8Array, facts: SegmentFacts): 'added' | 'damaged' | 'no_room' {
     if (filter.length !== facts.filterBytes) return 'damaged';
@@ -222,8 +228,8 @@ export class FilterDirectory {
   }
 
   /**
-   * Returns the positions, in the arranged order, of the segments that may contain all nodes;
-   * ascending. A segment that contains them is never missing.
+   * Returns the positions, in the order passed to `arrange`, of the segments that may contain all
+   * nodes; ascending. A segment that does contain them is never missing.
    */
   probe(nodes: readonly number[]): Uint32Array {
     const found = this.#parts.map((part) => probePart(part, nodes));

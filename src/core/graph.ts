@@ -45,8 +45,8 @@ export class Graph {
 
   /**
    * Builds a graph from a list of edges: pairs [a, b, a, b, ...] of distinct vertices, each edge
-   * once, in any order. `counts`: one per pair. Not divided into steps, so it is only for small
-   * graphs and tests.
+   * once, in any order. `counts`: one per pair. The work is not divided into steps, so this is only
+   * for small graphs and tests.
    */
   static fromPairs(core: Core, vertices: number, pairs: Uint32Array, counts?: Uint32Array): Graph {
     const rows: [number, number][][] = Array.from({ length: vertices }, () => []);
@@ -97,7 +97,7 @@ export class Graph {
     return this.counts === 0 ? null : this.core.memory.words.slice(this.counts / 4, this.counts / 4 + this.arcs);
   }
 
-  /** Bytes of the graph's arrays in core memory. */
+  /** Size in bytes of the graph's arrays in core memory. */
   get bytes(): number {
     return this.#regions.bytes;
   }

@@ -1,13 +1,13 @@
-// Builds an incidence from columns: numbers the nodes, then fills the sparse rows of the edges and
-// of the nodes.
+// Builds an incidence from columns: gives ordinals to the nodes, then builds the CSR from edges to
+// nodes and from nodes to edges.
 //
-// Nodes are numbered 0, 1, ... in ascending order of their ids, in one of two ways:
+// Nodes get the ordinals 0, 1, ... in ascending order of their ids, in one of two ways:
 //
 // - If the ids are dense, each is marked in a bitmap over the range of ids. The ordinal of a node
 //   is its rank: the number of marked bits before it.
 // - If the ids are spread widely, the pairs (id - least, position) are radix sorted, 11 bits at a
-//   time. A pass over the sorted keys numbers the distinct keys and writes each ordinal to its
-//   position.
+//   time. A pass over the sorted keys gives ordinals to the distinct keys and writes each ordinal
+//   to its position.
 //
 // Both ways write the ordinals in member order, which already gives the node list of every edge.
 // The edge lists of the nodes are the transpose of these lists, computed by counting sort.
@@ -22,21 +22,27 @@ import type { Core } from './load.ts';
 import { Scratch } from './scratch.ts';
 import { startsOf, transposed } from './sparse-rows.ts';
 
-/** Entries per step: about 2 ms in the cheap passes, which take a few nanoseconds per entry. */
+/**
+ * Number of entries per step. A step takes about 2 ms in the cheap passes (a few nanoseconds per
+ * entry).
+ */
 const SLICE = 1 << 18;
 /**
- * Number of node ids copied to core memory at a time. It is small so that they stay in the
+ * Number of node ids copied to core memory at a time. They are few enough to stay in the
  * processor's cache during the pass.
  */
 const STAGE = 1 << 15;
 /** A node table is used if it has at most this many entries, or at most one entry per incidence. */
 const TABLE_ENTRIES = 1 << 16;
-/** Bits of a digit of the radix sort, and number of its values, as in assembly/csr/digits.ts. */
+/**
+ * Number of bits in a digit of the radix sort, and number of different digits, as in
+ * assembly/csr/digits.ts.
+ */
 const DIGIT_BITS = 11;
 const DIGITS = 1 << DIGIT_BITS;
 /**
- * An instance has at most 4 GiB, and the incidence must leave space for the graphs and kernels that
- * follow.
+ * Upper bound on the memory for building an incidence. An instance has at most 4 GiB, and the
+ * incidence must leave space for the graphs and kernels that follow.
  */
 const MAX_BUILD_BYTES = 2.5 * 2 ** 30;
 
@@ -72,7 +78,7 @@ function* boundsOf(members: Float64Array): Steps<{ least: number; greatest: numb
 }
 
 /**
- * Copies the members, one range after another, to a staging address, and calls `work` for each
+ * Copies the members, one range after another, to the address `stage`, and calls `work` for each
  * range.
  */
 function* staged(
@@ -93,7 +99,7 @@ interface Numbered {
   nodeIds: number;
 }
 
-/** Numbers dense ids with one bit per id of the range, and ranks. */
+/** Gives ordinals to dense ids, by a table with one bit per id of the range. */
 function* numberByTable(
   core: Core,
   members: Float64Array,
@@ -166,7 +172,7 @@ function* sortKeys(
   return side;
 }
 
-/** Numbers widely spread ids by sorting all of them. */
+/** Gives ordinals to widely spread ids by sorting them. */
 function* numberBySorting(
   core: Core,
   members: Float64Array,

@@ -5,10 +5,10 @@ import type { Scratch } from './scratch.ts';
 /**
  * Edges as columns, in (time, id) order:
  *
- * - times, ids: f64[rows], safe integers; ids are distinct;
- * - sizes: u32[rows], at most 255;
- * - members: node ids of all rows concatenated, ascending and distinct within each row;
- * - weights: f64[rows], NaN for a null; or null if the weights were not read.
+ * - `times` and `ids`: f64[rows], safe integers; ids are distinct;
+ * - `sizes`: u32[rows], the number of members of each row, at most 255;
+ * - `members`: node ids of all rows concatenated, ascending and distinct within each row;
+ * - `weights`: f64[rows], NaN for a null; or null if the weights were not read.
  */
 export interface IncidenceColumns {
   times: Float64Array;

@@ -20,9 +20,9 @@ export class Incidence {
   readonly nodes: number;
   readonly edges: number;
   readonly incidences: number;
-  /** f64[nodes], ascending. Nodes are numbered by their ordinal in this array. */
+  /** f64[nodes], ascending. The position of a node in this array is its ordinal. */
   readonly nodeIds: number;
-  /** f64[edges]; edges are in (time, id) order and are numbered by their ordinal in this array. */
+  /** f64[edges], in (time, id) order. The position of an edge in this array is its ordinal. */
   readonly edgeIds: number;
   /**
    * f64[edges], in seconds. The time of a distinct set is the time of its edge with the least id.
@@ -33,7 +33,7 @@ export class Incidence {
    * its edges.
    */
   readonly weights: number;
-  /** f64[edges]: the number of edges that a distinct set represents; otherwise 1. */
+  /** f64[edges]: 1 for an edge; for a distinct set, the number of edges that it represents. */
   readonly multiplicity: number;
   /** u32[edges + 1]. */
   readonly edgeStarts: number;
@@ -65,8 +65,8 @@ export class Incidence {
   }
 
   /**
-   * Numbers the nodes and builds both directions. Throws `query_too_large` if the hypergraph cannot
-   * fit into one instance, `overloaded` if there is no memory.
+   * Gives ordinals to the nodes and builds the CSR in both directions. Throws `query_too_large` if
+   * the hypergraph cannot fit into one instance, and `overloaded` if there is no memory.
    */
   static *build(core: Core, columns: IncidenceColumns): Steps<Incidence> {
     return new Incidence(core, yield* buildIncidence(core, columns));
@@ -87,7 +87,7 @@ export class Incidence {
    */
   eventToSet(): Uint32Array {
     const { setOf, sources } = this.#parts;
-    if (setOf === 0 && this.edges > 0) throw new Error('eventToSet of an incidence that is not a result of distinct()');
+    if (setOf === 0 && this.edges > 0) throw new Error('eventToSet() of an incidence that distinct() did not return');
     return this.#words(setOf, sources);
   }
 
@@ -201,13 +201,14 @@ export class Incidence {
     return componentsByItems(this.core, this.#parts, 'edges', s);
   }
 
-  /** Bytes of the incidence's arrays in core memory. */
+  /** Size in bytes of the incidence's arrays in core memory. */
   get bytes(): number {
     return this.#regions.bytes;
   }
 
   /**
-   * Frees the incidence's arrays; it must not be used afterwards. Graphs made from it stay valid.
+   * Frees the incidence's arrays; the incidence must not be used afterwards. Graphs built from it
+   * stay valid.
    */
   free(): void {
     this.#regions.free();

@@ -28,8 +28,8 @@ export interface CoreModule {
   /**
    * Creates an instance. Throws `overloaded` if the process gets no memory for it. Before V8
    * reports this, it collects garbage three times, which takes about 50 ms. So after a failed
-   * attempt, further calls are refused immediately, for four times as long as the attempt took.
-   * `insist`: try in any case, because memory was just freed.
+   * attempt, further calls are refused immediately, for four times as long as the attempt took. If
+   * `insist` is true, an attempt is made in any case, because memory was just freed.
    */
   instantiate(insist?: boolean): Core;
 }

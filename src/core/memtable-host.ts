@@ -15,7 +15,7 @@ export class MemtableHost {
     this.work = new RowWorkspace(core);
   }
 
-  /** Bytes of linear memory, which grows and never shrinks. */
+  /** Size in bytes of the linear memory, which grows and never shrinks. */
   get bytes(): number {
     return this.core.memory.size;
   }

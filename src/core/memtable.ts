@@ -11,7 +11,8 @@ import type { RowPlan } from './row-plan.ts';
 import { coreError, STATUS } from './status.ts';
 
 /**
- * Approximate bytes per row in addition to its record, and per memtable in addition to its rows.
+ * Approximate memory in bytes: of a row in addition to its record, and of a memtable in addition to
+ * its rows.
  */
 const ROW_BYTES = 40;
 const SMALL_BYTES = 1024;
@@ -56,8 +57,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Bytes of linear memory in use: the whole instance if the memtable is alone in it, otherwise
-   * approximately the memtable's share.
+   * Number of bytes of linear memory in use: the whole instance if the memtable is alone in it,
+   * otherwise approximately the memtable's share.
    */
   get residentBytes(): number {
     if (this.#handle === 0) return 0;
@@ -85,14 +86,15 @@ export class CoreMemtable {
     return this.rows + this.#reservedRows;
   }
 
-  /** Bytes of appended and reserved records. */
+  /** Size in bytes of the appended and reserved records. */
   get takenBytes(): number {
     return this.recordBytes + this.#reservedBytes;
   }
 
   /**
    * Reserves space for `rows` records with a total of `bytes` bytes, so that appending them cannot
-   * fail; returns its address. Throws `overloaded`, with nothing reserved, if out of memory.
+   * fail; returns the address of this space. Throws `overloaded`, with nothing reserved, if out of
+   * memory.
    */
   reserve(bytes: number, rows: number): number {
     const pointer = this.#core.exports.hg_memtable_reserve(this.#handle, bytes, rows) >>> 0;
@@ -102,7 +104,7 @@ export class CoreMemtable {
     return pointer;
   }
 
-  /** Releases reserved space that will not be appended. */
+  /** Releases reserved space to which no records will be appended. */
   unreserve(reserved: number, bytes: number, rows: number): void {
     this.#core.exports.hg_memtable_unreserve(this.#handle, reserved, bytes, rows);
     this.#reservedRows -= rows;
@@ -110,8 +112,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Fills reserved space with records and appends these with the LSNs firstLsn, firstLsn + 1, ...
-   * Cannot run out of memory.
+   * Fills reserved space with records and appends these with the LSNs `firstLsn`, `firstLsn + 1`,
+   * ... Cannot run out of memory.
    */
   append(reserved: number, records: Uint8Array, count: number, firstLsn: number): void {
     this.#core.memory.write(reserved, records);
@@ -130,8 +132,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Extends the node index by at most `limit` rows; returns true once it is complete. A lookup
-   * indexes the remaining rows itself, however long that takes.
+   * Extends the node index by at most `limit` rows; returns true once the index is complete. A
+   * lookup indexes the remaining rows itself, however long that takes.
    */
   index(limit: number): boolean {
     const left = this.#core.exports.hg_memtable_index(this.#handle, limit);
@@ -176,8 +178,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Writes row text for the visible rows at positions [from, to), like ResidentSegment.step.
-   * Returns the position to continue from.
+   * Writes row text for the visible rows at positions [from, to), without those in `hidden`; works
+   * like `ResidentSegment.step`. Returns the position to continue from.
    */
   step(
     from: number,
@@ -300,8 +302,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Returns the rows at positions [from, to) that are visible at `lsn`, in order, at most `limit`.
-   * `next` is the position to continue from.
+   * Returns, in order, at most `limit` of the rows at positions [from, to) that are visible at
+   * `lsn`. `next` is the position to continue from.
    */
   visibleRows(
     from: number,
@@ -421,8 +423,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Sums the bytes of the records at positions [from, to) in key order, visible or not: sets
-   * `sums[p + 1]` to `sums[p]` + the bytes of the record at position p.
+   * Sums the sizes of the records at positions [from, to) in key order, visible or not: sets
+   * `sums[p + 1]` to `sums[p]` + the size in bytes of the record at position p.
    */
   sumBytes(from: number, to: number, sums: Uint32Array): void {
     this.sort();

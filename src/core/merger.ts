@@ -38,18 +38,18 @@ export interface MergerOptions {
   columns: readonly BuilderColumn[];
   /** Rows with an earlier time are dropped. */
   cutoffTs: number;
-  /** Maximum rows per file. */
+  /** Maximum number of rows per file. */
   maxRows: number;
   /**
-   * Maximum bytes of the records in a file, and of a slice of an old segment. A row that is larger
-   * is a file or a slice of its own.
+   * Maximum size in bytes of the records in a file, and of a slice of an old segment. A row that is
+   * larger is a file or a slice of its own.
    */
   maxBytes: number;
 }
 
 /**
  * An old segment, of which only the rows with a key in [lower, upper) are merged. An undefined
- * bound does not restrict them.
+ * bound does not restrict the rows.
  */
 export interface MergedSegment {
   bytes: number;
@@ -69,11 +69,11 @@ export interface MergedSegment {
  */
 export type EmitSegment = (file: Uint8Array) => Promise<void>;
 
-/** Minimum bytes of a record (FORMAT.md section 1). */
+/** Minimum size in bytes of a record (FORMAT.md section 1). */
 const LEAST_RECORD_BYTES = 26;
 /**
- * Places of the held records and of the segment's slice among the inputs of a merge. The new runs
- * follow from FIRST_RUN on.
+ * Positions of the held records and of the segment's slice among the inputs of a merge. The new
+ * runs have the positions from FIRST_RUN on.
  */
 const HELD = 0;
 const SLICE = 1;
@@ -93,7 +93,7 @@ export class SegmentMerger {
   #held!: Region;
   #spare!: Region;
   #list!: Region;
-  /** Total bytes of the records before each position of the list. */
+  /** Total size in bytes of the records before each position of the list. */
   #sums = new Float64Array(1);
   #columns = { pointer: 0, count: 0 };
   rowsIn = 0;
@@ -108,8 +108,9 @@ export class SegmentMerger {
 
   /**
    * Merges one part: at most one old segment and any number of runs of records, all with keys after
-   * those of every earlier part. `last`: this part ends the stretch. `even`: if the held records
-   * need two files, split them into equal halves instead of a full file and a remainder.
+   * those of every earlier part. If `last` is true, this part ends the stretch. If `even` is true
+   * and the held records need two files, they are split into equal halves, not into a full file and
+   * a remainder.
    */
   async part(
     segment: MergedSegment | undefined,
@@ -130,7 +131,7 @@ export class SegmentMerger {
     if (last) await this.#finish(inputs, even);
     else this.#carry = this.#core.memory.borrow(this.#held.pointer, this.#input(inputs, HELD)).slice();
     if (last && this.rowsIn !== this.rowsOut)
-      throw new Error(`a stretch took ${this.rowsIn} rows in and put ${this.rowsOut} out`);
+      throw new Error(`a stretch read ${this.rowsIn} rows and wrote ${this.rowsOut}`);
   }
 
   /**
@@ -154,7 +155,7 @@ export class SegmentMerger {
     words[pointer / 4 + place * 2 + 1] = bytes;
   }
 
-  /** Returns the bytes left in an input. */
+  /** Returns the number of bytes left in an input. */
   #input({ pointer }: { pointer: number }, place: number): number {
     return this.#core.memory.words[pointer / 4 + place * 2 + 1]!;
   }
@@ -213,8 +214,8 @@ export class SegmentMerger {
   }
 
   /**
-   * Computes prefix sums of the record sizes in the list, so that the bytes between two positions
-   * are one subtraction.
+   * Computes prefix sums of the record sizes in the list, so that one subtraction gives the bytes
+   * between two positions.
    */
   #measure(count: number): void {
     const { bytes, words } = this.#core.memory;
@@ -229,7 +230,7 @@ export class SegmentMerger {
   }
 
   /**
-   * Returns the number of rows for the file that starts at a position of the list, if there are
+   * Returns the number of rows for the file that starts at position `at` of the list, if there are
    * enough rows after it for another full file. Otherwise returns 0, and the rows are held back.
    */
   #fullFile(at: number, count: number): number {
@@ -240,7 +241,7 @@ export class SegmentMerger {
     return isFollowed ? rows : 0;
   }
 
-  /** Returns how many rows from a position of the list on fit in one file; at least one. */
+  /** Returns how many rows fit in a file that starts at position `at` of the list; at least one. */
   #fitting(at: number, count: number): number {
     const { maxRows, maxBytes } = this.#options;
     const most = this.#sums[at]! + maxBytes;
@@ -261,7 +262,7 @@ export class SegmentMerger {
     this.#spare.ensure(bytes);
     const copied = exports.hg_records_copy(this.#list.pointer + at * 4, rows, this.#spare.pointer, bytes);
     if (copied < 0) throw coreError(copied, 'hg_records_copy');
-    if (copied !== bytes) throw new Error(`${bytes} bytes were to be held back, ${copied} were`);
+    if (copied !== bytes) throw new Error(`${bytes} bytes should be held back, but ${copied} were`);
     [this.#held, this.#spare] = [this.#spare, this.#held];
     this.#heldRows = rows;
     this.#setInput(inputs.pointer, HELD, this.#held.pointer, bytes);
@@ -278,7 +279,7 @@ export class SegmentMerger {
     this.#setInput(inputs.pointer, SLICE, 0, 0);
     const merged = this.#core.exports.hg_records_merge(inputs.pointer, 1, list, count);
     if (merged < 0) throw coreError(merged, 'hg_records_merge');
-    if (merged !== count) throw new Error(`${count} rows were held back, ${merged} are there`);
+    if (merged !== count) throw new Error(`${count} rows were held back, but ${merged} are left`);
     this.#measure(count);
     for (let at = 0; at < count; ) {
       const rows = (even && at === 0 ? this.#half(count) : 0) || this.#fitting(at, count);

@@ -3,11 +3,11 @@
 //
 // For each row, the core counts how often every other row occurs in the lists of the row's items;
 // rows that occur at least s times are its neighbours. This costs one step per pair of rows at each
-// item, which is quadratic for an item with many rows. For s >= 2 there is an alternative: use the
-// pairs of items as items. Rows that share k items share C(k, 2) pairs. So the neighbours are the
-// rows that share at least C(s, 2) pairs, and the count k is computed back from C(k, 2). There are
-// more pairs than items, but each pair is in far fewer rows. The costs of both ways are computed in
-// advance, and the cheaper way is used.
+// item, which is quadratic for an item with many rows. For s >= 2 there is an alternative: count
+// shared pairs of items instead of shared items. Rows that share k items share C(k, 2) pairs. So
+// the neighbours are the rows that share at least C(s, 2) pairs, and the count k is computed back
+// from C(k, 2). There are more pairs than items, but each pair is in far fewer rows. The costs of
+// both ways are computed in advance, and the cheaper way is used.
 //
 // Example, s = 2: rows {a, b, c} and {a, b, d} share the pair {a, b}, which is C(2, 2) = 1 pair, so
 // they are neighbours with count 2.
@@ -22,14 +22,14 @@ import { Scratch } from './scratch.ts';
 import { combinations, leastArcs, rowsOf, type SparseRows, startsOf } from './sparse-rows.ts';
 import { coreError } from './status.ts';
 
-/** Steps per call into the core. A step counts one pair of rows and takes 2 to 5 ns. */
+/** Number of steps per call into the core. A step counts one pair of rows and takes 2 to 5 ns. */
 const WORK = 1 << 18;
 const SLICE = 1 << 18;
-/** Minimum arcs per chunk. */
+/** Usual capacity of a chunk, in arcs. */
 const CHUNK_ARCS = 1 << 19;
 /**
- * Maximum number of pairs of items, over all rows, for counting by pairs. Each takes 4 to 10 bytes
- * of temporary memory.
+ * Shared pairs are counted only if the rows have at most this many pairs of items in all. Each pair
+ * takes 4 to 10 bytes of temporary memory.
  */
 const MAX_PAIRS = 2 ** 26;
 /** Cost of a pair of items, in steps of counting. */
@@ -48,7 +48,7 @@ function tooMany(on: Side, s: number, most: number): HedgerowError {
   );
 }
 
-/** Builds the block of hg_graph_overlaps. */
+/** Builds the block of `hg_graph_overlaps`; returns its address. */
 function* blockFor(
   core: Core,
   { sparse, least }: { sparse: SparseRows; least: number },
@@ -66,7 +66,7 @@ function* blockFor(
   return block;
 }
 
-/** The first `arcs` arcs in two arrays, in row order. */
+/** Arcs in row order, as two arrays of which the first `arcs` entries are filled. */
 interface Chunk {
   neighbours: number;
   counts: number;
@@ -135,13 +135,14 @@ function* gathered(
 interface Plan {
   sparse: SparseRows;
   least: number;
-  /** Whether the items are pairs of items. */
+  /** Whether the items of `sparse` are pairs of the original items. */
   paired: boolean;
 }
 
 /**
  * Chooses between counting shared items and counting shared pairs of items. Calls `guard` early
- * with a lower bound on the arcs: the arcs that each row has by a single one of its items.
+ * with a lower bound on the number of arcs, which counts for each row only the arcs due to its most
+ * common item.
  */
 function* planFor(
   core: Core,

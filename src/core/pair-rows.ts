@@ -1,12 +1,12 @@
-// Builds the sparse rows of pairs of items: the pairs that several rows contain become the items.
-// The gain: a pair is rarely contained in very many rows, as a single item may be.
+// Builds sparse rows whose items are pairs of the original items: the pairs that several rows
+// contain. This saves time, because a single item may be in very many rows, but a pair rarely is.
 
 import { type Steps, within } from '../schedule/steps.ts';
 import type { Core } from './load.ts';
 import { Scratch } from './scratch.ts';
 import { type SparseRows, transposed } from './sparse-rows.ts';
 
-/** Steps per call into the core; a step takes 2 to 5 ns. */
+/** Number of steps per call into the core; a step takes 2 to 5 ns. */
 const WORK = 1 << 18;
 
 /**

@@ -6,8 +6,8 @@ export interface Property {
   column: number;
   type: ColumnType;
   /**
-   * A finite number, safe integer, text of at most 64 KiB, or boolean; checked by the caller. null
-   * is an explicit null, which is needed where the column has a default.
+   * A finite number, safe integer, text of at most 64 KiB, or boolean; checked by the caller.
+   * `null` is written as an explicit null, which is needed where the column has a default.
    */
   value: number | string | boolean | null;
 }

@@ -19,8 +19,8 @@ export interface NumericRange {
 }
 
 /**
- * Ranges that a row must all be in, encoded for the core. They are uploaded once per instance, so
- * do not change them: an upload is recognised by the identity of this object.
+ * Ranges, encoded for the core. A row matches if it is in all of them. The ranges are uploaded once
+ * per instance, so do not change them: an upload is recognised by the identity of this object.
  */
 export interface RangeSet {
   readonly ranges: readonly NumericRange[];
@@ -31,7 +31,7 @@ const RANGE_BYTES = 32;
 const LOW_OPEN = 1;
 const HIGH_OPEN = 2;
 
-/** Returns the flags of the core for open bounds. */
+/** Returns the core's flags for the open bounds of a range. */
 export function rangeFlags({ lowOpen, highOpen }: NumericRange): number {
   return (lowOpen ? LOW_OPEN : 0) | (highOpen ? HIGH_OPEN : 0);
 }

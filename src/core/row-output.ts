@@ -5,10 +5,10 @@ import type { RangeSet } from './ranges.ts';
 import { allocate, Region } from './region.ts';
 import type { RowPlan } from './row-plan.ts';
 
-/** Maximum rows per step; their row numbers take 32 KiB. */
+/** Maximum number of rows per step; their row numbers take 32 KiB. */
 export const STEP_ROWS = 8192;
 const TEXT_BYTES = 65536;
-/** Bytes of the buffer for column blocks: enough for some columns of all rows of a step. */
+/** Size in bytes of the buffer for column blocks: enough for some columns of all rows of a step. */
 export const BLOCK_BYTES = 4 * TEXT_BYTES;
 const MAX_NODES = 255;
 
@@ -31,8 +31,8 @@ export const STEP_STATE = { more: 0, end: 1, stop: 2 } as const;
 export type StepState = (typeof STEP_STATE)[keyof typeof STEP_STATE];
 
 /**
- * Bounds of a step: keys in [low, stop), and times up to endTs. If stopTs is infinite, there is no
- * stop.
+ * Bounds of a step: keys in [low, stop), and times up to `endTs`. If `stopTs` is infinite, there is
+ * no stop.
  */
 export interface StepBounds {
   lowTs: number;

@@ -33,7 +33,7 @@ export class Scratch {
     if (this.#regions.delete(address)) this.#core.exports.hg_memory_free(address);
   }
 
-  /** Bytes allocated and not yet freed. */
+  /** Number of bytes allocated and not yet freed. */
   get bytes(): number {
     let sum = 0;
     for (const bytes of this.#regions.values()) sum += bytes;

@@ -53,7 +53,7 @@ export interface ColumnFacts {
   ordered: boolean;
 }
 
-/** Position of the header's checksum, in u32 (FORMAT.md section 2). */
+/** Index of the header's checksum among the u32 of the header (FORMAT.md section 2). */
 const HEADER_CHECKSUM_WORD = 3;
 
 /**
@@ -65,7 +65,7 @@ export function assertChecksum(facts: SegmentFacts, checksum: number | undefined
   throw corruption(
     file,
     HEADER_CHECKSUM_WORD * 4,
-    `it is whole, but it is another file than the one that was written there (checksum ${facts.checksum}, wanted ${checksum})`,
+    `it is undamaged, but it is another file than the one that was written there (checksum ${facts.checksum}, expected ${checksum})`,
   );
 }
 
@@ -75,7 +75,7 @@ export function corruptStatus(core: Core, status: number, file: string): Hedgero
   if (status === STATUS.unsupported) {
     return new HedgerowError(
       'corrupt',
-      `${file} has at offset 8 a format version that this build does not read. Use the version of Hedgerow that wrote it; when there is no other, the file is corrupt: restore it from a backup.`,
+      `${file} has at offset 8 a format version that this build does not read. Use the version of Hedgerow that wrote it. If no other version was in use, the file is corrupt: restore it from a backup.`,
       {
         fields: { file, offset: 8 },
       },
@@ -84,7 +84,7 @@ export function corruptStatus(core: Core, status: number, file: string): Hedgero
   return corruption(
     file,
     core.exports.hg_result_offset() >>> 0,
-    'the bytes are not those of a segment that was written whole',
+    'the bytes are not those of a completely written segment',
   );
 }
 

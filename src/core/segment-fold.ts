@@ -7,8 +7,8 @@ import { allocate } from './region.ts';
 import { coreError, STATUS } from './status.ts';
 
 /**
- * Which field of a row is used: `kind` is a value of ROW_FIELD, `column` the id of a property
- * column.
+ * A field of a row. `kind` is a value of ROW_FIELD. `column` is the id of the property column if
+ * the field is one.
  */
 export interface RowField {
   readonly kind: (typeof ROW_FIELD)[keyof typeof ROW_FIELD];
@@ -44,7 +44,7 @@ export interface RowCodes {
 
 const MOST_CODES = 65536;
 const TEXT_BYTES = 4096;
-/** Slack after the codes, because codes are written for several rows at a time. */
+/** Number of spare bytes after the codes, which are written for several rows at a time. */
 const CODE_SLACK_BYTES = 64;
 
 /** A selection of rows of one segment. Use it within one turn of the event loop, then free it. */
@@ -108,7 +108,8 @@ export class SegmentFold {
   }
 
   /**
-   * Returns the codes of a field; undefined if the field has no codes here, or more than `most`.
+   * Returns the codes of a field; undefined if the field has no codes in this segment, or more than
+   * `most`.
    */
   codes(field: RowField, most: number): RowCodes | undefined {
     const { exports, memory } = this.#core;
@@ -168,7 +169,10 @@ export class SegmentFold {
     return memory.numbers.slice(at / 8, at / 8 + count * FIGURES);
   }
 
-  /** Returns the distinct texts of a column by rank, which is ascending by code point. */
+  /**
+   * Returns the distinct texts of a column in the order of their ranks, which is ascending by code
+   * point.
+   */
   texts(column: number, { values }: RowCodes): string[] {
     const count = values.length;
     const { exports, memory } = this.#core;
@@ -188,7 +192,7 @@ export class SegmentFold {
     return texts;
   }
 
-  /** Frees the selection's memory; it must not be used afterwards. */
+  /** Frees the selection's memory; the selection must not be used afterwards. */
   free(): void {
     for (const pointer of this.#regions) this.#core.exports.hg_memory_free(pointer);
     this.#regions.length = 0;

@@ -67,7 +67,7 @@ export class ResidentSegment {
     return this.#core;
   }
 
-  /** Bytes of linear memory of this instance. */
+  /** Size in bytes of this instance's linear memory. */
   get residentBytes(): number {
     return this.#core.memory.size;
   }
@@ -139,9 +139,9 @@ export class ResidentSegment {
 
   /**
    * Writes row text for live rows within the bounds, in one call into the core: at most `limit`
-   * rows and at most one text buffer. If `nodeCount` is not 0, only for rows that contain all nodes
-   * of the last `setNodes`. Examines at most STEP_ROWS rows. Fills `result`, and returns the row to
-   * continue from.
+   * rows and at most one text buffer. If `nodeCount` is not 0, writes only rows that contain all
+   * nodes of the last `setNodes`. Examines at most STEP_ROWS rows. Fills `result`, and returns the
+   * row to continue from.
    */
   step(
     bounds: StepBounds,
@@ -228,8 +228,8 @@ export class ResidentSegment {
   }
 
   /**
-   * Returns how many rows of the segment are in a range, including dead rows, from the column's
-   * sorted index. Returns -1 if the segment has no such index. Cost: log2 rows.
+   * Returns how many rows of the segment are in a range, including dead rows. Reads the sorted
+   * index of the column; returns -1 if the segment has no such index. Cost: log2 rows.
    */
   countInOrder(range: NumericRange): number {
     const { column, low, high } = range;
@@ -346,9 +346,9 @@ export class ResidentSegment {
   /**
    * Exports live rows of [from, to) as records to the start of `out`: at most `limit` bytes, but at
    * least one row, for which `out` may grow beyond the limit. Omits texts that are equal to the
-   * default of their column in `columns`. Returns the bytes written and the row to continue from.
-   * The regions must belong to this segment's instance; compaction therefore opens segments in its
-   * own instance.
+   * default of their column in `columns`. Returns the number of bytes written and the row to
+   * continue from. The regions must belong to this segment's instance; compaction therefore opens
+   * segments in its own instance.
    */
   exportSlice(
     from: number,

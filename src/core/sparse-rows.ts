@@ -6,9 +6,9 @@ import type { IncidenceParts } from './incidence-parts.ts';
 import type { Core } from './load.ts';
 import type { Scratch } from './scratch.ts';
 
-/** Entries per step: about 2 ms at a few nanoseconds per entry. */
+/** Number of entries per step, which takes about 2 ms at a few nanoseconds per entry. */
 const SLICE = 1 << 18;
-/** Entries per step if each of them is a random memory access, which takes 10 to 50 ns. */
+/** Number of entries per step if each entry is a random memory access, which takes 10 to 50 ns. */
 const STRETCH = 1 << 16;
 
 /**

@@ -14,8 +14,8 @@ export const STATUS = {
 } as const;
 
 /**
- * Converts a negative status to an error with a message for people. Errors that only a bug can
- * cause name the export, `where`.
+ * Converts a negative status to an error with a message for people. If only a bug can cause the
+ * error, the message contains `where`, the name of the export.
  */
 export function coreError(status: number, where: string): HedgerowError {
   if (status === STATUS.outOfMemory) {

@@ -29,7 +29,7 @@ export class CoreMemory {
     this.#numbers = new Float64Array(buffer);
   }
 
-  /** Bytes of linear memory, which grows and never shrinks. */
+  /** Size in bytes of the linear memory, which grows and never shrinks. */
   get size(): number {
     return this.#memory.buffer.byteLength;
   }

@@ -50,8 +50,8 @@ import type {
 } from './types.ts';
 
 /**
- * Limit, in log files, for a log that grows only by documents and stored answers. Above it,
- * LogRelief has the log truncated. 8 files of the default size are 128 MB.
+ * Size of the log, in log files, above which LogRelief shortens it. 8 files of the default size are
+ * 128 MB.
  */
 const RELIEF_LOG_FILES = 8;
 
@@ -71,13 +71,13 @@ function openingError(error: unknown, dir: string): unknown {
 export class Database {
   readonly dir: string;
   readonly primaryTable: string;
-  /** Schedules the long work of this thread: the database's own and that of the layers above it. */
+  /** Schedules the long work of this thread, both of the database and of the layers above it. */
   readonly scheduler: Scheduler;
   /** Small durable values of the service: API keys, rules, virtual graphs. */
   readonly documents: Documents;
   /** Answers stored under Idempotency-Keys. */
   readonly replays: IdempotencyStore;
-  /** Computes `wal`, `health` and `figures`, at once or, asynchronously, in slices. */
+  /** Computes the results of `wal`, `health` and `figures`, synchronously or in slices. */
   readonly statistics: Figures;
   readonly #options: EngineOptions;
   readonly #context: EngineContext;
@@ -196,8 +196,8 @@ export class Database {
   /**
    * Opens the database in a directory, which is created if missing: takes the lock, reads the
    * manifest and replays the log. Rejects with `conflict` when another process holds the lock, and
-   * with `corrupt` when the log or the manifest is damaged; a corrupt segment only makes its table
-   * refuse.
+   * with `corrupt` when the log or the manifest is damaged. A corrupt segment only makes its table
+   * refuse requests.
    */
   static async open(options: EngineOptions): Promise<Database> {
     if (!IDENTIFIER.test(options.primaryTable)) {
@@ -305,7 +305,7 @@ export class Database {
 
   /**
    * Begins a transaction. With `pinned`, every read sees the state at the LSN at which the
-   * transaction begins. Otherwise the state of each table is pinned when the transaction first
+   * transaction begins. Without it, the state of each table is pinned when the transaction first
    * reads that table.
    */
   begin(options: { pinned?: boolean } = {}): Transaction {

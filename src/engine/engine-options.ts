@@ -33,13 +33,13 @@ export interface EngineOptions {
    */
   segmentRows?: number;
   /**
-   * Maximum bytes of records in a segment, and in one step of a compaction; default 16 MB. A larger
-   * row gets a segment of its own.
+   * Maximum total size in bytes of the records in a segment, and in one step of a compaction;
+   * default 16 MB. A larger row gets a segment of its own.
    */
   compactionBytes?: number;
   /**
-   * Minimum size in bytes of the reserve file, which is released so that a DROP or a compaction
-   * with a TTL finds room on a full disk. Default 0: no reserve.
+   * Minimum size in bytes of the reserve file, which is deleted so that a DROP or a compaction with
+   * a TTL finds room on a full disk. By default (0) there is no reserve.
    */
   reserveBytes?: number;
   /**
@@ -59,7 +59,7 @@ export interface EngineOptions {
   slicedOperations?: number;
   /** Limits for the answers stored under Idempotency-Keys. Tests use lower limits. */
   replayLimits?: Partial<KeptAnswerLimits>;
-  /** Limits for memtables that share an instance of the core. Tests use lower limits. */
+  /** Limits for memtables and for the core instances that they share. Tests use lower limits. */
   memtableLimits?: Partial<MemtableLimits>;
   /**
    * Maximum number of segments in memory, regardless of their size in bytes. Each segment needs an
@@ -68,8 +68,8 @@ export interface EngineOptions {
   residentSegments?: number;
   core?: 'release' | 'plain' | 'debug';
   /**
-   * The compiled core; default: the build named by `core`. The simulation passes a module that runs
-   * out of memory.
+   * The compiled core; by default the build named by `core`. The simulation passes a module that
+   * runs out of memory.
    */
   module?: CoreModule;
   /**

@@ -28,8 +28,8 @@ export interface FiguresOptions extends NodeCounterOptions {
 }
 
 /**
- * Computes each kind of figures at once or in slices of a few milliseconds. Slicing matters if
- * there are thousands of tables or large ones.
+ * Computes each kind of figures without a pause or in slices of a few milliseconds. Slices are
+ * needed if there are thousands of tables, or large tables.
  */
 export class Figures {
   readonly #options: FiguresOptions;
@@ -99,7 +99,8 @@ export class Figures {
 const STEP_TABLES = 64;
 
 /**
- * Computes the pending operations per table and in total. `threshold` is that of the primary table.
+ * Computes the pending operations per table and in total. The `threshold` outside of `tables` is
+ * the threshold of the primary table.
  */
 function* walStatus(tables: readonly Table[], primary: Table, store: StoreFigures): Steps<WalStatus> {
   const items: WalStatus['tables'] = {};

@@ -39,8 +39,7 @@ export interface DatabaseOptions {
    */
   nodeFilters?: boolean;
   /**
-   * Opens the write-ahead log. By default the log is in files below `dir`; a restore passes an
-   * archived log.
+   * Opens the write-ahead log. By default the log is in files below `dir`.
    */
   openLog?: EngineOptions['openLog'];
   /**

@@ -113,7 +113,10 @@ export interface EngineHealth {
   tables: number;
   segments: number;
   resident_bytes: number;
-  /** Other memory charged to the budget: node filters, memory pinned by cursors, running counts. */
+  /**
+   * Other memory charged to the budget: node filters, memory pinned by cursors, node counts in
+   * progress.
+   */
   charged_bytes: number;
   /** Part of `charged_bytes`: memtables kept only for open cursors and transactions. */
   pinned_bytes: number;
@@ -128,7 +131,7 @@ export interface EngineHealth {
   log_failed: string | null;
   /**
    * Epoch second until which requests with an unknown Idempotency-Key are refused, because a file
-   * of stored answers was damaged; null if no file was.
+   * of stored answers was damaged; null if no file was damaged.
    */
   answers_damaged_until: number | null;
 }
@@ -142,9 +145,9 @@ export interface EngineFigures {
   corruptTables: number;
   indexes: number;
   segments: number;
-  /** Bytes of the segments in memory. */
+  /** Total size in bytes of the segments that are in memory. */
   residentBytes: number;
-  /** Other memory charged to the budget: node filters, memory pinned by cursors, running counts. */
+  /** The same as `charged_bytes` in the health statistics. */
   chargedBytes: number;
   /** Part of `chargedBytes`: memtables kept only for open cursors and transactions. */
   pinnedBytes: number;
@@ -215,7 +218,7 @@ export interface ScanBounds {
   nodes?: readonly number[] | undefined;
   /** Conditions that must all hold. */
   where?: readonly RangeCondition[] | undefined;
-  /** Maximum number of rows; undefined: all. */
+  /** Maximum number of rows. If it is omitted, there is no limit. */
   limit?: number | undefined;
   /** Selects only rows strictly after this key, to resume a cursor. */
   after?: RowKey | undefined;
@@ -223,8 +226,8 @@ export interface ScanBounds {
 
 export type ScanFormat =
   /**
-   * `json`: rows separated by commas, without brackets. `ndjson`: each row ends with a newline.
-   * `rows`: selects or renames columns.
+   * With `json`, rows are separated by commas, without brackets. With `ndjson`, each row ends with
+   * a newline. `rows` selects or renames columns.
    */
   | { format: 'json' | 'ndjson'; rows?: RowPlan | undefined }
   /** Column blocks with the fields that the plan requests (core/column-block.ts). */

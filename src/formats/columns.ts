@@ -4,7 +4,10 @@ import type { ValueKind } from '../model/column-types.ts';
 
 export type CellType = ValueKind;
 
-/** `json`: row objects, and lists whose elements are not all single values of one type. */
+/**
+ * The type `json` is for row objects, and for lists whose elements are not all single values of one
+ * type.
+ */
 export type ColumnType = CellType | { readonly listOf: CellType } | 'json';
 
 export interface ResultColumn {

@@ -57,7 +57,7 @@ export class BodyCollector {
     return true;
   }
 
-  /** Bytes allocated for the pieces. */
+  /** Number of bytes allocated for the pieces. */
   get capacity(): number {
     return this.#pieces.length * PIECE_BYTES + this.#last.length;
   }

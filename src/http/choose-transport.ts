@@ -74,7 +74,7 @@ function overNode(reason: TransportReason, detail: string): Transport {
 /**
  * Loads a version if its own binary is installed. The binary is in a separate package, which has
  * the same name for both versions. npm may have placed the binary of the other version where this
- * version finds it, and would load it; so the version of the binary is checked first.
+ * version would find and load it. Therefore the version of the binary is checked first.
  */
 function loadPackage({ packageName, version }: Candidate): unknown {
   const here = createRequire(import.meta.url);

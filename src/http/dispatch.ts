@@ -232,7 +232,7 @@ export class Dispatcher {
     return overloaded();
   }
 
-  /** Runs the handler once reads see `minLsn`. */
+  /** Runs the handler as soon as reads see `minLsn`. */
   #runAt(exchange: Exchange, route: Route, call: RequestCall, minLsn: number): void {
     if (minLsn === 0 || minLsn <= call.database.lastLsn) {
       this.#run(exchange, route, call);

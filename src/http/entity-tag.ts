@@ -9,7 +9,8 @@ export type EntityTag = number | string;
 
 export class EntityTags {
   /**
-   * Prefix of every tag of this start of the service, so that tags of other databases never match.
+   * Prefix of all tags. It differs at each start of the service, so that tags of other databases
+   * never match.
    */
   readonly prefix: string;
 

@@ -47,7 +47,10 @@ export class Guard {
     return this.#foreign !== undefined;
   }
 
-  /** Checks the key and counts the request, by key or else by address. Refuses nothing yet. */
+  /**
+   * Checks the key. Counts the request for the key or, without a valid key, for the address.
+   * Refuses nothing yet.
+   */
   identify(exchange: Exchange, request: TransportRequest, repeated: RepeatedHeaders): void {
     const { authDisabled, keys } = this.#parts;
     const passage = this.#passage;

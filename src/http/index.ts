@@ -9,6 +9,7 @@ export { chooseTransport, transportLine } from './choose-transport.ts';
 export type { AnswerStore, DatabasePort } from './database-port.ts';
 export { checkDeadline, queryTimeout } from './deadline.ts';
 export type { EntityTag } from './entity-tag.ts';
+export { detailOf } from './error-reply.ts';
 export { invalidFields, kindOf } from './field-errors.ts';
 export { parseInteger } from './integers.ts';
 export { jsonProblem } from './json-depth.ts';
@@ -20,7 +21,6 @@ export { decodeText, givenTwice, nameEnd, parameterEnd, queryObject } from './qu
 export {
   type ChunkSource,
   contentReply,
-  detailOf,
   jsonReply,
   jsonTextReply,
   notModified,

@@ -147,7 +147,7 @@ const LONGEST_ID = 200;
 
 /**
  * Returns the id of the rule or graph that was stored, if the answer contains one and is so large
- * that it is dropped before its key.
+ * that the answer is dropped before its key.
  */
 function idIn(text: string): WrittenIds | undefined {
   if (text.length <= SMALL_BODY_LENGTH || text.length > LONGEST_WITH_ID) return undefined;

@@ -1,9 +1,10 @@
 // Refuses connections on which a PROXY protocol preamble claims another client's address.
 //
 // uWebSockets.js reads such a preamble before any request and reports it only through a call that
-// allocates an ArrayBuffer, about 5 % of a small request. The client address is that of the socket
-// in any case, so nothing depends on the claim. Proxies send a preamble first, so requests are
-// checked for one after a connection has opened, and one in 16 at any other time.
+// allocates an ArrayBuffer, which takes about 5 % of the time of a small request. The client
+// address is that of the socket in any case, so nothing depends on the claim. Proxies send the
+// preamble first on a connection. Therefore requests are checked after a connection has opened, and
+// one request in 16 at any other time.
 
 import type { Sample } from './sample.ts';
 

@@ -85,9 +85,7 @@ export interface Call<S extends Carried = Carried> {
   readonly body: Buffer;
   /** The value of a long JSON body, which is parsed before the handler runs. */
   readonly parsed: { readonly value: unknown } | undefined;
-  /**
-   * Its `gone` becomes true when the client has disconnected, so that long-running work can stop.
-   */
+  /** `gone` becomes true when the client has disconnected, so that long-running work can stop. */
   readonly client: { readonly gone: boolean };
   /** The caller. On routes of role `none`, a caller without a valid key has the role `none`. */
   readonly caller: Principal;
@@ -159,8 +157,8 @@ export interface Route<S extends Carried = Carried> {
   readonly bodyTypes: readonly string[];
   readonly schemas: RouteSchemas;
   /**
-   * Statuses of 400 and above that the handler may answer, in addition to those that follow from
-   * the properties above (openapi/statuses.ts).
+   * Statuses of 400 and above with which the handler may answer, in addition to those that follow
+   * from the properties above (openapi/statuses.ts).
    */
   readonly errors?: readonly number[];
   // Declared as a method and not as a property, so that the types let the dispatcher take a route

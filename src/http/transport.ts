@@ -1,4 +1,4 @@
-// The port between http/ and the HTTP implementation. Two implementations pass one contract suite
+// The interface between http/ and the HTTP implementation. Two implementations pass the same tests
 // (test/http/transport.test.ts): uWebSockets.js (transport-uws.ts), if one of its binaries loads,
 // and node:http (transport-node.ts). choose-transport.ts decides between them.
 
@@ -84,12 +84,12 @@ export interface TransportResponse {
   end(body: string | Uint8Array, closeConnection?: boolean): unknown;
   /**
    * Ends with this body if the client has read enough of what was sent before. The part that cannot
-   * be sent is not buffered: call again with the body from `getWriteOffset` on when `onWritable`
-   * calls. The first result is true if all of `body` was taken, the second if the answer is
-   * complete.
+   * be sent is not buffered: call again with the body from `getWriteOffset` on when the callback of
+   * `onWritable` is called. The first result is true if all of `body` was taken, the second if the
+   * answer is complete.
    */
   tryEnd(body: string | Uint8Array, totalSize: number): [isTaken: boolean, isComplete: boolean];
-  /** Bytes of the body that were taken. */
+  /** Number of bytes of the body that were taken. */
   getWriteOffset(): number;
   /**
    * Ends after the headers. For HEAD, call `tryEnd` first, with no bytes and the size that GET

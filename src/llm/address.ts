@@ -1,18 +1,18 @@
-// Decides at which addresses a language model may be called, so that no request of a caller reaches
-// into private networks.
+// Decides at which addresses a language model may be called, so that callers cannot make the server
+// send requests into private networks.
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import { reachOf } from './ip-reach.ts';
 
-/** Created by `checkModelAddress` only. */
+/** A checked address. Only `checkModelAddress` creates one. */
 export interface ModelAddress {
-  /** `https://api.openai.com`, with the port if it is not the default one. */
+  /** For example `https://api.openai.com`, with the port if it is not the default one. */
   readonly origin: string;
-  /** `/v1/chat/completions`. */
+  /** For example `/v1/chat/completions`. */
   readonly path: string;
   /** Lower case, ASCII, no brackets, no trailing dot. */
   readonly host: string;
-  /** `host` is a numeric address and needs no lookup. */
+  /** Whether `host` is a numeric address, which needs no lookup. */
   readonly isNumeric: boolean;
   /** The allowed hosts whose entries accept the port of this address. */
   readonly listed: ReadonlySet<string>;
@@ -29,8 +29,8 @@ const UNPLAIN = /[\s\\\p{Cc}\p{Surrogate}]/u;
 /**
  * Checks that `{base_url}/chat/completions` may be called. The address must be https (http for this
  * machine only), without user, query and fragment. `allowedHosts` must list its host and port. An
- * entry without a port (`api.example`) allows the default port of the scheme, and any port in the
- * configured address itself. An entry with a port (`127.0.0.1:11434`, `[::1]:8080`) allows that
+ * entry without a port (`api.example`) allows the default port of the scheme and, if the address is
+ * the configured one, any port. An entry with a port (`127.0.0.1:11434`, `[::1]:8080`) allows that
  * port. Throws `invalid_model_address`.
  */
 export function checkModelAddress(
@@ -40,7 +40,7 @@ export function checkModelAddress(
 ): ModelAddress {
   const url = parsed(baseUrl);
   const host = plainHost(url.hostname);
-  if (host === undefined || url.port === '0') throw invalid('names no host and port that can be asked');
+  if (host === undefined || url.port === '0') throw invalid('names no valid host and port');
   const isConfigured = isSameAddress(baseUrl, configuredBaseUrl);
   const entries = allowedHosts.map(listedHost).filter((entry) => entry !== undefined);
   const listed = new Set(entries.filter((entry) => takesPort(entry, url, isConfigured)).map((entry) => entry.host));
@@ -76,8 +76,8 @@ export function checkResolved({ host, listed }: ModelAddress, answers: readonly 
     if (host === 'localhost' ? reach === 'loopback' : reach === 'public') continue;
     const plain = plainHost(answer);
     if (plain !== undefined && reach !== undefined && listed.has(plain)) continue;
-    // The message does not name the resolved address: it would reveal networks the caller cannot
-    // see.
+    // The message does not name the resolved address, which would reveal networks that the caller
+    // cannot see.
     throw invalid(
       `names the host ${host}, which leads to an address of this machine, of a private or of a reserved network that is not on the list of allowed hosts`,
     );
@@ -85,8 +85,8 @@ export function checkResolved({ host, listed }: ModelAddress, answers: readonly 
 }
 
 /**
- * Returns true if two base addresses have the same scheme, host, port and path (one server may
- * offer several interfaces). Returns false if either text is not an address.
+ * Returns true if two base addresses have the same scheme, host, port and path. The path counts,
+ * because one server may offer several interfaces. Returns false if either text is not an address.
  */
 export function isSameAddress(one: string, other: string): boolean {
   const [first, second] = [one, other].map((text) => {

@@ -8,7 +8,7 @@ import { maskKey } from './mask-key.ts';
 import { modelFailed, statusFailure } from './model-failure.ts';
 import { tokenSteps } from './tokens.ts';
 
-/** The parts of the request that reading the answer needs. */
+/** The parts of the request that are needed to read the answer. */
 export interface Asked {
   readonly prompt: Prompt;
   readonly model: string;
@@ -23,7 +23,7 @@ export function checkHead({ status, headers }: AnswerHead, { model, apiKey }: As
   if (status !== 200) throw statusFailure(status, maskKey(model.slice(0, 100), apiKey), apiKey !== undefined);
   const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase();
   if (encoding !== '' && encoding !== 'identity') {
-    throw modelFailed(`packed its answer though it was asked not to; ${CHECK_ADDRESS}`);
+    throw modelFailed(`compressed its answer although it was asked not to; ${CHECK_ADDRESS}`);
   }
   const type = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   if (type !== 'application/json' && !/^application\/[\w.-]{1,64}\+json$/.test(type)) {
@@ -51,9 +51,11 @@ export function* completionSteps(
   { prompt, model, apiKey }: Asked,
 ): Generator<void, Completion, void> {
   const answer = parsed(bytes);
-  if (!isObject(answer) || !Array.isArray(answer.choices)) throw modelFailed(`answered no choices; ${CHECK_ADDRESS}`);
+  if (!isObject(answer) || !Array.isArray(answer.choices))
+    throw modelFailed(`sent an answer with no choices; ${CHECK_ADDRESS}`);
   const choice: unknown = answer.choices[0];
-  if (!isObject(choice) || !isObject(choice.message)) throw modelFailed('answered no message; try again later');
+  if (!isObject(choice) || !isObject(choice.message))
+    throw modelFailed('sent an answer with no message; try again later');
   yield;
   const text = maskKey(wellFormed(textOf(choice.message.content)), apiKey);
   const usage = isObject(answer.usage) ? answer.usage : {};

@@ -24,7 +24,7 @@ export interface ChatOptions {
   readonly configuredBaseUrl?: string;
   /** Timeout of the whole call: lookup, connection and answer. */
   readonly timeoutMs?: number;
-  /** Maximum size of the answer. */
+  /** Maximum size of the answer in bytes. */
   readonly maxBytes?: number;
 }
 
@@ -88,7 +88,7 @@ async function ask(
   // A lookup cannot be cancelled, so the caller may have disconnected in the meantime.
   signal.throwIfAborted();
   if (!address.isNumeric) {
-    if (addresses.length === 0) throw modelFailed('has a host that no address is known of; check the base address');
+    if (addresses.length === 0) throw modelFailed('has a host whose address cannot be found; check the base address');
     checkResolved(address, addresses);
   }
   const asked: Asked = { prompt, model, apiKey };

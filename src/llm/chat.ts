@@ -1,4 +1,4 @@
-// The port to a language model: one prompt in, one text out.
+// Defines the interface to a language model: one prompt in, one text out.
 
 export interface Prompt {
   /** What the model is to do and which rules it must follow. */
@@ -20,8 +20,7 @@ export interface LanguageModel {
   /** The name that requests use for this model. */
   readonly name: string;
   /**
-   * Asks the model. Rejects with `model_failed`, `invalid_model_address`, or the reason of the
-   * signal.
+   * Asks the model. Rejects with `model_failed`, `invalid_model_address`, or the signal's reason.
    */
   complete(prompt: Prompt, signal?: AbortSignal): Promise<Completion>;
 }

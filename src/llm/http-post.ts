@@ -12,7 +12,7 @@ export interface PostRequest {
   readonly body: string;
   /** The addresses of the origin's host; empty if the host is itself an address. */
   readonly addresses: readonly string[];
-  /** Maximum size of an answer; a longer one throws `AnswerTooLong`. */
+  /** Maximum size of an answer in bytes. `post` rejects with `AnswerTooLong` if it is longer. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
@@ -32,7 +32,7 @@ export type Post = (request: PostRequest, onHead: (head: AnswerHead) => void) =>
 export class AnswerTooLong extends Error {}
 
 export const post: Post = async (request, onHead) => {
-  // Loading undici takes about 130 ms of one core: at the first question rather than at startup.
+  // undici is loaded at the first question, not at startup, because loading takes 130 ms of a core.
   const { Client, buildConnector } = await import('undici');
   request.signal.throwIfAborted();
   const sockets: Socket[] = [];

@@ -66,7 +66,8 @@ function isIsatap(parts: readonly number[]): boolean {
 }
 
 /**
- * Classifies the IPv4 address in the last 32 bits. Embedded loopback is not treated as loopback.
+ * Classifies the IPv4 address in the last 32 bits. An embedded loopback address is `special`, not
+ * `loopback`.
  */
 function wrapped(parts: readonly number[]): Reach {
   const octets = parts.slice(6).flatMap((part) => [part >> 8, part & 0xff]);

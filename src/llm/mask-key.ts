@@ -9,8 +9,8 @@ const SHORTEST = 4;
  */
 const SHORTEST_ANYWHERE = 8;
 /**
- * Only the first this many characters of a key are searched for everywhere in a text. The rest of
- * the key is compared only after a match, so that no combination of key and text is slow.
+ * Number of characters at the start of a key that are searched for everywhere in a text. The rest
+ * of the key is compared only after a match, so that no combination of key and text is slow.
  */
 const HEAD = 64;
 
@@ -47,7 +47,10 @@ function maskSpelled(text: string, key: string): string {
   return masked + text.slice(from);
 }
 
-/** Returns the offset after the last character that matches, if `rest` is compared from `start`. */
+/**
+ * Compares `rest` with the text from `start` on. Returns the offset after the last character that
+ * matches.
+ */
 function endOfKey(text: string, start: number, rest: string): number {
   let at = start;
   for (const character of rest) {

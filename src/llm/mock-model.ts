@@ -1,11 +1,11 @@
-// A language model without a network: states the content of the first context lines of a prompt in
-// plain sentences, the same on every run.
+// A language model that uses no network. It states the content of the first context lines of a
+// prompt in plain sentences, and gives the same answer on every run.
 
 import type { LanguageModel } from './chat.ts';
 import { countTokens } from './tokens.ts';
 
 const NAME = 'mock';
-/** Maximum number of derived facts and of edges mentioned. */
+/** Maximum numbers of derived facts, of edges, and of members of an edge that are mentioned. */
 const MOST_STEPS = 5;
 const MOST_EDGES = 5;
 const MOST_MEMBERS = 8;
@@ -15,7 +15,7 @@ const EDGE_LINE = /^\[(HEDGE-\d{1,16})\] /;
 const TIME = / event_ts=(-?\d{1,16})(?= |$)/;
 const MEMBERS = / members=\[([-\d, ]{1,8192})\](?= |$)/;
 const WEIGHT = / weight=([-+.\de]{1,32})(?= |$)/;
-/** Stored texts, which may contain anything. */
+/** Matches stored texts, which may contain anything. */
 const QUOTED = /"(?:[^"\\]|\\.)*(?:"|\\?$)/g;
 const STEP_LINE = /^\[(STEP-\d{1,9})\] (.{1,400}) confidence=\S{1,32} by \[(RULE-\d{1,9})\]/;
 /**

@@ -24,11 +24,12 @@ function meaningOf(status: number, model: string, hasKey: boolean): string {
       ? 'refused the key: check that it is valid and may use this model'
       : 'wants a key: send one with the request; the key of the server is used at the configured address only';
   }
-  if (status === 404) return `is not there: check the model name ${JSON.stringify(model)} and the base address`;
+  if (status === 404) return `was not found: check the model name ${JSON.stringify(model)} and the base address`;
   if (status === 413) return 'found the request too long: lower the token budget';
   if (status === 429) return 'takes no more requests with this key for now: try again later, or check its quota';
-  if (status >= 500 || status === 408) return 'failed by itself: try again later';
-  if (status >= 300 && status < 400) return 'is somewhere else: redirects are not followed, correct the base address';
+  if (status >= 500 || status === 408) return 'reported an internal error: try again later';
+  if (status >= 300 && status < 400)
+    return 'answered with a redirect; redirects are not followed, correct the base address';
   if (status >= 400) return `refused the request: check the model name ${JSON.stringify(model)} and the token budget`;
   return 'gave no answer: check the base address';
 }
@@ -38,11 +39,11 @@ export function transportFailure(thrown: unknown): HedgerowError {
   if (thrown instanceof AnswerTooLong) return modelFailed('sent a longer answer than 1 MB; ask for less');
   const code = codeOf(thrown);
   if (NO_HTTP.has(code)) return modelFailed('did not answer in HTTP; check the base address');
-  if (NOT_FOUND.has(code)) return modelFailed('has a host that no address is known of; check the base address');
+  if (NOT_FOUND.has(code)) return modelFailed('has a host whose address cannot be found; check the base address');
   if (NOT_REACHED.has(code)) return modelFailed('could not be reached; check the base address, or try again later');
   if (CERTIFICATE.test(code)) return modelFailed('has no valid certificate for its host; check the base address');
   if (/^ERR_(SSL|TLS)_|^EPROTO$/.test(code)) return modelFailed('did not answer over TLS; check the base address');
-  return modelFailed('broke the connection off; try again later');
+  return modelFailed('closed the connection early; try again later');
 }
 
 const NO_HTTP: ReadonlySet<string> = new Set(['HTTPParserError', 'UND_ERR_HEADERS_OVERFLOW']);

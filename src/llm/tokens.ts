@@ -6,7 +6,7 @@
 //   token crosses such a place: the sum over the windows is then the exact count;
 // - into pieces of at most 128 characters within a longer unbroken run, each cut adding one token
 //   at most;
-// - after 64 K characters, beyond which the count is extrapolated.
+// - after 64 K characters; the count of the rest is extrapolated.
 //
 // Cost: the table of 200,000 tokens is read once, in steps of a few ms. It is read at the first
 // count, not at startup, so that a service that never counts tokens does not pay for it. Counting
@@ -44,11 +44,13 @@ const AS_TEXT = { disallowedSpecial: new Set<string>() };
 /** The copy that the build makes (pack-tokenizer.mjs). */
 interface PackedTokenizer {
   create(): EncodingCore;
-  /** The tokens by rank, as lines of JSON, each an array of texts and bytes. */
+  /**
+   * Returns the tokens by rank, as lines of JSON. Each line is an array of texts and byte arrays.
+   */
   lines(): string[];
 }
 
-/** The parts of the package's `BytePairEncodingCore` that counting needs. */
+/** The parts of the package's `BytePairEncodingCore` that are needed for counting. */
 interface EncodingCore {
   countNative(text: string): number;
   readonly bytePairStringRankEncoder: Map<string, number>;
@@ -81,8 +83,8 @@ export function* loadTokens(): Generator<void, void, void> {
 
 /**
  * Returns the number of tokens in a text. The number is exact if the text has at most 64 K
- * characters, a space within every 512, and no unbroken run of more than 128 letters, symbols or
- * spaces; otherwise off by a few per cent at most. Never throws.
+ * characters, a space in every stretch of 512 characters, and no unbroken run of more than 128
+ * letters, symbols or spaces. If not, it is off by a few per cent at most. Never throws.
  */
 export function countTokens(text: string): number {
   const steps = tokenSteps(text);

@@ -1,5 +1,5 @@
-// The types of columns. All code that depends on a type reads this table: checks, statements,
-// files, the stored form and the API.
+// The types of columns. All code that depends on a type uses this file: checks, statements, files,
+// the stored form and the API.
 
 import { HALF_PAIR, isTooLong, isWellFormed, MAX_TEXT_BYTES } from './text.ts';
 
@@ -26,7 +26,7 @@ export interface ColumnTypeRule {
   readonly fromText: (text: string) => Exclude<PropertyValue, null> | undefined;
   /** What `fromText` accepts, for messages. */
   readonly takes: string;
-  /** What a condition may compare such a column with, for messages. */
+  /** What a condition may compare a column of the type with, for messages. */
   readonly comparedWith: string;
 }
 
@@ -81,7 +81,7 @@ const COLUMN_TYPES: Record<ColumnType, ColumnTypeRule> = {
   },
 };
 
-/** The names, in the order in which lists show them. */
+/** The names of the types, in the order in which lists show them. */
 export const COLUMN_TYPE_NAMES = Object.keys(KINDS) as [ColumnType, ...ColumnType[]];
 
 const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([

@@ -102,7 +102,7 @@ export class ColumnSet {
   }
 
   /**
-   * Returns the set of user columns whose ids do not matter: those in a server's answer, a plan or
+   * Returns a set with user columns whose ids do not matter: those in a server's answer, a plan or
    * a file.
    */
   static of(userColumns: readonly ColumnDefinition[]): ColumnSet {

@@ -3,8 +3,8 @@
 // `readEdge` reads the JSON of a request: a body, a line, or an operation of a batch. `checkEdge`
 // takes a value from a program: an embedded insert, a statement, or a row of a file. Both functions
 // return a `CheckedEdge`, or throw one error that lists every wrong field with its place. Only
-// these functions can make a CheckedEdge, and the engine stores nothing else. Code that receives a
-// CheckedEdge therefore never looks at types again.
+// these functions can create a `CheckedEdge`, and the engine stores nothing else. Code that
+// receives a CheckedEdge therefore never looks at types again.
 
 import { type ErrorCode, type FieldError, HedgerowError, refusal } from '../errors.ts';
 import { isoSeconds, TIME_FORM, TIME_MESSAGE, timeProblem } from '../iso-time.ts';
@@ -74,9 +74,9 @@ const NO_PLACE: Place = [];
 
 /**
  * Collects the faults of an edge. If the list of members is empty or too long, this determines the
- * error code. The code `unknown_column` is used only if nothing else is wrong. A Faults object is
- * made for every edge, and nearly all edges are valid. It therefore holds plain fields and creates
- * the list only at the first fault.
+ * error code. The code `unknown_column` is used only if nothing else is wrong. A `Faults` object is
+ * created for every edge, and nearly all edges are valid. It therefore holds plain fields and
+ * creates the list only at the first fault.
  */
 class Faults {
   private readonly place: Place;
@@ -186,7 +186,10 @@ export function tableNameOf(source: Record<string, unknown>, place: Place): stri
   throw invalidFields([{ loc: [...place, 'table'], msg: `must be a string, not ${kindOf(name)}` }]);
 }
 
-/** Returns the time and members of an edge that a program removes. Throws as `readEdgeKey`. */
+/**
+ * Returns the time and members of an edge that a program removes. Throws the same errors as
+ * `readEdgeKey`.
+ */
 export function checkKey(
   eventTs: number,
   members: readonly number[],
@@ -199,7 +202,10 @@ export function checkKey(
   return { event_ts, members: set };
 }
 
-/** Returns what is wrong with a value that is not a time, as a phrase that follows its name. */
+/**
+ * Returns what is wrong with a value that is not a time, as a phrase that follows the name of the
+ * field.
+ */
 export function timeMessage(value: unknown): string {
   return typeof value === 'string' && value !== '' ? `${timeProblem(value)}; it must be ${TIME_FORM}` : TIME_MESSAGE;
 }
@@ -208,7 +214,7 @@ function isMissing(value: unknown): boolean {
   return value === undefined || value === null;
 }
 
-/** Returns the seconds; -0 becomes 0. */
+/** Checks the seconds and returns them; -0 becomes 0. */
 function takeSeconds(given: number, faults: Faults): number {
   if (!Number.isSafeInteger(given)) faults.add(['event_ts'], INTEGER);
   return given + 0;
@@ -290,7 +296,8 @@ export function tooManyText(count: number, limit: number): string {
 }
 
 /**
- * Returns the distinct numbers of a list in the order in which they first occur, at most `most`.
+ * Returns the distinct numbers of a list in the order in which they first occur, up to `most`
+ * numbers.
  */
 export function distinctNumbers(numbers: readonly number[], most: number): number[] {
   const set = new Set<number>();

@@ -1,5 +1,5 @@
-// Reports wrong fields: the place of a field in a request, its written form, and one error for
-// several fields.
+// Describes wrong fields: writes the place of a field in a request as text, and returns one error
+// for several fields.
 
 import { type FieldError, type HedgerowError, refusal } from '../errors.ts';
 
@@ -31,7 +31,7 @@ export function pathText(path: Place): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
-/** Returns the words by which messages call the type of a wrong value. */
+/** Returns the words that messages use for the type of a wrong value. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';

@@ -1,4 +1,4 @@
-// An answer kept under an Idempotency-Key, as the service hands it to the engine and gets it back.
+// An answer kept under an Idempotency-Key, as the service passes it to the engine and gets it back.
 
 /** A range of consecutive ids of edges that a write inserted into one table. */
 export interface IdRange {
@@ -11,7 +11,7 @@ export interface IdRange {
 export interface WrittenIds {
   /** Edge ids: at most MAX_ID_RANGES ranges, in the order of the write. */
   ids?: IdRange[];
-  /** Number of further ranges not listed. */
+  /** Number of further ranges, which are not listed. */
   ranges_left_off?: number;
   /** Id of a stored object, such as a virtual graph or a rule. */
   id?: string;
@@ -47,8 +47,9 @@ export interface KeptAnswer extends AnswerToKeep {
 /**
  * Builds the answer to store with a write. The engine calls this function synchronously when the
  * write can no longer be refused, before it is logged, and passes the outcome of the write without
- * its LSN. If the log first needs room, the function is called again, and the last call counts. It
- * must not call the engine. If it throws, nothing is logged or applied.
+ * its LSN. If space in the log must first be made, the function is called again, and the result of
+ * the last call counts. The function must not call the engine. If it throws, nothing is logged or
+ * applied.
  */
 export type Attach<T> = (outcome: T) => AnswerToKeep;
 

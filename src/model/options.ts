@@ -1,4 +1,4 @@
-// The options of a table. All code that makes, stores, checks, shows or copies a table reads this
+// The options of a table. All code that creates, stores, checks, shows or copies a table reads this
 // list. A new option therefore needs only an entry here and the code for its effect.
 
 import { type FieldError, HedgerowError } from '../errors.ts';
@@ -11,7 +11,8 @@ interface OptionRule {
   readonly least: number;
   readonly most: number;
   /**
-   * What is wrong with a value outside these bounds, as a phrase that follows the option's field.
+   * What is wrong with a value that is not from `least` to `most`, as a phrase that follows the
+   * option's field.
    */
   readonly problem: string;
   /** The descriptions in the API: `about` for answers, `aboutDefault` for requests. */
@@ -44,7 +45,7 @@ export type TableOption = keyof typeof OPTION_WORDS;
 
 /**
  * The options, by field, that every description of a table for people or language models contains,
- * with their wording. They are separate from the rules for the same reason.
+ * with their wording. They are separate from the rules for the same reason as OPTION_WORDS.
  */
 const DESCRIBED = { bucket_seconds: (seconds: number) => `buckets of ${seconds} s` } as const;
 
@@ -67,8 +68,8 @@ export const TABLE_OPTIONS = {
     least: 0,
     most: Number.MAX_SAFE_INTEGER,
     problem: 'must be an integer of 0 or more (0 disables)',
-    about: 'Log entries that start a compaction by themselves; 0: none do.',
-    aboutDefault: 'Default 0: no compaction by itself.',
+    about: 'Number of log entries that starts an automatic compaction; 0: never.',
+    aboutDefault: 'Default 0: no automatic compaction.',
     isFixed: false,
     said: (operations) => (operations === 0 ? 'compacted on request' : `compacted after ${operations} operations`),
   },
@@ -105,7 +106,7 @@ export function isOption(name: TableOption, value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 }
 
-/** Returns the options among the properties that a statement gives a table. */
+/** Returns the options among the properties of a table in a statement. */
 export function optionsOf(given: Partial<TableOptions>): Partial<TableOptions> {
   const entries = OPTION_NAMES.map((name) => [name, given[name]] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Partial<TableOptions>;
@@ -125,7 +126,7 @@ export function optionsIn(
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Partial<TableOptions>;
 }
 
-/** Writes the options as a statement that creates the table has them. */
+/** Writes the options in the form that they have in CREATE TABLE. */
 export function optionWords(fields: Readonly<Record<string, unknown>>): string {
   return OPTION_NAMES.map((name) => `${OPTION_WORDS[name]} ${fields[TABLE_OPTIONS[name].field]}`).join(' ');
 }

@@ -1,4 +1,4 @@
-// "Did you mean": the known name nearest to a misspelt one.
+// Finds the known name nearest to a misspelt one, for messages that ask "Did you mean ...?".
 
 /** Returns ` Did you mean X?`, which is appended to another sentence, or an empty text. */
 export function didYouMean(given: string, known: Iterable<string>): string {
@@ -7,8 +7,8 @@ export function didYouMean(given: string, known: Iterable<string>): string {
 }
 
 /**
- * Returns the nearest known name, without regard to case. It differs by at most two typing
- * mistakes, which must be fewer than half of the letters.
+ * Returns the nearest known name, without regard to case. At most two typing mistakes are allowed,
+ * and fewer than half the number of letters.
  */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   const name = given.slice(0, LONGEST).toLowerCase();

@@ -19,10 +19,13 @@ export function compareTexts(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** UTF-16 units of long texts that are compared at once until a difference is found. */
+/** Number of UTF-16 units of long texts that are compared at once until a difference is found. */
 const PART = 256;
 
-/** Returns the start of the first part in which the texts differ, or else of the last part. */
+/**
+ * Returns the start of the first part in which the texts differ, or of the last part if none
+ * differs before it.
+ */
 function commonParts(a: string, b: string, length: number): number {
   let from = 0;
   while (from + PART < length && a.slice(from, from + PART) === b.slice(from, from + PART)) from += PART;

@@ -101,7 +101,7 @@ export class AnswerCounts {
     this.#counts = counts;
   }
 
-  /** Calls `visit` for each combination with a count above 0; `status` is `2xx` and so on. */
+  /** Calls `visit` for each combination with a count above 0. `status` is a class such as `2xx`. */
   forEach(visit: (route: number, status: string, count: number) => void): void {
     this.#counts.forEach((count, place) => {
       if (count > 0) visit(Math.floor(place / STATUS_CLASSES), `${(place % STATUS_CLASSES) + 1}xx`, count);

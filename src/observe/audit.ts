@@ -29,8 +29,8 @@ export interface AuditOptions {
   redactor: Redactor;
   now: () => Date;
   /**
-   * Creates the file's directory if it is missing; if omitted, the directory gets the permissions
-   * that the umask allows. Throws if it cannot.
+   * Creates the directory of the file if it is missing; throws on failure. Without `makeDir`, a
+   * missing directory is created with the permissions that the umask allows.
    */
   makeDir?: (dir: string) => void;
 }

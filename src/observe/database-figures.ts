@@ -10,11 +10,11 @@ export interface DatabaseFigures {
   /** Secondary indexes (PSI). */
   indexes: number;
   segments: number;
-  /** Bytes of the segments in memory. */
+  /** Total size in bytes of the segments that are in memory. */
   residentBytes: number;
   /**
-   * Other memory that counts against the budget: node filters, state pinned by cursors, running
-   * counts.
+   * Other memory that counts against the budget: node filters, state pinned by cursors, node counts
+   * in progress.
    */
   chargedBytes: number;
   /**

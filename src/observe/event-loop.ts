@@ -1,5 +1,5 @@
-// Measures how late the event loop runs timers: the delay that every request of this process
-// experiences.
+// Measures how late the event loop runs timers. Every request to this process experiences this
+// delay.
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 

@@ -8,13 +8,13 @@
 // at every other exit `flushSync` writes them.
 //
 // Lines are copied into one reused buffer. Kept as strings, they would form long chains of pieces
-// that survive several garbage collections, which costs more than creating the strings (measured at
-// 30,000 lines a second: 8 us a line instead of 1 us).
+// that survive several garbage collections. Collecting them costs more than creating them (measured
+// at 30,000 lines a second: 8 us a line instead of 1 us).
 
 /** The file or pipe to which lines are written, one write at a time. */
 export interface Destination {
   /**
-   * Accepts all of `text`; then calls the listener's `done` or `failed` once. After `failed`, the
+   * Accepts all of `text`. Later calls the listener's `done` or `failed` once. After `failed`, the
    * destination keeps the text and tries to write it again on the next call.
    */
   write(text: string): void;
@@ -44,7 +44,7 @@ export interface LineSinkOptions {
   closeMs?: number;
   /** Maximum number of characters waiting in memory. */
   limit?: number;
-  /** Called when writing begins to fail; not called again until writing has worked in between. */
+  /** Called for the first of consecutive failed writes. */
   failed?: (error: Error) => void;
   /** Called with the number of dropped lines when writing works again. */
   lost?: (lines: number) => void;
@@ -52,7 +52,7 @@ export interface LineSinkOptions {
 
 const DEFAULT_FLUSH_MS = 100;
 const DEFAULT_LIMIT = 8 * 2 ** 20;
-/** Share of the limit reserved for urgent lines, because they describe the trouble. */
+/** Share of the limit reserved for urgent lines, which describe the trouble. */
 const URGENT_SHARE = 1 / 16;
 /** A chunk of this size is written without waiting for the timer. */
 const CHUNK_CHARACTERS = 2 ** 16;

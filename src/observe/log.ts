@@ -37,7 +37,7 @@ interface LogForm {
   format: 'text' | 'json';
   level: LogLevel;
   now: () => Date;
-  /** Default: a redactor that masks by patterns only and has no registered secrets. */
+  /** By default a redactor that masks by patterns only and has no registered secrets. */
   redactor?: Redactor;
 }
 
@@ -62,7 +62,7 @@ export function createLogger(options: LogOptions): ServiceLog {
 /** A log on standard error or standard output that never makes the service wait (line-sink.ts). */
 export interface OpenLog {
   readonly log: ServiceLog;
-  /** Writes the lines of reads as bytes; undefined if the format is text. */
+  /** Writes the lines about finished reads as bytes; undefined if the format is text. */
   readonly queryLines: QueryLines | undefined;
   /** Number of lines dropped so far. */
   readonly lost: number;

@@ -1,4 +1,4 @@
-// The metrics of the service in the Prometheus text format, in a registry of their own. All names
+// The metrics of the service in the Prometheus text format, in their own registry. All names
 // start with `hedgerow_`; README.md lists them.
 //
 // Labels come from closed sets only: strategies, routes of the route table, status classes, error
@@ -146,7 +146,7 @@ export class Metrics {
     gauge(
       'gauge',
       'corrupt_tables',
-      'Tables that refuse because of a damaged file.',
+      'Tables that refuse requests because of a damaged file.',
       (figures) => figures.corruptTables,
     );
     gauge('gauge', 'indexes', 'Secondary indexes.', (figures) => figures.indexes);
@@ -159,7 +159,7 @@ export class Metrics {
     gauge('gauge', 'wal_size_bytes', 'Write-ahead log on disk.', (figures) => figures.walBytes);
     gauge('gauge', 'wal_pending', 'Operations in the log that no segment holds.', (figures) => figures.walPending);
     gauge('gauge', 'log_failed', '1: the log takes no writes until a restart.', (figures) => Number(figures.logFailed));
-    gauge('counter', 'compactions_total', 'Compactions that ended well.', (figures) => figures.compactions);
+    gauge('counter', 'compactions_total', 'Compactions that succeeded.', (figures) => figures.compactions);
     gauge('gauge', 'compactions_running', 'Compactions at work.', (figures) => figures.compactionsRunning);
     gauge(
       'gauge',
@@ -214,12 +214,13 @@ export class Metrics {
     }).set({ version, node: process.version }, 1);
     if (transport !== undefined) {
       const { name, reason } = transport;
-      this.#add('gauge', 'transport_info', 'What speaks HTTP, and why.', () => [
+      this.#add('gauge', 'transport_info', 'HTTP server in use, and why.', () => [
         { labels: { name, version: transport.version, reason }, value: 1 },
       ]);
     }
     collectDefaultMetrics({ register: this.#registry });
-    // These gauges have names that end like those of counters, and only sum up other metrics.
+    // The names of these gauges end in `_total` like those of counters, and they only repeat the
+    // sums of other metrics.
     for (const what of ['handles', 'requests', 'resources'])
       this.#registry.removeSingleMetric(`nodejs_active_${what}_total`);
   }

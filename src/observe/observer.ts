@@ -1,4 +1,5 @@
-// The port through which the service reports what it does: log lines, metrics and the audit log.
+// The interface through which the service reports what it does: log lines, metrics and the audit
+// log.
 
 import type { LogFields } from './log.ts';
 
@@ -58,7 +59,7 @@ export interface AuditFacts {
 
 export interface Observer {
   /**
-   * Reports that an answer was sent, or that the client disconnected before (status 499). `route`
+   * Reports that an answer was sent, or that the client left before that (status 499). `route`
    * is the number that `addRoute` returned; `durationUs` runs from the first line of the request to
    * the last byte handed over. This runs on the hot path and must not allocate.
    */

@@ -1,5 +1,5 @@
 // The only module that uses pino: makes JSON lines from levels and fields, and opens files or pipes
-// that are written in the background.
+// for writing in the background.
 
 import pino from 'pino';
 import type { Destination, DestinationListener } from './line-sink.ts';
@@ -10,12 +10,12 @@ export type PinoLogger = pino.Logger;
 const METADATA = Symbol.for('pino.metadata');
 const WARN = 40;
 const CLOSE_MS = 1000;
-/** Wait before a full pipe is tried again; it doubles with each failed attempt. */
+/** The wait before the next write to a full pipe doubles with each failed attempt. */
 const LEAST_WAIT_MS = 1;
 const MOST_WAIT_MS = 64;
 /**
- * Maximum number of attempts to write to a full pipe while the process exits, 100 ms apart: first
- * the maximum of all attempts, then of consecutive attempts during which the reader takes nothing.
+ * Maximum number of attempts, 100 ms apart, to write to a full pipe while the process exits. The
+ * second constant limits consecutive attempts during which the reader takes nothing.
  */
 const LAST_TRIES = 30;
 const LAST_TRIES_IN_VAIN = 5;
@@ -56,8 +56,8 @@ export function pinoLogger({ level, timestamp, write }: PinoOptions): PinoLogger
  * the file cannot be opened.
  */
 export function openFile(file: string, listener: DestinationListener): Destination {
-  // Only the synchronous form throws, so the file is first opened in that form and closed at once.
-  // The handle that is kept opens in the background.
+  // Only a synchronous open throws, so the file is first opened synchronously and then closed.
+  // The handle that is kept is opened in the background.
   appendTo(file, true, NEVER).destroy();
   return background(file, listener);
 }
@@ -147,8 +147,8 @@ function background(target: string | number, listener: DestinationListener): Des
 }
 
 /**
- * Writes `text` before returning, through a separate handle: the handle that writes in the
- * background cannot block.
+ * Writes `text` before returning, through a separate handle: the handle for writing in the
+ * background cannot write synchronously.
  */
 function writeNow(target: string | number, text: string): void {
   let failure: Error | undefined;

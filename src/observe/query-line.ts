@@ -88,7 +88,7 @@ export class QueryLines {
 
 /**
  * Returns true if an id has the form that the service generates: 8 characters, a dash and a number.
- * Such ids cannot be secrets.
+ * Such ids are not secrets.
  */
 export function isOwnId(requestId: string): boolean {
   const dash = requestId.length <= MOST_OWN_ID ? requestId.lastIndexOf('-') : -1;

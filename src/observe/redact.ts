@@ -23,8 +23,8 @@ const API_KEY = /hgr_[\w-]{8,}/g;
 const API_KEY_SIGN = 'hgr_';
 
 /**
- * Every repetition is bounded or cannot overlap with what follows, so no text makes a pattern slow.
- * A value that is already masked stays as it is.
+ * Patterns and their replacements. Every repetition in a pattern is bounded or cannot overlap with
+ * what follows, so no text makes a pattern slow. A value that is already masked is unchanged.
  */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [API_KEY, MASK],
@@ -74,8 +74,8 @@ interface Needle {
 }
 
 /**
- * Masks secrets in texts and fields: those registered by this process, and texts that look like
- * one.
+ * Masks secrets in texts and fields: the registered ones, and any part of a text that looks like a
+ * secret.
  */
 export class Redactor {
   #needles: Needle[] = [];

@@ -16,16 +16,17 @@ export interface ObserverOptions {
   /** Version of the service; a label of `build_info`. */
   version: string;
   /**
-   * The HTTP implementation and why it was chosen: labels of `transport_info`. Default: unknown.
+   * The HTTP implementation and why it was chosen: labels of `transport_info`. If omitted, that
+   * metric is not exported.
    */
   transport?: TransportLabels | undefined;
   /**
-   * Writes the `query_complete` lines of most reads as bytes. Default: `log` writes all of them.
+   * Writes the `query_complete` lines of most reads as bytes. If omitted, `log` writes all of them.
    */
   queryLines?: QueryLines | undefined;
-  /** Number of log lines dropped so far. Default: always 0. */
+  /** Number of log lines dropped so far; by default always 0. */
   logLinesLost?: () => number;
-  /** Figures of the scheduler. Default: not exported. */
+  /** Figures of the scheduler. If omitted, they are not exported. */
   schedule?: () => SchedulerFigures;
   /**
    * Reads that take at least this many milliseconds also write a line `query_slow` at level warn,
@@ -40,7 +41,7 @@ export interface ObserverOptions {
 export interface ServiceObserver extends Observer {
   /** Makes the gauges show this database from now on. */
   attach(database: FiguresSource): void;
-  /** Counts a group of log frames; to be passed to the engine as `observeLog`. */
+  /** Counts a group of log frames. The engine takes this function as its option `observeLog`. */
   readonly logGroup: (group: LogGroup) => void;
   /**
    * Removes the gauges of the database and keeps the counters. Call this before the database

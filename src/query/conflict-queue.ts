@@ -1,12 +1,12 @@
-// Retries writes that lost a conflict. This is for writes outside explicit transactions. The first
-// attempt runs at once. Retries run one after another, so that each of them succeeds in the end.
+// Retries writes outside explicit transactions that lost a conflict. The first attempt runs at
+// once. Retries run one after another, so that they do not conflict with each other.
 
 import type { Database } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 
 /**
- * Attempts per write, including the first. A retry can lose only to a commit that is newer than the
- * retry's own snapshot.
+ * Maximum attempts per write, including the first. A retry conflicts again only if another write
+ * commits while the retry runs.
  */
 const ATTEMPTS = 20;
 /**
@@ -24,7 +24,7 @@ export class ConflictQueue {
 
   /**
    * Runs `write`, which begins, stages and commits a new transaction on each call. Rejects with the
-   * error of `write`; rejects with `conflict` only after `ATTEMPTS` attempts.
+   * error of `write`; if this is `conflict`, only after `ATTEMPTS` attempts.
    */
   async run<T>(write: () => Promise<T>): Promise<T> {
     try {

@@ -80,7 +80,7 @@ export function runDefinition(
  */
 class AnsweredRow<T extends object> {
   row: object | undefined;
-  /** Passed to the engine; undefined if the caller gave none. */
+  /** Passed to the engine; undefined if the caller passed no `attach`. */
   readonly attach: Attach<T> | undefined;
 
   constructor(attach: Attach<object> | undefined, rowOf: (outcome: T) => object) {
@@ -116,7 +116,7 @@ async function createTable(
 }
 
 /**
- * Returns the name in the statement that the engine refused, or undefined if the fault is not a
+ * Returns the position of the name that the engine refused, or undefined if the fault is not a
  * name.
  */
 function wrongName(node: CreateTableNode, error: unknown): Span | undefined {
@@ -165,7 +165,7 @@ async function alterTable(
   return rowsResult([answered.row ?? table.item()], TABLE_COLUMNS, database.lastLsn, table.name);
 }
 
-/** Returns the name that the engine may still refuse after binding. */
+/** Returns the position of the name that the engine may still refuse after binding. */
 function newName(action: AlterNode): Span {
   if (action.kind === 'dropColumn') return action.column;
   return action.kind === 'addColumn' ? action.column.name : action.to;
@@ -265,7 +265,7 @@ function bindIndex(node: IndexNode, text: string, database: Database): Table {
   const field = scope.findField(0, node.column.name);
   if (field === undefined) throw scope.unknownColumn(0, node.column);
   if (field.kind !== 'property')
-    throw scope.error(node.column, `${field.kind} takes no index; one is for properties that are numbers.`);
+    throw scope.error(node.column, `${field.kind} takes no index; only properties that are numbers can have one.`);
   return table;
 }
 
@@ -318,7 +318,7 @@ function show(node: ShowNode, text: string, database: Database): StatementResult
   return rowsResult(database.indexes(table), INDEX_COLUMNS, database.lastLsn, table);
 }
 
-/** Rows of SHOW TABLES that one step makes: under a millisecond. */
+/** Number of rows of SHOW TABLES that one step makes. Such a step takes less than a millisecond. */
 const PAGE_TABLES = 256;
 
 function* tablePages(tables: readonly Table[]): Generator<readonly TableItem[]> {

@@ -1,5 +1,5 @@
-// Describes statements other than MATCH for EXPLAIN: how UPDATE, DELETE and COPY TO find their
-// rows, and what the other statements would do.
+// Answers EXPLAIN of statements other than MATCH: describes how UPDATE, DELETE and COPY TO find
+// their rows, and what the other statements would do.
 
 import type { Database } from '../engine/index.ts';
 import { bindDelete, bindInsert, bindUpdate } from './binder/changes.ts';
@@ -79,7 +79,7 @@ function plainRow(plan: PlanNode, estimatedRows: number): Record<string, unknown
   };
 }
 
-/** Shows how the rows to be exported are found. */
+/** Returns the row of EXPLAIN for COPY TO: how the rows to be exported are found. */
 function describeCopyTo(
   { source }: CopyToNode,
   text: string,

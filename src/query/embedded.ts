@@ -1,5 +1,5 @@
 // Runs statements for a program that embeds the database: takes texts and returns rows. Signals,
-// timers and other work of the event loop run in between.
+// timers and other work of the event loop run between the steps of a statement.
 
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../engine/index.ts';
@@ -16,7 +16,7 @@ export interface EmbeddedOptions {
   database: Database;
   /**
    * The scheduler by which statements share the event loop with other long work of the thread; by
-   * default that of the database.
+   * default the database's own.
    */
   scheduler?: Scheduler | undefined;
   /**
@@ -65,7 +65,9 @@ export interface RunningStatement {
   plan(): QueryPlanFigures | null;
 }
 
-/** Values of the `$names`: numbers, texts, booleans, nulls and lists of these. */
+/**
+ * Values of parameters by name (without `$`): numbers, texts, booleans, nulls and lists of these.
+ */
 export type StatementParameters = Readonly<Record<string, unknown>>;
 
 /**
@@ -165,8 +167,8 @@ async function* batchesOf(
   const beganMs = performance.now();
   let next: ReturnType<typeof steps.next>;
   /**
-   * Returns true if there is nothing to yield yet, and false if a chunk is ready or the statement
-   * has ended.
+   * Runs one step. Returns true if there is nothing to yield yet, and false if a chunk is ready or
+   * the statement has ended.
    */
   const step = (): boolean => {
     next = steps.next();
@@ -190,8 +192,8 @@ async function* batchesOf(
 }
 
 /**
- * Returns a function that runs steps between the steps of other long work. It rejects with the
- * signal's reason once the signal is aborted.
+ * Returns a function that runs the steps of a statement in turns with other long work. Once the
+ * signal is aborted, the function rejects with the signal's reason.
  */
 function untilAborted(scheduler: Scheduler, signal: AbortSignal | undefined): RunSteps {
   return (step) =>

@@ -1,4 +1,4 @@
-// Writes a plan as the row of EXPLAIN or, with measured figures, as that of ANALYZE.
+// Converts a plan to the row of EXPLAIN or, with measured figures, to the row of ANALYZE.
 
 import type { BoundPattern, Value } from './binder/bound.ts';
 import type { OperatorFigures } from './executor/context.ts';
@@ -63,7 +63,10 @@ function actual(node: object, figures: Figures): Record<string, number> {
   return { actual_rows: own?.rows ?? 0, elapsed_us: Math.round(own?.elapsedUs ?? 0) };
 }
 
-/** Returns the operators above the search, outermost first. */
+/**
+ * Returns the outermost operator. The other operators, down to the scans, are nested in its
+ * `children`.
+ */
 function outputNode(plan: MatchPlan, figures: Figures): PlanNode {
   const { match, shortcut } = plan;
   const steps: PlanNode[] = [];

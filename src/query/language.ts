@@ -1,5 +1,5 @@
-// The statement language without executor and engine, for the command line: names, limits and
-// parsing.
+// The parts of the statement language that need neither executor nor engine, for the command line:
+// names, limits and parsing.
 
 export { FUNCTION_NAMES } from './binder/functions.ts';
 export { MAX_STATEMENT_LENGTH } from './limits.ts';

@@ -1,4 +1,5 @@
-// Limits of one statement. They ensure that any text is answered in linear time and bounded memory.
+// Limits of one statement; each constant is a maximum. The limits ensure that every statement text
+// is parsed and bound in linear time and bounded memory.
 
 /** Characters of a statement. For longer inserts there are the bulk route and COPY. */
 export const MAX_STATEMENT_LENGTH = 2 ** 20;
@@ -10,7 +11,10 @@ export const MAX_NESTING = 100;
 export const MAX_CHAIN = 2000;
 /** Arithmetic operators in a row on one level. */
 export const MAX_ARITHMETIC_CHAIN = 200;
-/** Height of an expression's tree: recursive walks of it must stay well inside the stack. */
+/**
+ * Height of an expression's tree. It is limited so that recursive walks do not overflow the call
+ * stack.
+ */
 export const MAX_HEIGHT = 500;
 /**
  * Operands of expressions, counting parentheses, calls and minus signs; plain items of lists and
@@ -31,7 +35,7 @@ export const MAX_LIST_ITEMS = 100_000;
 export const MAX_ALL_ITEMS = 400_000;
 /**
  * List items in a statement that are texts and are read as times. Reading this many takes about 10
- * ms, which cannot be split into steps.
+ * ms, in one step that cannot be divided.
  */
 export const MAX_TIME_TEXTS = 50_000;
 /** Parameters of a statement. */

@@ -28,7 +28,7 @@ export interface ReadView {
 }
 
 export interface ReadOptions {
-  /** Binds a MATCH. Throws the errors of its names and types. */
+  /** Binds a MATCH. Throws if a name is unknown or a type does not fit. */
   readonly bind: (node: MatchNode, text: string) => MatchShape;
   readonly parameters: ParameterValues;
   readonly view: ReadView;
@@ -140,7 +140,7 @@ const EXPLAIN_COLUMNS = [
   'plan',
 ];
 
-/** Returns a result of one row, the plan; reads nothing. */
+/** Returns a result with one row, the plan, without reading any rows of tables. */
 export function runExplain(node: MatchNode, text: string, options: ReadOptions): StatementResult {
   const plan = planOf(node, text, options);
   const { lsn } = options.view;
@@ -198,7 +198,7 @@ function contextOf(match: BoundMatch, text: string, options: ReadOptions, measur
   return context;
 }
 
-/** Returns a view as the source from which the executor reads rows. */
+/** Returns the source through which the executor reads the rows of a view. */
 export function sourceOf(view: ReadView): RowSource {
   return {
     scan: ({ table }, { startTs, endTs, nodes, where, limit }, columns) => {

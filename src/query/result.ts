@@ -30,7 +30,9 @@ export interface StatementResult {
   readonly forms: readonly ResultForm[];
   /** Chunks of rows; null means that nothing is ready yet and other work may run. */
   readonly steps: Batches<ResultChunk>;
-  /** Must be called after the last step. Returns null if nothing was searched. */
+  /**
+   * Returns figures that are complete only after the last step, or null if nothing was searched.
+   */
   plan(): QueryPlanFigures | null;
   /** The log position that the rows reflect. */
   readonly lsn: number;
@@ -49,8 +51,8 @@ export interface StatementResult {
 }
 
 /**
- * Returns the same result, but with a function `end` that is called once: when the steps end or
- * fail, or when the result is closed, which ends the steps.
+ * Returns a result that behaves like `result` and also calls `end` exactly once: when the steps end
+ * or fail, or when the result is closed.
  */
 export function whenDone(result: StatementResult, end: () => void): StatementResult {
   let isDone = false;
@@ -64,7 +66,8 @@ export function whenDone(result: StatementResult, end: () => void): StatementRes
     steps: thenDone(result.steps, done),
     close: () => {
       try {
-        // Ending the generator releases its scans, which would stay open if the rest is never read.
+        // Ending the generator releases its scans, which would stay open if the rest were never
+        // read.
         result.steps.return();
         result.close();
       } finally {
@@ -100,7 +103,7 @@ export function rowsResult(
   };
 }
 
-/** Makes a result whose rows are made page by page while they are sent. */
+/** Makes a result whose pages of rows are taken from `pages` one by one as the result is read. */
 export function pagedResult(
   pages: Iterable<readonly object[]>,
   columns: readonly string[],

@@ -1,5 +1,5 @@
-// Holds the transactions of sessions: at most one per session, which is rolled back when it is
-// idle.
+// Holds the transactions of sessions: at most one per session, which is rolled back when it has
+// been idle too long.
 
 import type { Attach, Database, Transaction } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
@@ -51,7 +51,10 @@ export interface SessionOptions {
 export class Sessions {
   readonly #options: SessionOptions;
   readonly #open = new Map<string, OpenTransaction>();
-  /** Ids of transactions that were rolled back when idle, by session, in the order they expired. */
+  /**
+   * Ids of transactions that were rolled back because they were idle, by session. The order is that
+   * in which they expired.
+   */
   readonly #expired = new Map<string, string>();
 
   constructor(options: SessionOptions) {
@@ -79,16 +82,16 @@ export class Sessions {
   }
 
   /**
-   * Throws `transaction_expired` if the session's transaction was rolled back when idle. This state
-   * lasts until BEGIN or ROLLBACK. No statement runs before that, because its sender believes that
-   * it is part of the transaction.
+   * Throws `transaction_expired` if the session's transaction was rolled back because it was idle.
+   * Until the next BEGIN or ROLLBACK, every other statement of the session is refused, because its
+   * sender believes that the transaction is still open.
    */
   assertNotExpired(session: string): void {
     const id = this.#expired.get(session);
     if (id === undefined) return;
     throw new HedgerowError(
       'transaction_expired',
-      `The transaction of this session was rolled back because no statement came for ${this.#options.idleSeconds} s; nothing of it was kept. BEGIN starts a new one, ROLLBACK goes on without one.`,
+      `The transaction of this session was rolled back because no statement came for ${this.#options.idleSeconds} s; nothing of it was kept. BEGIN starts a new one; ROLLBACK continues without a transaction.`,
       { fields: { transaction_id: id } },
     );
   }
@@ -142,9 +145,9 @@ export class Sessions {
   }
 
   /**
-   * Rolls back the session's transaction. If the transaction was rolled back when idle,
-   * acknowledges this. Throws `invalid_statement` if there is no transaction, and `conflict` while
-   * one of its statements runs.
+   * Rolls back the session's transaction. If it was already rolled back because it was idle, only
+   * returns its id and lets the session run statements again. Throws `invalid_statement` if there
+   * is no transaction, and `conflict` while one of its statements runs.
    */
   rollback(session: string): { id: string } {
     this.sweep();
@@ -161,7 +164,8 @@ export class Sessions {
 
   /**
    * Marks the transaction busy, so that no other statement of the session runs. The returned
-   * function ends this; the idle time then starts again. Throws `conflict`.
+   * function ends this; the idle time then starts again. Throws `conflict` if the transaction is
+   * busy already.
    */
   occupy(open: OpenTransaction): () => void {
     assertIdle(open);
@@ -173,10 +177,10 @@ export class Sessions {
   }
 
   /**
-   * Charges what a transaction has staged. Throws `query_too_large` if the transaction holds more
-   * bytes than one statement may. Throws `overloaded` if all open transactions would hold more than
-   * half of the memory for statements, or if no memory is left. After an error, the caller must
-   * rewind what was staged last.
+   * Charges the memory of a transaction's staged writes. Throws `query_too_large` if the
+   * transaction holds more bytes than one statement may. Throws `overloaded` if all open
+   * transactions would hold more than half of the memory for statements, or if no memory is left.
+   * After an error, the caller must rewind the transaction to the mark before the last statement.
    */
   charge(open: OpenTransaction): void {
     const { memory } = this.#options;

@@ -1,4 +1,4 @@
-// Shortens parts of a statement for error messages, since they may be very long.
+// Shortens parts of a statement, which may be very long, for error messages.
 
 const MOST_CHARACTERS = 60;
 const MOST_NAMES = 30;

@@ -13,7 +13,7 @@ import { type Prepared, prepareText } from './prepare.ts';
 /** Limits of the cache. The least recently used entry is evicted first. */
 export interface CacheLimits {
   readonly statements: number;
-  /** Approximate bytes of syntax trees and bound forms. */
+  /** Approximate size in bytes of all syntax trees and bound forms. */
   readonly bytes: number;
 }
 
@@ -21,13 +21,13 @@ const LIMITS: CacheLimits = { statements: 1000, bytes: 32 * 2 ** 20 };
 /** Longest text that is cached, in characters. */
 const LONGEST_KEPT = 4096;
 /**
- * Estimated bytes of a tree, syntax or bound, per character of its text. The estimate assumes that
- * a token has at least two characters.
+ * Estimated size in bytes of a syntax tree or a bound form, per character of the statement. The
+ * estimate assumes that a token has at least two characters.
  */
 const BYTES_OF_CHARACTER = 100;
 /**
- * Bytes of a result column, which are counted separately because `RETURN *` is short and may have a
- * thousand columns.
+ * Estimated size in bytes of one result column in a bound form. Columns are counted separately
+ * because `RETURN *` is short and may have a thousand columns.
  */
 const BYTES_OF_COLUMN = 400;
 /** Bound forms that are cached for a text, one for each combination of parameter types. */
@@ -76,7 +76,7 @@ export class StatementCache {
     return this.#bytes;
   }
 
-  /** Throws `syntax_error`. */
+  /** Parses a statement, or returns it from the cache. Throws `syntax_error`. */
   prepare(text: string): Prepared {
     const known = this.#kept.get(text);
     if (known !== undefined) {
@@ -165,8 +165,8 @@ function bytesOf(variants: readonly Variant[]): number {
 }
 
 /**
- * Returns undefined if a parameter is missing or has no type: binding then reports what is wrong,
- * and where.
+ * Returns the types of the named parameters, or undefined if one is missing or has no type. Binding
+ * then reports the fault and its position.
  */
 function typesOf(names: readonly string[], parameters: ParameterValues): ParameterType[] | undefined {
   const types: ParameterType[] = [];

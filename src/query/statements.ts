@@ -37,7 +37,7 @@ export interface StatementsOptions {
    */
   readonly copyRoot: string | undefined;
   readonly fs: Fs;
-  /** Maximum bytes of edges inserted by one COPY; default 512 MB. Tests use less. */
+  /** Maximum size in bytes of the edges that one COPY inserts; default 512 MB. Tests use less. */
   readonly copyBytes?: number;
   /** Memory budget of running statements; by default derived from the heap of the process. */
   readonly memory?: MemoryPool;
@@ -53,8 +53,8 @@ export interface ExecuteOptions {
   readonly holder?: string | null | undefined;
   readonly slices: RunSteps;
   /**
-   * Called with the row that a write answers with. The answer that it returns is stored in the
-   * write's log frame. It is not called if nothing is logged.
+   * Called with the row that answers a write. Its return value is stored as the answer in the
+   * write's log frame. This function is not called if nothing is logged.
    */
   readonly attach?: Attach<object> | undefined;
 }
@@ -64,7 +64,9 @@ export interface ExecuteOptions {
  * other work in between.
  */
 export const LONG_TEXT = 16_384;
-/** Staged operations that one step makes readable: a millisecond or two. */
+/**
+ * Number of staged operations that one step prepares for reads. This takes a millisecond or two.
+ */
 const LAID_AT_ONCE = 500;
 
 export class Statements {
@@ -74,7 +76,7 @@ export class Statements {
   /** Names of temporary files that COPY TO creates. */
   readonly #temporaries: TemporaryNames;
   readonly sessions: Sessions;
-  /** Queue for writes that commit on their own, including batches. */
+  /** Queue for writes outside explicit transactions, including batches. */
   readonly turns: ConflictQueue;
 
   constructor(options: StatementsOptions) {
@@ -91,7 +93,7 @@ export class Statements {
     });
   }
 
-  /** Throws `syntax_error`. */
+  /** Parses a statement, or returns it from the cache. Throws `syntax_error`. */
   prepare(text: string): Prepared {
     return this.#cache.prepare(text);
   }
@@ -110,8 +112,8 @@ export class Statements {
   }
 
   /**
-   * Binds a long MATCH ahead of `execute`, as a step of its own. Throws the errors of its names and
-   * types.
+   * Binds a long MATCH ahead of `execute`, as a step of its own. Throws if a name is unknown or a
+   * type does not fit.
    */
   bindAhead(prepared: Prepared, parameters: ParameterValues): void {
     const { statement, text } = prepared;
@@ -178,8 +180,8 @@ export class Statements {
 
   /**
    * Runs a MATCH outside transactions, like `execute` but synchronously. Returns undefined for any
-   * other statement. With `format`, the result is text in that format if the core can write the
-   * rows itself.
+   * other statement. If `format` is given and the core can write the rows itself, the result is
+   * text in that format.
    */
   read(
     prepared: Prepared,
@@ -309,7 +311,7 @@ export class Statements {
     return { bind, parameters, view, nowUs, memory: this.#memory, memoryBytes };
   }
 
-  /** Runs a write outside transactions. It is one log frame and is retried on conflict. */
+  /** Runs a write outside transactions. The write is one log frame and is retried on conflict. */
   #writeAlone(prepared: Prepared, options: ExecuteOptions): Promise<StatementResult> {
     return this.turns.run(() => this.#tryAlone(prepared, options));
   }
@@ -380,7 +382,7 @@ export class Statements {
     try {
       if (step()) await slices(step);
     } catch (error) {
-      // This ends a search that is still running. A failed statement does not change the
+      // A search that is still running is ended. A failed statement does not change the
       // transaction.
       steps.return(undefined as never);
       transaction.rewind(mark);
@@ -421,8 +423,8 @@ function writtenResult(written: Written, { table }: ChangeNode, lsn: number): St
 }
 
 /**
- * A view of the newest visible state, the same for all tables of a statement. A view is made for
- * every read, and most reads have one table, so snapshots are kept in an array.
+ * A view of the newest visible state, the same for all tables of a statement. Snapshots are kept in
+ * an array, not a map, because a view is made for every read and most reads have one table.
  */
 export class LatestView implements ReadView {
   readonly lsn: number;

@@ -1,5 +1,5 @@
-// Runs INSERT, UPDATE and DELETE inside a transaction: finds all rows first, then stages the
-// changes.
+// Runs INSERT, UPDATE and DELETE inside a transaction. UPDATE and DELETE find all rows before they
+// stage the first change.
 
 import type { EdgeInput, PropertyValue, RowKey, Table, Transaction } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
@@ -57,7 +57,9 @@ export interface Written {
 
 /** Rows that are staged between two pauses. */
 const ROWS_A_STEP = 200;
-/** Bytes that a changed row takes until the commit, in addition to those that the search holds. */
+/**
+ * Memory in bytes that a changed row takes until the commit, in addition to what the search holds.
+ */
 const BYTES_OF_CHANGE = 256;
 
 export function* runInsert(node: BoundInsert, options: WriteOptions): Generator<null, Written, void> {
@@ -81,7 +83,10 @@ function insertRow(node: BoundInsert, row: BoundInsertRow, { transaction, parame
   }
 }
 
-/** Adds the position of the value that the error names, or else the position of the first value. */
+/**
+ * Adds to the error the position of the value that it names, or of the first value if it names
+ * none.
+ */
 function valueRefused(error: unknown, text: string, columns: readonly string[], places: readonly Span[]): unknown {
   const named = error instanceof HedgerowError ? error.errors?.[0] : undefined;
   const name = String(named?.loc[0]).toLowerCase();
@@ -164,8 +169,8 @@ function* updateFound(
 }
 
 /**
- * Returns the rows of a batch, compacted and charged, because they are held until all rows have
- * been found.
+ * Returns the rows of a batch as a compact set, which is held until all rows have been found.
+ * Charges the memory of this set.
  */
 function kept(batch: Batch, context: QueryContext): RowSet {
   const set = compacted(batch, 0);
@@ -194,8 +199,8 @@ const TOO_MANY_CHANGES =
   'The statement changes too many rows at once; change them in parts, say WHERE event_ts BETWEEN .. AND ..';
 
 /**
- * Returns the scan that finds the affected rows. With `whole`, the scan reads every column of that
- * table.
+ * Returns the scan that finds the affected rows. If the table `whole` is given, the scan reads all
+ * its columns.
  */
 function searchOf(
   pattern: BoundPattern,

@@ -1,5 +1,6 @@
-// A read whose rows the core writes as JSON text. The result is whole rows of one pattern, or its
-// columns in the core's order, and nothing is left to filter or compute.
+// A read whose rows the core writes as JSON text. It returns whole rows of one pattern, or columns
+// of that pattern in the order in which the core writes them, and needs no further filter or
+// computation.
 
 import type { Scan, ScanRequest } from '../engine/index.ts';
 import type { AccessPath, MatchPlan, Strategy } from './planner/plan.ts';
@@ -22,8 +23,8 @@ export function writtenPath({ written }: MatchShape, plan: MatchPlan): AccessPat
   return isInOrder && input.filter.length === 0 && skip === 0 && limit !== 0 ? input.paths[0] : undefined;
 }
 
-// One such object is made for every read of this kind, so it has plain fields only. The caller must
-// read it to the end or close it.
+// One such object is made for every read of this kind, so its fields are plain properties, which
+// are cheap to set. The caller must read it to the end or close it.
 export class WrittenRead {
   readonly columns: readonly string[];
   readonly columnTypes: readonly ResultType[];
@@ -69,7 +70,7 @@ export class WrittenRead {
       nodes: nodes.length === 0 ? undefined : nodes,
       where: ranges.length === 0 ? undefined : ranges,
       limit: plan.limit,
-      // Rows that are wrapped need a newline after each, which shows where they end.
+      // Rows that are wrapped must each end with a newline, by which `wrapped` finds their ends.
       format: before === undefined ? format : 'ndjson',
       rows: rowPlan,
     };
@@ -98,7 +99,7 @@ export class WrittenRead {
     return this.scan.rows;
   }
 
-  /** Must be called after the end. */
+  /** The figures are complete only after the end. */
   plan(): QueryPlanFigures {
     const scanned = Math.min(this.scan.plan().buckets_scanned, this.totalBuckets);
     return {
@@ -124,8 +125,8 @@ const COMMA = 44;
 const BRACE = 125;
 
 /**
- * Puts `before` in front of each row and a brace after it. `first` means that no rows were written
- * earlier.
+ * Puts `before` in front of each row and a closing brace after it. `first` means that no rows were
+ * written earlier.
  */
 function wrapped(lines: Uint8Array, rows: number, before: Uint8Array, format: RowFormat, first: boolean): Uint8Array {
   const from = Buffer.from(lines.buffer, lines.byteOffset, lines.length);

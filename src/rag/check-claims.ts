@@ -1,5 +1,5 @@
-// Applies the firewall to texts written elsewhere. Gives a verdict on each sentence, or on each
-// claim, by comparing it with given edges.
+// Checks texts from clients with the firewall for answers. Gives a verdict on each sentence, or on
+// each claim, by comparing it with given edges.
 
 import type { Steps } from '../schedule/steps.ts';
 import { type Judged, judgedSentences, type Support } from './firewall/firewall.ts';
@@ -26,7 +26,10 @@ export interface CheckResult {
 
 const STATES_NOTHING = 'it states nothing';
 
-/** Checks each sentence that states something against the tags in it, as is done for answers. */
+/**
+ * Checks each sentence that states something against the edges, facts and rules that its tags cite.
+ * Answers are checked in the same way.
+ */
 export function* checkText(text: string, support: Support): Steps<CheckResult> {
   const results: ClaimVerdict[] = [];
   for (const judged of judgedSentences(text, support)) {
@@ -36,7 +39,10 @@ export function* checkText(text: string, support: Support): Steps<CheckResult> {
   return counted(results);
 }
 
-/** Checks each claim as a whole. A claim without a tag is checked against all edges. */
+/**
+ * Returns one verdict per claim, even if a claim has several sentences. A claim without a tag is
+ * checked against all edges.
+ */
 export function* checkClaims(claims: readonly string[], support: Support): Steps<CheckResult> {
   const every = [...support.edges.keys()].map((number) => formatTag({ kind: 'HEDGE', number })).join(' ');
   const results: ClaimVerdict[] = [];

@@ -1,5 +1,6 @@
-// Computes the figure that a question asks for (how many, first, last, most). It is computed over
-// the whole table by a statement or a measure, which the answer names.
+// Computes the figure that a question asks for: a count, the first or last edge, or the most
+// frequent node or value. A statement or a measure computes it over the whole table. The answer
+// names this statement or measure.
 
 import type { Database, Table } from '../engine/index.ts';
 import { kindOfType } from '../model/column-types.ts';
@@ -15,7 +16,7 @@ import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 import { quotedText } from './stored-text.ts';
 import { membersOf, timeOf } from './written-answer.ts';
 
-/** Runs a measure over a table, like POST /v1/analytics. */
+/** Runs a measure over a table, as POST /v1/analytics does. */
 export type RunMeasure = (
   table: string,
   measure: string,
@@ -28,7 +29,7 @@ export interface ComputeTools {
   readonly table: Table;
   readonly names: Table | undefined;
   readonly statements: Statements;
-  /** If undefined, members are counted in the edges that a statement returns. */
+  /** If undefined, a statement reads the edges, and nodes are counted from these. */
   readonly measure: RunMeasure | undefined;
   readonly runner: StepRunner;
 }
@@ -41,7 +42,10 @@ export interface Computed {
   readonly edge: RetrievedEdge | undefined;
 }
 
-/** Maximum number of texts listed in a condition. If there are more, no figure is computed. */
+/**
+ * Maximum number of texts that a condition lists. If it would have to list more, no figure is
+ * computed.
+ */
 const MOST_TEXTS = 200;
 /**
  * If more texts than this match a word, the condition uses CONTAINS instead of listing them,
@@ -96,8 +100,8 @@ async function mostOfColumn(column: string, from: string, tools: ComputeTools): 
 }
 
 /**
- * Computes the number of nodes, or the node that is in the most edges. Does not count nodes that
- * the question names.
+ * Computes the number of distinct nodes, or the node that is in the most edges. Nodes that the
+ * question names are left out.
  */
 async function ofNodes(
   kind: 'count' | 'most',
@@ -113,7 +117,7 @@ async function ofNodes(
   const { name } = tools.table;
   if (kind === 'count') {
     const count = counts.degrees.size;
-    const sentence = `${count} different ${count === 1 ? 'node is' : 'nodes are'} in the matching hyperedges of table ${name}${nodes.length > 0 ? ', those that were named not counted' : ''}.`;
+    const sentence = `${count} different ${count === 1 ? 'node is' : 'nodes are'} in the matching hyperedges of table ${name}${nodes.length > 0 ? ', not counting those that were named' : ''}.`;
     return { computed_by: counts.by, sentence, edge: undefined };
   }
   let best: [node: number, count: number] | undefined;
@@ -146,7 +150,7 @@ async function measured(
   return { degrees, by: `node_degree ${JSON.stringify(params)}` };
 }
 
-/** Counts the members of the edges that a statement returns. */
+/** Counts for each node the matching edges that contain the node. */
 async function tallied(from: string, { statements, runner }: ComputeTools): Promise<Degrees> {
   const statement = `${from} RETURN e.members AS members`;
   const degrees = new Map<number, number>();
@@ -177,7 +181,10 @@ async function rowsOf(
   return rows;
 }
 
-/** Returns the edges with these ids, as far as the table contains them, as retrieval does. */
+/**
+ * Returns the edges with these ids in the form in which retrieval returns them. Ids that the table
+ * does not contain are skipped.
+ */
 export async function edgesById(
   table: Table,
   ids: readonly number[],
@@ -203,9 +210,9 @@ async function nameOf(node: number, tools: ComputeTools): Promise<string> {
 }
 
 /**
- * Returns the WHERE conditions for the edges that a question means, or undefined if no statement
- * can express them. If there are several nodes, all must be members, unless the question contains
- * "or".
+ * Returns the WHERE conditions that select the edges that a question means, or undefined if no
+ * statement can express them. If the question names several nodes, an edge must contain all of
+ * them. If the question contains "or", one of them is enough.
  */
 async function conditions(retrieval: Retrieval, tools: ComputeTools): Promise<string | undefined> {
   const { question, said, foundWords } = retrieval;
@@ -280,10 +287,10 @@ async function wordCondition(
 }
 
 /**
- * Returns the texts in a column for which `passes` is true; it is called with each text in lower
- * case. Returns undefined if there are too many texts to list. `isPart` in the result means that
- * the texts that pass are exactly those that contain `part`. In that case the list may be
- * incomplete.
+ * Returns the texts in a column for which `passes` returns true. `passes` is called with each text
+ * in lower case. Returns undefined if there are too many texts to list. `isPart` in the result
+ * means that the texts that pass are exactly those that contain `part`. In that case the list may
+ * be incomplete.
  */
 async function storedTexts(
   column: string,

@@ -6,13 +6,13 @@
 //
 //   1. the best edges, up to EDGES_SHARE of the rest (all of it if there are no derived facts)
 //   2. derived facts
-//   3. the rules of the facts that were taken
+//   3. the rules that derived these facts
 //   4. more edges
 //
 // Within a section, lines are taken best first. A line that does not fit is skipped; after
-// MOST_MISSES skipped lines the section ends. The tokens of single lines only approximate the
-// tokens of the whole prompt. Therefore `fitted` counts the whole prompt and drops lines from the
-// end of a section until the prompt fits.
+// MOST_MISSES skipped lines the section ends. The token counts of single lines add up only
+// approximately to the count of the whole prompt. Therefore `fitted` counts the whole prompt and
+// drops lines from the end of a section until the prompt fits.
 
 import { type Constant, factText } from '../rules/index.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
@@ -55,7 +55,7 @@ export const SYSTEM_TEXT = [
 const QUESTION_SHOWN = 1200;
 /** Tokens reserved for the markers that a model puts around messages. */
 const FRAME = 16;
-/** Share of the remaining budget for edges if there are derived facts too. */
+/** Share of the remaining budget that edges may use if there are also derived facts. */
 const EDGES_SHARE = 0.6;
 const MEMBERS_SHOWN = 256;
 const COLUMNS_SHOWN = 32;
@@ -143,8 +143,8 @@ function fitted(
 }
 
 /**
- * Writes lines for `items`, in order, as long as they fit into `room` tokens. `tried` in the result
- * is the number of items considered.
+ * Writes lines for `items`, in order, and skips lines that do not fit into `room` tokens. `tried`
+ * in the result is the number of items considered.
  */
 function takeLines<Item>(
   items: readonly Item[],

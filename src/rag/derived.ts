@@ -1,5 +1,5 @@
-// Derives facts from edges with rules, and presents them for answers: facts and rules are numbered,
-// and each fact has a proof.
+// Derives facts from edges by rules, and prepares them for answers: facts and rules get numbers,
+// and each fact gets a proof.
 
 import { type HedgerowError, refusal } from '../errors.ts';
 import {
@@ -23,7 +23,7 @@ import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 export interface DerivedSource {
   readonly rules: RuleSet;
   readonly edges: readonly RetrievedEdge[];
-  /** The table's name, which the evidence in proofs contains. */
+  /** Name of the table; the evidence in proofs contains it. */
   readonly table: string;
   readonly bucketSeconds: number;
   /**
@@ -38,7 +38,7 @@ export const MOST_FACTS = 500_000;
 /** Maximum number of facts in all proofs of an answer. They need about 200 MB as text. */
 const MOST_PROOF_FACTS = 1_000_000;
 const MOST_ROUNDS = 1_000_000;
-/** Number of facts processed per step. */
+/** Number of facts processed between two yields. */
 const STEP_FACTS = 5000;
 
 function tooLongProofs(facts: number): HedgerowError {
@@ -51,8 +51,8 @@ function tooLongProofs(facts: number): HedgerowError {
 export class Derived {
   readonly #model: Model;
   /**
-   * Facts by step number minus 1. The reported facts come first, then the facts that only occur in
-   * their proofs.
+   * Facts, indexed by step number minus 1. The reported facts come first, then all other derived
+   * facts. Proofs may contain both.
    */
   readonly #facts: Float64Array;
   /** Number of reported facts. */
@@ -153,7 +153,10 @@ interface Numbered {
   readonly numbers: Uint32Array;
 }
 
-/** Numbers the reported facts, then the others. Both keep their original order. */
+/**
+ * Assigns step numbers to the reported facts first, then to the others. Both groups keep their
+ * order.
+ */
 function* numberedFacts(model: Model, all: Float64Array, { rules, asked }: DerivedSource): Steps<Numbered> {
   const places = nodePlaces(rules);
   const wanted = new Set(asked);

@@ -25,7 +25,9 @@ export async function edgeClaims(
   return runner.run('text' in request ? checkText(request.text, support) : checkClaims(request.claims, support));
 }
 
-/** Returns the table that contains the names of a table's nodes, as an import creates it. */
+/**
+ * Returns the table that contains the names of the given table's nodes, if an import created one.
+ */
 export function namesOf(database: Database, { name }: Table): Table | undefined {
   const wanted = `${name}${NAMES_SUFFIX}`.toLowerCase();
   return database.tables().find((table) => table.name.toLowerCase() === wanted);

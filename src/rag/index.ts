@@ -1,5 +1,5 @@
-// Entry point of reasoning. It finds the edges that a question means, applies rules to them, and
-// answers in sentences that these edges and facts support.
+// Entry point of reasoning. It finds the edges that a question means, derives facts from them by
+// rules, and answers in sentences that these edges and facts support.
 
 import type { Database, Table } from '../engine/index.ts';
 import { type ErrorFields, HedgerowError, refusal, type SettingKey } from '../errors.ts';
@@ -76,7 +76,9 @@ export interface ReasoningOptions {
 
 export class Reasoning {
   readonly rules: RuleStore;
-  /** A caller must enter this room before it answers a question, and leave after sending it. */
+  /**
+   * Callers enter this room before a question is answered, and leave it after sending the answer.
+   */
   readonly room = new ReasoningRoom();
   readonly #options: ReasoningOptions;
   readonly #interactions = new Interactions();
@@ -97,8 +99,8 @@ export class Reasoning {
   }
 
   /**
-   * Returns the question that retrieval understands a text to ask, and the words that matched
-   * nothing. Rejects with `table_not_found`, `table_corrupt`, and the errors from the runner.
+   * Returns how retrieval understands a question, including the words that matched nothing. Rejects
+   * with `table_not_found`, `table_corrupt`, and the errors from the runner.
    */
   async parse(query: string, tableName: string | undefined, runner = this.#runner): Promise<Question> {
     const table = this.#options.database.table(tableName);
@@ -117,9 +119,9 @@ export class Reasoning {
   }
 
   /**
-   * Answers a question in the requested mode. `keyId` is the API key that owns the interaction.
-   * Rejects like `reason`, except that an unknown table gives `table_not_found`. Also rejects with
-   * `invalid_model_address`, `model_failed`.
+   * Answers a question in the requested mode. `keyId` identifies the API key that owns the
+   * interaction. Rejects like `reason`, except that an unknown table gives `table_not_found`. Also
+   * rejects with `invalid_model_address` and `model_failed`.
    */
   async ask(request: RagRequest, runner = this.#runner, keyId: string | null = null): Promise<Answered<RagResult>> {
     const table = this.#options.database.table(request.table);
@@ -143,8 +145,8 @@ export class Reasoning {
   }
 
   /**
-   * Returns an interaction as JSON text. If `keyId` is given, that key must have asked the
-   * question. Rejects with `interaction_not_found`.
+   * Returns an interaction as JSON text. If `keyId` is given, the question must have been asked
+   * with that key. Rejects with `interaction_not_found`.
    */
   interaction(id: string, keyId?: string | null): Promise<string> {
     return this.#interactions.text(id, keyId);
@@ -156,8 +158,9 @@ export class Reasoning {
   }
 
   /**
-   * Loads the data that questions need, before the stages of the first question are timed. Does not
-   * load it at start, because it takes 35 MB, which a service without questions does not need.
+   * Loads the data that questions need, before the stages of the first question are timed. The data
+   * is not loaded at startup, because it takes 35 MB, and a service that is asked no questions does
+   * not need it.
    */
   *#readied(): Steps<void> {
     if (!this.#isReady) writtenDate('1 May 2020', 0);

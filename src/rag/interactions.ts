@@ -15,7 +15,7 @@ const MOST_BYTES = 128 * 2 ** 20;
 
 interface Kept {
   readonly bytes: Buffer;
-  /** The API key that asked the question; null if none was needed. */
+  /** Id of the API key with which the question was asked; null if no key was needed. */
   readonly keyId: string | null;
 }
 
@@ -37,9 +37,9 @@ export class Interactions {
   }
 
   /**
-   * Returns an interaction as JSON text. If `keyId` is given, that key must have asked the
-   * question. Rejects with `interaction_not_found`, also for the interaction of another key, so
-   * that callers do not learn that it exists.
+   * Returns an interaction as JSON text. If `keyId` is given, the question must have been asked
+   * with that key. Rejects with `interaction_not_found`, also for the interaction of another key,
+   * so that callers do not learn that it exists.
    */
   async text(id: string, keyId: string | null | undefined): Promise<string> {
     const kept = this.#kept.get(id);
@@ -47,7 +47,7 @@ export class Interactions {
       return (await unpack(kept.bytes)).toString();
     throw refusal(
       'interaction_not_found',
-      `There is no interaction ${JSON.stringify(id.slice(0, 100))} of this key. The last ${MOST_INTERACTIONS} are kept until a restart; ask with the key that made it, or as admin.`,
+      `There is no interaction ${JSON.stringify(id.slice(0, 100))} that this key may read. The last ${MOST_INTERACTIONS} are kept until the server restarts. Use the key that asked the question, or an admin key.`,
     );
   }
 }

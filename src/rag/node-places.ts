@@ -1,16 +1,17 @@
 // Finds which arguments of predicates are nodes: the arguments that rules take from
 // `member(E, node)`, directly or through other predicates.
 //
-// `member` has a node in place 1. An argument of a rule's head is a node if its variable occurs in
-// a node place of an atom in the body. The rules are scanned until no place is added, so recursion
-// and the order of rules do not matter. Example: from `met(A, B) if member(E, A), member(E, B)` and
-// `near(A) if met(A, B)` it finds both places of `met` and place 0 of `near`.
+// Places count from 0: `member` has a node in place 1. An argument of a rule's head is a node if
+// its variable occurs in a node place of an atom in the body. The rules are scanned until no place
+// is added, so recursion and the order of rules do not matter. Example: from `met(A, B) if
+// member(E, A), member(E, B)` and `near(A) if met(A, B)` it finds both places of `met` and place 0
+// of `near`.
 
 import type { RuleSet } from '../rules/index.ts';
 
 /**
- * Returns for each predicate the argument places that are nodes in some rule. Predicates without
- * such places are omitted.
+ * Returns for each predicate the argument places that hold nodes according to some rule. Predicates
+ * without such places are omitted.
  */
 export function nodePlaces({ rules }: RuleSet): ReadonlyMap<string, ReadonlySet<number>> {
   const places = new Map<string, Set<number>>([['member', new Set([1])]]);

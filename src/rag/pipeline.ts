@@ -19,7 +19,7 @@ import type { Stopwatch } from './stopwatch.ts';
 import { supportOf } from './support.ts';
 import { writtenAnswer } from './written-answer.ts';
 
-/** The parts of the service that answering a request needs. */
+/** The parts of the service that are needed to answer a request. */
 export interface Tools extends ComputeTools {
   /** Undefined in the mode `neuro`. */
   rules: RuleSet | undefined;
@@ -36,7 +36,7 @@ export interface Tools extends ComputeTools {
  * fewer.
  */
 const MOST_CONTEXT_STEPS = 500;
-/** The verdict on an answer that states nothing, so that nothing was stripped. */
+/** The firewall's result for an answer that abstains. It counts no sentence as stripped. */
 const ABSTAINED: FirewallResult = {
   answer: ABSTAINED_ANSWER,
   outcome: 'abstained',
@@ -78,7 +78,7 @@ function namesOf(edges: readonly RetrievedEdge[], { names, runner }: Tools): Pro
 async function find(request: ReasonRequest & Partial<RagRequest>, tools: Tools): Promise<Found> {
   const retrieval = await tools.runner.run(retrieve(tools.table, request.query, retrieveOptions(request, tools)));
   const figure = await computeFigure(retrieval, tools);
-  // A first or last edge is not necessarily among the best edges.
+  // The first or last edge replaces the best edges, because it may not be among them.
   return { retrieval, edges: figure?.edge === undefined ? retrieval.edges : [figure.edge], figure };
 }
 
@@ -252,7 +252,7 @@ function* write(
   // The figure alone is the answer.
   if (figure !== undefined) return '';
   const steps = yield* firstSteps(derived, MOST_WRITTEN_STEPS);
-  // The tag of the last step gives the number of steps.
+  // Adds the last step, because the number in its tag is the number of all steps.
   if (derived.count > steps.length) steps.push(yield* derived.step(derived.count));
   return writtenAnswer(steps, derived.rules, edges);
 }

@@ -1,4 +1,4 @@
-// Defines the requests to the pipeline, the runner that executes it, and its results.
+// Defines the requests to the pipeline, its results, and the runner that executes it.
 
 import type { RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
@@ -41,9 +41,9 @@ export interface RagRequest extends ReasonRequest {
   /** Key for the model; if undefined, the configured key is used. */
   apiKey: string | undefined;
   tokenBudget: number;
-  /** Start of the window, which overrides the start in the text. */
+  /** Start of the time window. It overrides a start that the text of the question contains. */
   timeStart: number | undefined;
-  /** End of the window, which overrides the end in the text. */
+  /** End of the time window. It overrides an end that the text of the question contains. */
   timeEnd: number | undefined;
 }
 

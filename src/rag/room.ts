@@ -26,7 +26,7 @@ export class ReasoningRoom {
     if (this.#running >= this.#most)
       throw refusal(
         'overloaded',
-        `${this.#most} questions are being worked on, the most there may be at a time. Try again shortly.`,
+        `${this.#most} questions are being answered, the most there may be at a time. Try again shortly.`,
       );
     this.#running += 1;
     let isIn = true;

@@ -1,5 +1,5 @@
-// Writes an answer without a model. It consists of sentences with tags about the derived facts or,
-// if there are no facts, about the retrieved edges.
+// Writes an answer without a model. It consists of tagged sentences about the derived facts or, if
+// there are no facts, about the retrieved edges.
 
 import { HEDGES_SHOWN, shownFact } from './context.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';

@@ -1,4 +1,4 @@
-// Measures over HTTP: lists the measures, and answers with the result of one.
+// Routes for measures: one lists all measures, one computes a measure of a table.
 
 import { type Analytics, type MeasureAnswer, measureNamed } from '../analytics/index.ts';
 import { refusal } from '../errors.ts';

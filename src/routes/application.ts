@@ -1,5 +1,6 @@
-// The services that the routes use in addition to those of http/: the database, and the parts that
-// answer requests about it. Also the types of calls and routes with these services.
+// Defines the services that the routes use in addition to those of http/: the database, and the
+// parts that answer requests about it. Also defines the types of calls and routes with these
+// services.
 
 import { randomBytes } from 'node:crypto';
 import type { KeyStore } from '../access/keys.ts';
@@ -16,7 +17,10 @@ import { CursorRegistry } from './cursors.ts';
 /** The part of the key store that the guard and the key routes use. */
 export type Keys = Pick<KeyStore, 'authenticate' | 'list' | 'create' | 'revoke'>;
 
-/** The parts that answer requests, in addition to the database itself. */
+/**
+ * The parts that answer requests in addition to the database itself. Each is one folder ("room") of
+ * src/.
+ */
 export interface Rooms {
   /** Like the others, undefined while the database is being opened. */
   statements: Statements | undefined;

@@ -10,7 +10,8 @@ const create = validated({
   method: 'POST',
   path: '/v1/backup',
   role: 'admin',
-  summary: 'Write a backup of everything on the server; answers when it is durable. Writes go on meanwhile.',
+  summary:
+    'Write a backup of the whole database on the server. The answer is sent when it is durable; writes continue meanwhile.',
   audit: 'backup.created',
   idempotent: true,
   body: backupBody,

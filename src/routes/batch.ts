@@ -44,13 +44,15 @@ interface Progress {
   readonly places: (number | undefined)[];
   /** The names of the tables that the inserts write to, by the index of the operation. */
   readonly tables: Map<number, string>;
-  /** Total bytes of the rows that the batch's statements have returned so far. */
+  /** Total size in bytes of the rows that the batch's statements have returned so far. */
   bytes: number;
   /** True if times in rows are written as ISO 8601. */
   readonly iso: boolean;
 }
 
-/** Operations staged in one step, so that a step stays well within the time slice. */
+/**
+ * Maximum number of operations staged in one step, so that a step stays well within the time slice.
+ */
 const OPERATIONS_PER_STEP = 200;
 
 /**
@@ -119,7 +121,7 @@ async function runStaged(
   if (step()) await call.services.scheduler.run(step);
 }
 
-/** Runs one statement, which also reads the batch's own changes so far. */
+/** Runs one statement. It also reads the changes that the batch has made so far. */
 async function runQuery(call: Call, transaction: Transaction, operation: unknown, progress: Progress): Promise<void> {
   const { results, places } = progress;
   const op = results.length;

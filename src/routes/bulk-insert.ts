@@ -17,11 +17,11 @@ import { type CheckedEdge, readEdge, tableNameOf } from '../model/edge.ts';
 import type { Call } from './application.ts';
 
 const NEWLINE = 10;
-/** Lines read in one step, so that a step stays well within the time slice. */
+/** Maximum number of lines read in one step, so that a step stays well within the time slice. */
 const LINES_PER_STEP = 200;
-/** Bytes after which a step ends even if it has read fewer lines. */
+/** Number of bytes after which a step ends, even if it has read fewer lines. */
 const BYTES_PER_STEP = 256 * 1024;
-/** Maximum length of one line: JSON.parse reads this many bytes in about ten milliseconds. */
+/** Maximum length of one line in bytes. JSON.parse takes about ten milliseconds for this length. */
 const MOST_LINE_BYTES = 8 * 2 ** 20;
 const PLACE: readonly string[] = ['body'];
 
@@ -111,7 +111,7 @@ async function addLines(call: Call, table: Table, sink: Sink): Promise<boolean> 
   };
   if (step()) await call.services.scheduler.run(step);
   if (refused) return false;
-  if (count === 0) throw refusal('invalid_input', 'The body holds no edge; send one JSON edge a line.');
+  if (count === 0) throw refusal('invalid_input', 'The body contains no edge; send one JSON edge per line.');
   return true;
 }
 
@@ -137,7 +137,7 @@ function tooLong(): HedgerowError {
   return refusal('invalid_json', detail, { errors: [{ loc: [...PLACE], msg: detail }] });
 }
 
-/** Lines of more characters than this are checked before they are parsed (json-depth.ts). */
+/** Lines with more characters than this are checked before they are parsed (json-depth.ts). */
 const LONG_LINE = 100_000;
 
 /** Returns the JSON value of a line. Throws `invalid_json`. */

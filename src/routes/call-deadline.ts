@@ -1,4 +1,4 @@
-// Limits the time that a request may work in a backend. The work is stopped if the deadline passes
+// Limits the time that a backend may work for a request. The work is stopped if the deadline passes
 // before the answer has begun, or if the client disconnects.
 
 import { queryTimeout } from '../http/index.ts';

@@ -3,7 +3,7 @@
 import { refusal } from '../errors.ts';
 import type { Call } from './application.ts';
 
-/** Interval at which the connection of the client is checked. */
+/** Interval in milliseconds at which the connection of the client is checked. */
 const LOOK_MS = 100;
 
 export interface ClientWatch {

@@ -18,7 +18,7 @@ const CONSOLE_HEADERS: readonly (readonly [string, string])[] = [
   ],
   ['X-Content-Type-Options', 'nosniff'],
   ['Referrer-Policy', 'no-referrer'],
-  // A page that opened the console gets no reference to its window.
+  // A page that opens the console gets no reference to the console's window.
   ['Cross-Origin-Opener-Policy', 'same-origin'],
   ['Cross-Origin-Resource-Policy', 'same-origin'],
 ];
@@ -58,8 +58,9 @@ const page = validated({
         'The console was not built; run npm run build:console. The API is described at /docs.',
       );
     }
-    // If no key is needed, the page is marked so. If the page had to find out by a request without
-    // a key, that request would be refused and logged as a failure wherever a key is needed.
+    // If no key is needed, the page is marked accordingly. To find out by itself, the page would
+    // have to send a request without a key. A service that needs a key would refuse it and log a
+    // failure.
     const html = services.authDisabled ? new TextDecoder().decode(bytes).replace(KEY_IS_WANTED, KEY_IS_NOT) : bytes;
     return contentReply(200, 'text/html; charset=utf-8', html, [...CONSOLE_HEADERS, ['Cache-Control', 'no-cache']]);
   },

@@ -1,17 +1,17 @@
 // Cursors: signed, opaque tokens that page through one snapshot, and the snapshots that stay pinned
 // for them.
 //
-// A token is base64url of `pinId.eventTs.rowId.mac`. The MAC (HMAC-SHA256 with a secret of this
-// start, cut to 96 bits) also covers the `binding`, which describes the request that the cursor was
-// issued for, so that a token is not valid for any other query. The pin id names a snapshot in the
-// registry; the two numbers are the key of the last row sent.
+// A token is base64url of `pinId.eventTs.rowId.mac`. The MAC (HMAC-SHA256 truncated to 96 bits,
+// with a secret that is new at each start) also covers the `binding`, which describes the request
+// that the cursor was issued for, so that a token is not valid for any other query. The pin id
+// names a snapshot in the registry; the two numbers are the key of the last row sent.
 //
-// A pin lives while a request uses it. If a cursor was issued on it, the pin lives on until it has
+// A pin exists while a request uses it. If a cursor was issued for it, the pin is kept until it has
 // been idle for five minutes, or until it is evicted because there are too many pins or because
 // replaced versions hold too much memory. After that, a request with the cursor is answered
-// `invalid_cursor`. Entries are kept in order of use, so that the first of the map is the least
-// recently used. Invariant: a snapshot is released exactly once, when its entry has been removed
-// and has no users.
+// `invalid_cursor`. The map is kept in order of use: its first entry is the least recently used
+// one. Invariant: a snapshot is released exactly once, when its entry has been removed and has no
+// users.
 
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Database, RowKey, Snapshot, Table } from '../engine/index.ts';
@@ -25,12 +25,12 @@ import { parseInteger } from '../http/index.ts';
 export const MAX_PINNED_SNAPSHOTS = 1000;
 /** Maximum number of snapshots kept for the cursors of one key. */
 const MAX_PINNED_OF_KEY = 900;
-/** A snapshot whose cursors have not been used for this long is released. */
+/** A snapshot is released if its cursors have not been used for this many milliseconds. */
 export const CURSOR_IDLE_MS = 5 * 60 * 1000;
 
 /**
- * A snapshot in use by one request and by every cursor issued on it. Release it once, at the end of
- * the request.
+ * A snapshot that a request uses. Cursors may be issued for it. Each request must release its pin
+ * once, at its end.
  */
 export interface Pin {
   readonly id: number;
@@ -39,11 +39,11 @@ export interface Pin {
 }
 
 interface Entry extends Pin {
-  /** Number of requests using it now. */
+  /** Number of requests that use the entry now. */
   users: number;
-  /** True if a cursor was issued: the entry is then kept after its last request. */
+  /** True if a cursor was issued. The entry is then kept after the end of its last request. */
   kept: boolean;
-  /** Keys that hold a cursor on it; null stands for requests without a key. */
+  /** Keys that hold a cursor for this entry; null stands for requests without a key. */
   readonly holders: Set<string | null>;
   /** True once removed from the registry; the last user then releases the snapshot. */
   removed: boolean;
@@ -53,7 +53,7 @@ interface Entry extends Pin {
 export interface CursorOptions {
   /** Milliseconds, monotonic. */
   now: () => number;
-  /** Signs the tokens; random, renewed at each start. */
+  /** The key that signs the tokens; random, and new at each start. */
   secret: Uint8Array;
   maxPinned?: number;
   maxPinnedOfKey?: number;
@@ -64,9 +64,9 @@ export class CursorRegistry {
   readonly #options: Required<CursorOptions>;
   /** A key object: plain bytes would be copied and prepared again for each token. */
   readonly #secret: KeyObject;
-  /** By id, least recently used first. */
+  /** Entries by id, least recently used first. */
   readonly #entries = new Map<number, Entry>();
-  /** The newest pin of each table, shared as long as nothing has been written since. */
+  /** The newest pin of each table. Requests share it until something is written. */
   readonly #newest = new WeakMap<Table, Entry>();
   /** Number of entries each key holds. */
   readonly #held = new Map<string | null, number>();
@@ -184,7 +184,7 @@ export class CursorRegistry {
     if (this.#entries.size <= this.#options.maxPinned) return;
     let most: string | null | undefined;
     for (const [key, count] of this.#held) if (most === undefined || count > this.#held.get(most)!) most = key;
-    // No key holds any if all of them are in use by requests without cursors.
+    // No key holds an entry if all entries belong to requests that were issued no cursor.
     const oldest = most === undefined ? this.#entries.values().next().value : this.#oldestOf(most);
     if (oldest !== undefined) this.#remove(oldest);
   }

@@ -1,4 +1,5 @@
-// Texts of the API description that belong to no single route: its introduction and its groups.
+// Texts of the API description that do not belong to a single route: its introduction and its
+// groups.
 
 import type { Tag } from '../http/index.ts';
 
@@ -6,19 +7,19 @@ export const INTRODUCTION = `A temporal hypergraph database: time-stamped events
 
 **Keys.** Send \`X-API-Key\` or \`Authorization: Bearer\`. Each role includes the ones before it: \`readonly\`, \`readwrite\`, \`admin\`; \`x-role\` of an operation names the one it needs.
 
-**Without keys.** When the service asks for no key, it answers 403 to requests addressed to a host it does not know, and to pages of origins that are not listed; bodies must name their content type.
+**Without keys.** If the service needs no key, it answers 403 to requests addressed to a host it does not know, and to pages of origins that are not listed; bodies must name their content type.
 
-**Bodies.** JSON. Unknown fields and query parameters are ignored; null in an optional field is the same as leaving it out. Integers are within ±(2^53-1). Answers over 1 KB are packed with gzip for clients that accept it.
+**Bodies.** JSON. Unknown fields and query parameters are ignored; null in an optional field is the same as leaving it out. Integers are within ±(2^53-1). Answers over 1 KB are compressed with gzip for clients that accept it.
 
-**Errors.** Every status of 400 and above carries the same body; \`detail\` is a sentence that says what to do, \`code\` is stable. A status that an operation does not list (500 with the code \`internal\`) is a fault of the service: report it with its request id.
+**Errors.** All answers with a status of 400 or above have the same form of body: \`detail\` is a sentence that says what to do, \`code\` is stable. A status that an operation does not list (500 with the code \`internal\`) is a fault of the service: report it with its request id.
 
-**Log position.** \`X-Hedgerow-LSN\` of a data route is the position of the log that the answer reflects. A read with \`X-Min-LSN\` waits until that position is visible.
+**Log position.** Data routes report in \`X-Hedgerow-LSN\` the log position that their answer reflects. A read with \`X-Min-LSN\` waits until that position is visible.
 
-**Retries.** A write with an \`Idempotency-Key\` can be sent again without being carried out twice. When its answer is no longer kept, the retry gets 409 with the code \`already_done\`, the \`lsn\` and the ids of what was written; 409 \`answers_damaged\` says that it is not known whether it was carried out, because a file was damaged. After 429 and 503 wait for \`Retry-After\` seconds.
+**Retries.** A write with an \`Idempotency-Key\` can be sent again without being carried out twice. When its answer is no longer kept, the retry gets 409 with the code \`already_done\`, the \`lsn\` and the ids of what was written; 409 \`answers_damaged\` means that a damaged file makes it impossible to know whether it was carried out. After 429 and 503 wait for \`Retry-After\` seconds.
 
-**Transactions.** BEGIN, COMMIT and ROLLBACK sent to \`/v1/query\` work within a session: the value of \`X-Session-Id\`, or else the key itself. Isolation is snapshot isolation: a transaction reads the state of its BEGIN and its own writes, and the first committer of a row wins (409 \`conflict\`). Lost updates and phantoms cannot happen; write skew can: two transactions that each read what the other changes, and change different rows, both commit. An idle transaction is rolled back; then every statement of its session but BEGIN and ROLLBACK answers 409 \`transaction_expired\`.
+**Transactions.** BEGIN, COMMIT and ROLLBACK sent to \`/v1/query\` work within a session: the value of \`X-Session-Id\`, or, without this header, the key itself. Isolation is snapshot isolation: a transaction reads the state of its BEGIN and its own writes, and the first committer of a row wins (409 \`conflict\`). Lost updates and phantoms cannot happen; write skew can: two transactions that each read what the other changes, and change different rows, both commit. An idle transaction is rolled back; then every statement of its session but BEGIN and ROLLBACK answers 409 \`transaction_expired\`.
 
-**Request ids.** \`X-Request-Id\` is echoed when it is sent, and is in the log.
+**Request ids.** \`X-Request-Id\` is returned if it was sent, and is written to the log.
 
 \`HEAD\` works wherever \`GET\` does, \`OPTIONS\` everywhere.`;
 

@@ -9,7 +9,9 @@ import { PAGE, PAGE_FILES, PAGE_HEADERS, START_SCRIPT } from './docs-page.ts';
 import { EXAMPLES } from './examples/index.ts';
 import { OPERATION_TEXTS } from './operation-texts.ts';
 
-/** The document does not change while the service runs. */
+/**
+ * The document of each service. It is cached, because it does not change while the service runs.
+ */
 const DOCUMENTS = new WeakMap<Services, string>();
 
 export function documentText(services: Pick<Services, 'routes' | 'version'>): string {

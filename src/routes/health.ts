@@ -8,8 +8,8 @@ import { healthAnswer, liveAnswer, readyAnswer } from './schemas/health.ts';
 const LIVE = '{"status":"live"}';
 const READY = '{"status":"ready"}';
 /**
- * How long a request waits for a new count of the distinct nodes before it returns the previous
- * count.
+ * Milliseconds that a request waits for a new count of the distinct nodes before it returns the
+ * previous count.
  */
 const NODES_WAIT_MS = 100;
 

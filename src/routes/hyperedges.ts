@@ -1,5 +1,5 @@
 // Hyperedges: insert, delete, range and node lookup. These are the hot routes of the service, so
-// their input is checked by code written for it and not by schemas.
+// their input is checked by hand-written code and not by schemas.
 
 import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/index.ts';
 import {
@@ -139,7 +139,7 @@ export const hyperedgeRoutes: readonly Route[] = [
     path: '/v1/hyperedges',
     role: 'readwrite',
     audit: 'hyperedge.inserted',
-    summary: 'Insert one edge, or with NDJSON one edge a line, all or none.',
+    summary: 'Insert one edge or, with NDJSON, one edge per line, all or none.',
     negotiates: false,
     bodyTypes: JSON_OR_NDJSON_BODY,
     schemas: {
@@ -170,7 +170,7 @@ export const hyperedgeRoutes: readonly Route[] = [
     method: 'GET',
     path: '/v1/hyperedges/node/{node_id}',
     role: 'readonly',
-    summary: 'Edges that hold a node, ordered by time and id.',
+    summary: 'Edges that contain a node, ordered by time and id.',
     negotiates: true,
     bodyTypes: NO_BODY,
     schemas: {

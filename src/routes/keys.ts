@@ -12,7 +12,7 @@ const list = validated({
   method: 'GET',
   path: '/v1/keys',
   role: 'admin',
-  summary: 'All keys that are not revoked, oldest first; never the keys themselves.',
+  summary: 'Id, role and times of all keys that are not revoked, oldest first.',
   answers: { 200: v.array(keyItem) },
   errors: [503],
   handler: (_input, { services }) => jsonReply(200, requireKeys(services).list()),

@@ -35,7 +35,7 @@ const autocompact = validated({
   method: 'POST',
   path: '/v1/autocompact',
   role: 'readwrite',
-  summary: 'Set the number of log entries that starts a compaction by itself; 0 turns it off.',
+  summary: 'Set the number of log entries at which a compaction starts automatically; 0 turns it off.',
   audit: 'table.altered',
   idempotent: true,
   body: autocompactBody,
@@ -68,7 +68,7 @@ const wal = validated({
 
 export const maintenanceRoutes: readonly Route[] = [compact, autocompact, wal];
 
-/** Tables per chunk of an answer, so that a chunk takes less than a millisecond. */
+/** Number of tables per chunk of an answer, so that a chunk takes less than a millisecond. */
 const PAGE_TABLES = 256;
 
 /** Streams the answer if there are many tables: with 50,000 tables the answer has 2 MB. */

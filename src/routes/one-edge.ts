@@ -19,7 +19,7 @@ import { wantsIso } from './rows-query.ts';
 import { rowsTag } from './rows-reply.ts';
 import { edgeParameters, edgeQuery, rowSchema } from './schemas/rows.ts';
 
-/** Is not the name of any session, since session names begin with a key id. */
+/** A text that is not the name of any session, because session names begin with a key id. */
 const NO_SESSION = '';
 
 async function getEdge(call: Call): Promise<Reply> {
@@ -37,7 +37,7 @@ async function getEdge(call: Call): Promise<Reply> {
   }
   const prepared = statements.prepare(`MATCH (e:\`${table.name}\`) WHERE e.id = $id RETURN e LIMIT 1`);
   const result = statements.read(prepared, { id }, NO_SESSION, undefined)!;
-  if (!('steps' in result)) throw new Error('a read that is not text came as one');
+  if (!('steps' in result)) throw new Error('rows that were not requested as text were returned as text');
   const { rows } = await collectRows(call, result, MOST_COLLECTED, iso);
   const [row] = rows as { e: object }[];
   if (row === undefined)

@@ -100,8 +100,8 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
 
   reply(body: Uint8Array | undefined, source: ChunkSource | undefined): Reply {
     const { format, limit, tag } = this.request;
-    // A cursor lives only for minutes: an answer that contains one, or may still get one, must not
-    // be cached for long.
+    // A cursor is valid only for minutes: an answer that contains one, or may still get one, must
+    // not be cached for long.
     const mayHaveCursor = source === undefined ? this.#hasNext : limit !== undefined;
     const cursor = format.rows === 'json' ? null : source === undefined ? this.#nextCursor() : this.#cursor;
     return {
@@ -130,12 +130,12 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     return this.#scan.rows;
   }
 
-  /** To be read after the end: true if more rows follow the last row of this page. */
+  /** True if more rows follow the last row of this page. Read it only after the end of the page. */
   get #hasNext(): boolean {
     return this.#pin !== undefined && this.#scan.lastKey !== undefined && this.#scan.hasMore;
   }
 
-  /** To be called after the end: returns the cursor of the next page, or null if there is none. */
+  /** Returns the cursor of the next page, or null if there is none. Call it only after the end. */
   #nextCursor(): string | null {
     const last = this.#scan.lastKey;
     if (this.#pin === undefined || last === undefined || !this.#scan.hasMore) return null;
@@ -169,7 +169,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
         // Rows that are rewritten need a newline after each row, which marks where the row ends.
         format: isoTimes ? 'ndjson' : format.rows,
         // All pages of a cursor have the columns of the cursor's snapshot, even if the table is
-        // altered between them.
+        // altered between two pages.
         rows: this.#pin?.snapshot.rowPlan,
       },
       this.#pin?.snapshot,

@@ -26,14 +26,14 @@ import type { Call } from './application.ts';
 import { headBytes, LONGEST_TAIL, writeTail } from './result-frame.ts';
 
 /**
- * Maximum time of one step, after which other sockets are served, and the approximate size of the
- * text that a step writes.
+ * A step ends after STEP_MS milliseconds, so that other sockets are served, or after it has written
+ * about PIECE_BYTES of text.
  */
 const STEP_MS = 3;
 const PIECE_BYTES = 64 * 1024;
-/** Maximum total bytes of the rows that the operations of a batch may return. */
+/** Maximum total size in bytes of the rows that the operations of a batch may return. */
 export const MOST_COLLECTED = 16 * 2 ** 20;
-/** Rows of a batch parsed into objects in one step. */
+/** Number of rows of a batch that are parsed into objects in one step. */
 const LINES_A_STEP = 500;
 
 export interface ResultReplyOptions {
@@ -69,8 +69,8 @@ export function resultReply(
 }
 
 /**
- * Collects all rows as objects, for use in another answer, and the number of bytes of their text.
- * Rejects with `query_too_large` if there are more than `most` bytes.
+ * Returns all rows as objects, for use in another answer, and the size of their text in bytes.
+ * Rejects with `query_too_large` if the text is larger than `most` bytes.
  */
 export async function collectRows(
   call: Call,
@@ -87,7 +87,7 @@ export async function collectRows(
       if (text.length > most)
         throw refusal(
           'query_too_large',
-          'The statements of this batch give too many rows; add a LIMIT, or send them alone.',
+          'The statements of this batch return too many rows; add a LIMIT, or send them alone.',
         );
       return !text.isEnded;
     };
@@ -117,9 +117,9 @@ class ResultText {
   readonly #sink = new JsonSink();
   /** The chunk being written. */
   #writing: Generator<void, void, void> | undefined;
-  /** Rows written or begun so far. */
+  /** Number of rows written or begun so far. */
   rows = 0;
-  /** Everything has been written. */
+  /** True once everything has been written. */
   isEnded = false;
 
   constructor(call: Call, result: StatementResult, format: AnswerFormat['rows'], iso: boolean) {

@@ -169,7 +169,7 @@ export const queryRoutes: readonly Route[] = [
     path: '/v1/query',
     role: 'readonly',
     summary:
-      'Run one statement. Statements that write need the role readwrite, those that define tables, columns and indexes, and COPY, admin.',
+      'Run one statement. Statements that write need the role readwrite. COPY and statements that define tables, columns and indexes need the role admin.',
     database: true,
     data: true,
     negotiates: true,

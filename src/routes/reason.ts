@@ -1,5 +1,5 @@
-// Reasoning over HTTP: derives facts and proofs by rules, answers questions by retrieval, rules and
-// a language model, and returns records of recent questions.
+// Routes for reasoning: they derive facts and proofs by rules, answer questions with retrieval,
+// rules and a language model, check claims, and return records of recent questions.
 
 import { includesRole } from '../access/principal.ts';
 import { refusal } from '../errors.ts';
@@ -107,8 +107,8 @@ function logAnswer(call: Call, { interaction_id, table, mode, model, firewall, t
 }
 
 /**
- * Calls `answer` while it holds one of the limited places for questions. `answer` must see to it
- * that `leave` is called once the answer has been sent; if `answer` fails, this function calls
+ * Reserves one of the limited places for questions, and calls `answer`. `answer` must ensure that
+ * `leave` is called once the response has been sent; if `answer` fails, this function calls
  * `leave`. Rejects with `overloaded` if no place is free.
  */
 async function inRoom<T>(
@@ -137,7 +137,7 @@ const parse = validated({
   method: 'GET',
   path: '/v1/rag/parse',
   role: 'readonly',
-  summary: 'What retrieval understands of a text: its time window, nodes, filters and words.',
+  summary: 'How retrieval understands a question: its time window, nodes, filters and words.',
   data: true,
   unprocessable: true,
   query: parseQuery,
@@ -155,8 +155,7 @@ const checkText = validated({
   method: 'POST',
   path: '/v1/rag/check',
   role: 'readonly',
-  summary:
-    'Whether edges support what a text or claims say of them: the verdict of the firewall on each; no language model is asked.',
+  summary: 'Whether edges support what a text, or a list of claims, states about them. No language model is used.',
   data: true,
   unprocessable: true,
   body: checkBody,
@@ -173,7 +172,7 @@ const checkText = validated({
 });
 
 function textOrClaims(): Error {
-  const msg = 'is given or `claims`, one of both';
+  const msg = 'must be given if `claims` is not, but not together with it';
   return refusal('invalid_input', 'Give either `text` or `claims`.', { errors: [{ loc: ['body', 'text'], msg }] });
 }
 
@@ -183,7 +182,7 @@ const past = validated({
   path: '/v1/rag/interactions/{id}',
   role: 'readonly',
   summary:
-    'What was retrieved, derived, generated and stripped for one of the last 1,000 questions: of this key, or for an admin of any.',
+    'What was retrieved, derived, generated and stripped for one of the last 1,000 questions. An admin key may read all of them, other keys only their own.',
   data: true,
   unprocessable: true,
   parameters: interactionParameters,

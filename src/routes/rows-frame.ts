@@ -66,7 +66,7 @@ const TABLE_BYTES = new WeakMap<Table, { name: string; bytes: Uint8Array }>();
 
 /**
  * Returns the bytes of `{"table":"..."`. Table names are identifiers and need no escaping. The
- * bytes are made again if the table was renamed.
+ * bytes are computed again if the table was renamed.
  */
 function tableBytes(table: Table): Uint8Array {
   let known = TABLE_BYTES.get(table);

@@ -18,7 +18,7 @@ const list = validated({
   path: '/v1/rules',
   role: 'readonly',
   unprocessable: true,
-  summary: 'All rules, disabled ones too, in short.',
+  summary: 'All rules in short form, including disabled ones.',
   answers: { 200: ruleList },
   handler: (_input, call) => jsonReply(200, { rules: requireRules(call).list() }),
 });
@@ -56,8 +56,8 @@ const remove = validated({
 });
 
 /**
- * Properties shared by the two routes whose body is a rule. The rules' own reader checks the body,
- * since it reports everything that is wrong.
+ * Properties shared by the two routes whose body is a rule. These routes do not use `validated`:
+ * the rule parser checks the body, because it reports all faults at once.
  */
 const WITH_RULE = {
   database: true,
@@ -75,7 +75,7 @@ const store: Route = {
   method: 'POST',
   path: '/v1/rules',
   role: 'readwrite',
-  summary: 'Store a rule, or replace that of the same id. All stored rules are checked together with it.',
+  summary: 'Store a rule, or replace the rule with the same id. It is checked together with all stored rules.',
   audit: 'rule.stored',
   idempotent: true,
   schemas: { body: ruleBody, answers: { 200: storedRule } },
@@ -96,7 +96,7 @@ const validate: Route = {
   method: 'POST',
   path: '/v1/rules/validate',
   role: 'readonly',
-  summary: 'Check a rule together with all stored ones, without storing it: everything that is wrong with it.',
+  summary: 'Check a rule together with all stored rules, without storing it, and list all its faults.',
   idempotent: false,
   schemas: { body: ruleBody, answers: { 200: validation } },
   handler: (call) => jsonReply(200, requireRules(call).validate(parseJsonBody(call))),

@@ -45,7 +45,7 @@ const list = validated({
   },
 });
 
-/** Tables per piece of the list, so that a piece takes about a millisecond. */
+/** Number of tables per piece of the list, so that a piece takes about a millisecond. */
 const PAGE_TABLES = 256;
 
 class TablesText implements AnswerText {

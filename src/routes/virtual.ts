@@ -1,5 +1,5 @@
-// Virtual graphs over HTTP: manages specs, lists the contents of their backends, runs queries, and
-// copies results into tables.
+// Routes for virtual graphs: they manage specs, list the contents of backends, run queries, and
+// copy results into tables.
 
 import { includesRole } from '../access/principal.ts';
 import { settingsSentence } from '../config/setting-names.ts';
@@ -99,15 +99,15 @@ const list = validated({
   method: 'GET',
   path: '/v1/virtual/graphs',
   role: 'readonly',
-  summary: 'All virtual graphs in short, oldest first.',
+  summary: 'All virtual graphs in short form, oldest first.',
   answers: { 200: graphList },
   errors: [404],
   handler: (_input, call) => jsonReply(200, { graphs: graphsOf(call).list() }),
 });
 
 /**
- * Properties shared by the two routes whose body is a spec. The graphs' own reader checks the body,
- * since it reports everything that is wrong.
+ * Properties shared by the two routes whose body is a spec. These routes do not use `validated`:
+ * the parser of specs checks the body, because it reports all faults at once.
  */
 const WITH_SPEC = {
   role: 'readwrite',
@@ -145,7 +145,7 @@ const replace: Route = {
   id: 'replaceVirtualGraph',
   method: 'PUT',
   path: '/v1/virtual/graphs/{id}',
-  summary: 'Replace a spec; its version grows and its kept results go.',
+  summary: 'Replace a spec. Its version increases, and its cached results are removed.',
   audit: 'virtual.replaced',
   schemas: { parameters: graphParameters, body: graphBody, answers: { 200: storedGraph } },
   errors: [404],
@@ -175,7 +175,7 @@ const remove = validated({
   method: 'DELETE',
   path: '/v1/virtual/graphs/{id}',
   role: 'readwrite',
-  summary: 'Delete a spec. The data that it describes is not changed.',
+  summary: 'Delete a spec. The data of its backend does not change.',
   audit: 'virtual.deleted',
   idempotent: true,
   parameters: graphParameters,
@@ -193,7 +193,7 @@ const clear = validated({
   method: 'DELETE',
   path: '/v1/virtual/graphs/{id}/cache',
   role: 'readwrite',
-  summary: 'Forget the kept results of a graph.',
+  summary: 'Remove the cached results of a graph.',
   idempotent: true,
   parameters: graphParameters,
   answers: { 200: clearedCache },
@@ -239,7 +239,7 @@ const query: Route = {
   method: 'POST',
   path: '/v1/virtual/graphs/{id}/query',
   role: 'readonly',
-  summary: 'Run a query; NDJSON gives one hyperedge a line.',
+  summary: 'Run a query. With NDJSON, the answer has one hyperedge per line.',
   database: true,
   data: false,
   negotiates: true,

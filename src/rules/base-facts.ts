@@ -13,7 +13,10 @@ export interface GivenRelation {
 export class BaseFacts {
   readonly relations = new Map<string, GivenRelation>();
 
-  /** `args` are finite numbers, texts or booleans, as many as in the predicate's first fact. */
+  /**
+   * Adds a fact. `args` are finite numbers, texts or booleans, as many as in the predicate's first
+   * fact.
+   */
   add(pred: string, ...args: readonly Constant[]): void {
     let relation = this.relations.get(pred);
     if (relation === undefined) {

@@ -21,7 +21,7 @@ export function matchAtom(atom: Atom, args: readonly Constant[], bindings: Bindi
   );
 }
 
-/** Returns undefined for a variable without a value. */
+/** Returns the value of a term, or undefined for a variable without a value. */
 export function valueOfTerm(term: Term, bindings: Bindings): Constant | undefined {
   return 'constant' in term ? term.constant : bindings.get(term.variable);
 }

@@ -10,7 +10,7 @@ import { readRuleSet } from './rule-set.ts';
 
 export interface CheckOptions {
   /**
-   * The rules in their wire form. With rules, every conclusion must follow from its rule. Without
+   * The rules in their JSON form. With rules, every conclusion must follow from its rule. Without
    * rules, only properties that do not depend on them are checked.
    */
   rules?: readonly unknown[] | undefined;

@@ -73,7 +73,10 @@ export function checkUnproved(proof: Proof, known: KnownFacts | undefined): stri
   return problems;
 }
 
-/** Returns what a node states. The result is the same for evidence and conclusions. */
+/**
+ * Returns the statement of a node as text. Evidence and a conclusion that state the same fact give
+ * the same text.
+ */
 function textOf(node: ProofNode): string {
   return node.kind === 'guard' ? JSON.stringify(node.compare) : factText(node.predicate, node.args);
 }
@@ -106,7 +109,10 @@ interface Names {
   steps: Map<string, string>;
 }
 
-/** Returns whether `name` means `value`, as everywhere else in the proof. */
+/**
+ * Returns whether `name` has had the meaning `value` so far. The first meaning of a name is
+ * recorded.
+ */
 function agrees<Name, Value>(meanings: Map<Name, Value>, name: Name, value: Value): boolean {
   const known = meanings.get(name);
   if (known === undefined) meanings.set(name, value);
@@ -120,25 +126,25 @@ function checkEvidence(node: EvidenceNode, known: KnownFacts | undefined, names:
   if (node.confidence !== 1) say(`the confidence of evidence is 1, not ${node.confidence}`);
   const arity = BASE_PREDICATES.get(predicate);
   if (arity === undefined) {
-    if (edgeId !== undefined) say(`${shown(predicate)} says nothing of an edge`);
+    if (edgeId !== undefined) say(`${shown(predicate)} is not a predicate of edges`);
     else if (known?.(predicate, args) !== 'given') say(`${shown(node.fact)} is given without a proof`);
     return;
   }
   if (args.length !== arity) say(`${predicate} has ${arity} arguments, not ${args.length}`);
   if (edgeId === undefined) return void say(`${shown(node.fact)} names no edge`);
-  if (edgeId !== args[0]) say(`edge_id is ${edgeId}, but the fact is of edge ${shown(args[0])}`);
+  if (edgeId !== args[0]) say(`edge_id is ${edgeId}, but the fact is about edge ${shown(args[0])}`);
   if (node.hedge_tag !== `HEDGE-${edgeId}`) say(`hedge_tag is ${shown(node.hedge_tag)}, but edge_id is ${edgeId}`);
   if (predicate === 'at' && args[1] !== eventTs) say(`event_ts is ${eventTs}, but the fact says ${shown(args[1])}`);
   if (known?.('at', [edgeId, eventTs!]) === 'false')
-    say(`event_ts is ${eventTs}, but that of edge ${edgeId} is another`);
+    say(`event_ts is ${eventTs}, but that of edge ${edgeId} is a different one`);
   if (!agrees(names.times, edgeId, eventTs!)) say(`edge ${edgeId} has another event_ts elsewhere in the proof`);
-  if (!agrees(names.tables, 'table', node.table!)) say('the edges of a proof are of one table');
+  if (!agrees(names.tables, 'table', node.table!)) say('all edges of a proof must be in one table');
 }
 
 function checkConclusion(node: ConclusionNode, nodes: ReadonlyMap<string, ProofNode>, names: Names, say: Say): void {
   if (BASE_PREDICATES.has(node.predicate)) say(`${node.predicate} is a fact of an edge and never concluded`);
   if (!agrees(names.ruleTags, node.rule_id, node.rule_tag) || !agrees(names.ruleIds, node.rule_tag, node.rule_id))
-    say(`${node.rule_id} and ${node.rule_tag} are not each other's throughout the proof`);
+    say(`${node.rule_id} and ${node.rule_tag} do not belong together everywhere in the proof`);
   if (!agrees(names.steps, node.step_tag, node.id)) say(`${node.step_tag} is the tag of another conclusion`);
   const least = leastConfidence(node, nodes);
   if (least === undefined) say('it has no fact as a premise');

@@ -1,4 +1,4 @@
-// Compares two constants: in guards, and for the order of answers.
+// Compares two constants: in guards, and for the order in which answers list facts.
 
 import { compareTexts } from '../model/text-order.ts';
 import type { CompareOp, Constant } from './rule.ts';

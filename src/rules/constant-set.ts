@@ -1,5 +1,6 @@
-// A set of constants, each with a number. It consists of many small maps, because one map of
-// millions of entries blocks the thread for a tenth of a second whenever it grows.
+// A set of constants, to each of which a number can be assigned as its code. It consists of many
+// small maps, because one map of millions of entries blocks the thread for a tenth of a second
+// whenever it grows.
 
 import type { Constant } from './rule.ts';
 
@@ -29,7 +30,7 @@ export class ConstantSet {
     this.#shards[shardOf(value)]!.set(value, number);
   }
 
-  /** Returns -1 if the constant is not in the set. */
+  /** Returns the number assigned to a constant, or -1 if there is none. */
   numberOf(value: Constant): number {
     return this.#shards[shardOf(value)]!.get(value) ?? -1;
   }

@@ -32,12 +32,12 @@ function problemOf(
     return `${rule.id} has ${body.length} conditions, but there are ${node.premises.length} premises`;
   const premises = node.premises.map((id) => nodes.get(id));
   const bindings: Bindings = new Map();
-  // Facts are matched first, wherever they are in the body: they bind the variables that negations
-  // and guards are then compared with.
+  // Facts are matched first, wherever they are in the body: they bind the variables that occur in
+  // negations and guards.
   for (const pass of [isFactCondition, (condition: Condition) => !isFactCondition(condition)])
     for (const [at, condition] of body.entries())
       if (pass(condition) && !meets(premises[at], condition, bindings))
-        return `premise ${at + 1}, ${shown(node.premises[at])}, is not what ${rule.id} asks for there`;
+        return `premise ${at + 1}, ${shown(node.premises[at])}, is not what ${rule.id} asks for at this position`;
   if (node.predicate !== head.pred || !isInstance(head, node.args, bindings))
     return `${rule.id} concludes ${shown(textOf(head, bindings))} from these premises, not ${shown(node.fact)}`;
   const expected = confidence * (leastConfidence(node, nodes) ?? Number.NaN);
@@ -66,7 +66,7 @@ function meets(node: ProofNode | undefined, condition: Condition, bindings: Bind
         isInstance(condition.atom, node.args, bindings)
       );
     case 'compare':
-      // checkStatements checks that the guard holds.
+      // `checkStatements` checks that the guard holds.
       return (
         node.kind === 'guard' &&
         node.compare[1] === condition.op &&

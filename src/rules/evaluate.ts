@@ -33,15 +33,15 @@ import type { Steps } from '../schedule/steps.ts';
 export { Model };
 
 export interface EvaluateLimits {
-  /** Most facts that rules may derive. */
+  /** Maximum number of facts that rules may derive. */
   facts: number;
-  /** Most rounds of one stratum. */
+  /** Maximum number of rounds in one stratum. */
   rounds: number;
 }
 
 export const DEFAULT_LIMITS: EvaluateLimits = { facts: 10_000_000, rounds: 1_000_000 };
 
-/** Rows that one step tries: about a millisecond. */
+/** Number of rows that one step tries. This takes about a millisecond. */
 const STEP_ROWS = 30_000;
 /**
  * The costs of running a rule once (besides the rows that it tries), of planning it, and of a
@@ -52,7 +52,7 @@ const PLAN_ROWS = 1000;
 const ROUND_ROWS = 100;
 
 /**
- * Applies all rules in `set`, disabled ones included, so the caller removes those first. `base`
+ * Applies all rules in `set`, even disabled ones, so the caller must remove those first. `base`
  * contains facts of any predicates; their confidence is 1. Yields about every 1 to 2 ms, or every
  * 10 ms when there are millions of facts. The result does not depend on the order of the facts and
  * rules. Throws `too_many_facts`.
@@ -158,8 +158,8 @@ class StratumRun implements Round {
   }
 
   /**
-   * Begins a round; its delta is what the last round added or improved. Returns false if that is
-   * nothing.
+   * Begins a round. Its delta consists of the facts that the last round added or improved. Returns
+   * false if the delta is empty.
    */
   #next(): boolean {
     let some = false;
@@ -191,8 +191,8 @@ class StratumRun implements Round {
   }
 
   /**
-   * Applies a rule. `place` is the atom that is matched with the delta; -1: every atom is matched
-   * with all rows.
+   * Applies a rule. `place` is the position of the atom that is matched with the delta. If it is
+   * -1, every atom is matched with all rows.
    */
   *#apply(one: NumberedRule, place: number): Steps<void> {
     const key = `${one.number} ${place}`;
@@ -242,8 +242,8 @@ class StratumRun implements Round {
   }
 
   /**
-   * Returns an `Emit` that keeps the derivation with the best confidence; of several such, one with
-   * the least depth.
+   * Returns an `Emit` that keeps the derivation with the best confidence and, among equally good
+   * ones, the one with the least depth.
    */
   #emit({ rule, number }: NumberedRule, { head, premises, levels }: RulePlan): Emit {
     const progress = this.#progress.get(rule.head.pred)!;

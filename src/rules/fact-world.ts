@@ -12,7 +12,7 @@ import type { ParsedRule } from './rule.ts';
 import type { RuleSet } from './rule-set.ts';
 import { rowsFrom, sortRows } from './sort-rows.ts';
 
-/** Values that one step loads: about a millisecond. */
+/** Number of values that one step loads. This takes about a millisecond. */
 const LOAD_VALUES = 10_000;
 
 export interface PredicateFacts {
@@ -36,8 +36,9 @@ export class FactWorld {
   }
 
   /**
-   * Loads the facts in the order of answers, so that the order in which they were added does not
-   * matter. Throws RangeError if a fact has another number of arguments than in the rules.
+   * Loads the facts, sorted as in answers, so that the order in which they were added does not
+   * matter. Throws `RangeError` if a fact has another number of arguments than its predicate has in
+   * the rules.
    */
   static *load(set: RuleSet, base: BaseFacts): Steps<FactWorld> {
     const world = new FactWorld(yield* Interner.of(yield* allConstants(set, base)));
@@ -113,7 +114,10 @@ function* allConstants(set: RuleSet, base: BaseFacts): Steps<ConstantSet> {
   return constants;
 }
 
-/** Returns for each head the number of positive atoms in its longest rule. */
+/**
+ * Returns for each predicate that rules derive the maximum number of positive atoms in one of these
+ * rules.
+ */
 function premiseWidths(rules: readonly ParsedRule[]): Map<string, number> {
   const widths = new Map<string, number>();
   for (const { head, body } of rules) {

@@ -17,10 +17,7 @@ export interface Fault {
 
 /** Maximum number of sentences in the detail of an error. */
 const MAX_SENTENCES = 5;
-/**
- * Maximum number of errors in an answer: more than one rule can have of a kind, but few enough to
- * read.
- */
+/** Maximum number of errors in an answer, so that a person can still read it. */
 export const MAX_ERRORS = 200;
 const MAX_SHOWN = 60;
 

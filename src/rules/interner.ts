@@ -1,5 +1,5 @@
-// Numbers the constants in the order of answers. Two constants of the same type then compare as
-// their numbers do.
+// Assigns a number to each constant, in the order in which answers list constants. Two constants of
+// the same type then compare as their assigned numbers do.
 
 import { compareTexts } from '../model/text-order.ts';
 import type { Steps } from '../schedule/steps.ts';
@@ -8,15 +8,16 @@ import type { ConstantSet } from './constant-set.ts';
 import type { CompareOp, Constant } from './rule.ts';
 import { sorted, sortedNumbers } from './sort-values.ts';
 
-/** Constants that one step of building handles: about a millisecond. */
+/** Number of constants that one step of building handles. This takes about a millisecond. */
 const BUILD_CONSTANTS = 10_000;
-/**
- * Matches the units for which the order of UTF-16 units may differ from the order of code points.
- */
+/** Matches the UTF-16 units whose order may differ from the order of code points. */
 const UNORDERED = /[\ud800-\uffff]/;
 
 export class Interner {
-  /** The constants by number: numbers in ascending order, then texts, then false and true. */
+  /**
+   * The constants by their assigned numbers: numbers in ascending order, then texts, then false and
+   * true.
+   */
   readonly values: readonly Constant[];
   readonly #constants: ConstantSet;
   readonly #firstText: number;
@@ -51,13 +52,14 @@ export class Interner {
     return this.values.length;
   }
 
-  /** Returns -1 if there is no such constant. */
+  /** Returns the number assigned to a constant, or -1 if there is no such constant. */
   numberOf(value: Constant): number {
     return this.#constants.numberOf(value);
   }
 
   /**
-   * Returns what `holds` of compare-values.ts returns, for two constants given by their numbers.
+   * Does the same as `holds` in compare-values.ts for two constants that are given by their
+   * assigned numbers.
    */
   holds(left: number, op: CompareOp, right: number): boolean {
     return this.#typeOf(left) === this.#typeOf(right) && orderHolds(left - right, op);

@@ -12,9 +12,9 @@ export interface AtomSize {
 }
 
 /**
- * Returns the places of the conditions in `body` in the order of evaluation. `first` is the
- * positive atom that must be first; -1: any may be. Every variable must occur in a positive atom
- * (safety.ts).
+ * Returns the places of the conditions in `body` in the order of evaluation. `first` is the place
+ * of the positive atom that must come first; -1: any positive atom may. Every variable must occur
+ * in a positive atom (safety.ts).
  */
 export function joinOrder(body: readonly Condition[], first: number, sizeOf: (place: number) => AtomSize): number[] {
   const bound = new Set<string>();

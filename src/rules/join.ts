@@ -70,7 +70,7 @@ export class Join {
   readonly #rows: Int32Array;
   /** What each level tries next: a row, or a place in an index or in the delta. */
   readonly #next: Int32Array;
-  /** Where each level ends. */
+  /** The end of what each level tries, exclusive. */
   readonly #ends: Int32Array;
   /**
    * By level: rows from `#seen` on are not used, because they were added during the round. Rows
@@ -160,7 +160,7 @@ export class Join {
     return 0;
   }
 
-  /** Runs the innermost loop of most rules. */
+  /** Does the same as `#drain` for a sorted index. This is the innermost loop of most rules. */
   #drainSorted(at: number, budget: number): number {
     const level = this.#levels[at]!;
     const { rows } = level.sorted!;

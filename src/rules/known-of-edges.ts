@@ -17,9 +17,9 @@ export interface EdgeSaying {
 }
 
 /**
- * Returns what is known if `edges` are all the edges there are: any other fact about an edge does
- * not hold. Nothing is known about `bucket`, because edges do not contain the width of buckets, nor
- * about predicates that are not base predicates.
+ * Returns what is known about facts if there are no edges besides `edges`: any other fact about an
+ * edge does not hold. Nothing is known about `bucket`, because edges do not contain the width of
+ * buckets, nor about predicates that are not base predicates.
  */
 export function knownOfEdges(edges: readonly EdgeSaying[]): KnownFacts {
   const byId = new Map(edges.map((edge) => [edge.edge_id, edge]));

@@ -22,7 +22,7 @@ export interface Derivation {
   premises: number[];
 }
 
-/** Facts that one step numbers: some tenths of a millisecond. */
+/** Number of facts whose places one step records. This takes some tenths of a millisecond. */
 const STEP_FACTS = 50_000;
 /** The handle of a fact is the number of its predicate times this, plus its row. */
 const ROWS = 2 ** 32;
@@ -30,7 +30,10 @@ const ROWS = 2 ** 32;
 export class Model {
   readonly #world: FactWorld;
   readonly #rules: readonly CheckedRule[];
-  /** Places of facts in `derived`: by predicate, then by row (the first derived row is 0). */
+  /**
+   * Places of facts in the result of `derived`: by predicate, then by row, counted from the first
+   * derived row.
+   */
   readonly #places: Int32Array[] = [];
 
   constructor(world: FactWorld, rules: readonly CheckedRule[]) {
@@ -71,7 +74,7 @@ export class Model {
 
   /**
    * Returns the place of a derived fact in the result of `derived`, from 0. `derived` must have
-   * ended.
+   * been run to its end before.
    */
   placeOf(fact: number): number {
     const { number, given } = this.#predicate(fact);

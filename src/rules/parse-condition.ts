@@ -64,7 +64,7 @@ export function readCondition(
   return atom && { condition: { kind: 'atom', atom: atom.atom }, wire: atom.wire };
 }
 
-/** Returns which of the three forms the fields belong to. */
+/** Returns the fields that determine the form of a condition. A valid condition has exactly one. */
 function formsOf(fields: Fields): string[] {
   const isThere = (name: string) => fields[name] !== undefined && fields[name] !== null;
   const forms: string[] = ['not', 'compare'].filter(isThere);
@@ -98,7 +98,7 @@ const OPS_OF_WIRE: ReadonlyMap<unknown, CompareOp> = new Map<unknown, CompareOp>
   ['=', '=='],
   ...COMPARE_OPS.map((op) => [op, op] as const),
 ]);
-/** Operators of other languages, with ours for the hint. */
+/** Operators of other languages, each with the operator that an error suggests instead. */
 const FOREIGN_OPS: ReadonlyMap<unknown, CompareOp> = new Map<unknown, CompareOp>([
   ['===', '=='],
   ['!==', '!='],

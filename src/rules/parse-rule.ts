@@ -107,7 +107,7 @@ interface ReadCondition {
   readonly wire: WireCondition;
 }
 
-/** Returns undefined if a condition cannot be read. */
+/** Returns the conditions, or undefined if one of them cannot be read. */
 function readBody(fields: Fields, loc: Place, faults: Fault[]): ReadCondition[] | undefined {
   const body = fields.if;
   const place = [...loc, 'if'];

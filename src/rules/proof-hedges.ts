@@ -3,13 +3,13 @@
 import type { Steps } from '../schedule/steps.ts';
 import type { ProvenFacts } from './proof.ts';
 
-/** Facts that are visited between two yields: one or two milliseconds. */
+/** Number of facts that are visited between two yields. This takes one or two milliseconds. */
 const FACTS_BETWEEN_YIELDS = 500;
 
 /**
- * Returns the ids of all edges in the proof of `goal`, ascending: those that the proof's
- * `hedge_tags` name. The cost is linear in the size of the proof. `isEdge` returns whether given
- * facts with this number as their first argument are about an edge.
+ * Returns the ids of all edges in the proof of `goal`, ascending. They are the edges that the
+ * `hedge_tag` fields of the proof name. The cost is linear in the size of the proof. `isEdge`
+ * returns whether given facts with this number as their first argument are about an edge.
  */
 export function* hedgesOf(
   model: ProvenFacts,

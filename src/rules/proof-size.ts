@@ -3,7 +3,7 @@
 import type { Steps } from '../schedule/steps.ts';
 import type { ProvenFacts } from './proof.ts';
 
-/** Facts that are visited between two yields: about a millisecond. */
+/** Number of facts that are visited between two yields. This takes about a millisecond. */
 const FACTS_BETWEEN_YIELDS = 2000;
 
 /**

@@ -86,11 +86,14 @@ export interface ProofTags {
   stepTag(fact: number): string;
   /** Returns `RULE-<n>`. */
   ruleTag(ruleId: string): string;
-  /** Returns undefined if given facts whose first argument is this number are not about an edge. */
+  /**
+   * Returns the table and time of the edge with this id. Returns undefined if given facts with this
+   * number as their first argument are not about an edge.
+   */
   edge(edgeId: number): { table: string; event_ts: number } | undefined;
 }
 
-/** Facts that are visited between two yields: one or two milliseconds. */
+/** Number of facts that are visited between two yields. This takes one or two milliseconds. */
 const FACTS_BETWEEN_YIELDS = 500;
 
 /**
@@ -137,7 +140,7 @@ interface Frame {
   derivation: Derivation | undefined;
 }
 
-/** Pushes the premises so that the first one is on top. */
+/** Pushes the premises that are not in the draft yet, so that the first one is on top. */
 function pushMissing(premises: readonly number[], draft: Draft, open: ReadonlySet<number>, stack: Frame[]): void {
   for (let at = premises.length - 1; at >= 0; at--) {
     const premise = premises[at]!;

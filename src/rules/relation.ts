@@ -1,5 +1,5 @@
-// The facts of one predicate as columns of constant numbers. Each fact is stored once, with its
-// confidence and its derivation.
+// The facts of one predicate as columns of numbers that stand for constants (interner.ts). Each
+// fact is stored once, with its confidence and its derivation.
 //
 // Invariants: Rows are never moved or removed. Each premise of a row has a lower depth than the
 // row, or it has the same depth, was found earlier and has at least the row's confidence.
@@ -13,7 +13,7 @@ import type { Steps } from '../schedule/steps.ts';
 const MOST_PAIRS = 2 ** 24;
 /** Up to this many rows, arrays grow at once; beyond that, `makeRoom` lets them grow in steps. */
 const FEW_ROWS = 16_384;
-/** Rows that one step of growing handles: a fraction of a millisecond. */
+/** Number of rows that one step of growing handles. This takes a fraction of a millisecond. */
 const STEP_ROWS = 20_000;
 /** The value in `rules` for a fact that was given. */
 export const GIVEN = -1;
@@ -26,14 +26,19 @@ export class Relation {
   count = 0;
   columns: Int32Array[];
   confidences: Float64Array;
-  /** Number of rule applications below each fact; 0 for given facts. */
+  /**
+   * Number of rule applications on the longest path from given facts to each fact; 0 for given
+   * facts.
+   */
   depths: Int32Array;
-  /** Number of the rule in its set, or GIVEN for given facts. */
+  /** Number of the rule in its set, or `GIVEN` for given facts. */
   rules: Int32Array;
   /** `width` premises for each row, in the order of the rule's positive atoms. */
   premises: Int32Array;
   readonly #constants: number;
-  /** Row + 1 at the place given by the hash, or by the pair itself; 0: free. */
+  /**
+   * Row + 1 in the slot that the tuple's hash, or the pair itself, determines; 0: the slot is free.
+   */
   #slots: Int32Array;
   #mask: number;
   #isPairTable = false;
@@ -156,8 +161,8 @@ export class Relation {
   }
 
   /**
-   * Returns the number of different values in a column, at least 1. The number may be out of date:
-   * the relation then had at least half as many rows as now.
+   * Returns the number of different values in a column, at least 1. The number may be out of date,
+   * but the relation had about half as many rows or more when it was counted.
    */
   distinct(column: number): number {
     const known = this.#distinct[column]!;

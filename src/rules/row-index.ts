@@ -4,7 +4,7 @@
 import type { Steps } from '../schedule/steps.ts';
 import { grown, type Relation } from './relation.ts';
 
-/** Rows that one step of building handles: some tenths of a millisecond. */
+/** Number of rows that one step of building handles. This takes some tenths of a millisecond. */
 const BUILD_ROWS = 20_000;
 
 /** An index on one column of a complete relation: rows with the same value are adjacent. */

@@ -23,8 +23,8 @@ export interface RulePlan {
 const FEW_ROWS = 8;
 
 /**
- * Plans the application of a rule. `first` is the positive atom that is matched with the delta; -1:
- * none is. `growing` are the predicates that may still get facts.
+ * Plans the application of a rule. `first` is the place of the positive atom that is matched with
+ * the delta; -1: none is. `growing` are the predicates that may still get facts.
  */
 export function* planRule(
   rule: CheckedRule,

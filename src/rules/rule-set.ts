@@ -22,7 +22,10 @@ export interface RuleSet {
   readonly rules: readonly CheckedRule[];
   /** Number of strata; 0 without rules. */
   readonly strataCount: number;
-  /** Returns 0 for base predicates and for predicates that no rule derives. */
+  /**
+   * Returns the stratum of a predicate: 0 for base predicates and for predicates that no rule
+   * derives.
+   */
   stratumOf(pred: string): number;
   /**
    * Returns the number of arguments of a predicate, also of base predicates. Returns undefined for
@@ -123,7 +126,7 @@ function idFaults(rules: readonly ParsedRule[]): Fault[] {
 
 /**
  * Checks that each predicate always has the same number of arguments, and adds these numbers to
- * `arities`. Base predicates, which are in `arities` from the start, are checked by safetyFaults.
+ * `arities`. Base predicates, which are in `arities` from the start, are checked by `safetyFaults`.
  */
 function arityFaults(rules: readonly ParsedRule[], arities: Map<string, number>): Fault[] {
   const faults: Fault[] = [];

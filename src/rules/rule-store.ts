@@ -2,8 +2,8 @@
 // with all other rules.
 //
 // Invariants: The stored rules are durable and passed `ruleSetOf` as a whole. Changes run one after
-// the other (#last); otherwise two rules that are each valid alone could be stored although they
-// conflict.
+// the other (`#last`). If they did not, two rules that are each valid alone could both be stored
+// although they conflict.
 
 import { type FieldError, HedgerowError, refusal } from '../errors.ts';
 import { didYouMean } from '../model/suggestions.ts';
@@ -12,7 +12,7 @@ import { readRule } from './parse-rule.ts';
 import type { ParsedRule, Rule, RuleSummary } from './rule.ts';
 import { type RuleSet, ruleSetOf } from './rule-set.ts';
 
-/** The functions of the engine's documents that the store uses. */
+/** The part of the engine's document storage that the store uses. */
 export interface RuleDocuments {
   /**
    * Returns the entries in the order in which they were first stored. The caller must not change
@@ -20,8 +20,8 @@ export interface RuleDocuments {
    */
   entries(store: string): [id: string, value: unknown][];
   /**
-   * Resolves when all changes are durable. A null value removes the entry. `attach` makes the
-   * answer that is stored together with the changes.
+   * Stores changes; resolves when all of them are durable. A null value removes the entry. `attach`
+   * makes the answer that is stored together with the changes.
    */
   change(changes: readonly { store: string; id: string; value: unknown }[], attach?: () => unknown): Promise<number>;
 }
@@ -68,7 +68,7 @@ export class RuleStore {
     });
   }
 
-  /** Throws `rule_not_found`. */
+  /** Returns a stored rule. Throws `rule_not_found`. */
   get(id: string): StoredRule {
     return storedIn(this.#set, id);
   }

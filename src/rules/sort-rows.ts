@@ -1,14 +1,14 @@
-// Sorts rows of constant numbers by the first column, then the second, and so on.
+// Sorts rows of numbers that stand for constants: by the first column, then the second, and so on.
 
 import type { Steps } from '../schedule/steps.ts';
 
-/** Rows that one step takes: some tenths of a millisecond. */
+/** Number of rows that one step handles. This takes some tenths of a millisecond. */
 const STEP_ROWS = 20_000;
-/** Constants that one step handles. */
+/** Number of constants that one step handles. */
 const STEP_CONSTANTS = 500_000;
 /**
- * Rows are sorted by comparing if there are few of them and many constants: at most MOST_COMPARED
- * rows, and more than COUNTING_SHARE constants per row. Otherwise they are sorted by counting.
+ * Rows are sorted by comparing if there are few of them and many constants: at most `MOST_COMPARED`
+ * rows, and more than `COUNTING_SHARE` constants per row. Otherwise they are sorted by counting.
  */
 const COUNTING_SHARE = 8;
 const MOST_COMPARED = 4096;

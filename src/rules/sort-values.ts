@@ -1,8 +1,12 @@
-// Sorts many values step by step: first pieces of them, then pairs of pieces are merged.
+// Sorts many values step by step: sorts pieces of them, then merges pairs of pieces until one piece
+// is left.
 
 import type { Steps } from '../schedule/steps.ts';
 
-/** Values that one step sorts (numbers, other values) or merges: about a millisecond. */
+/**
+ * Number of values that one step sorts (numbers, then other values) or merges. Each of these steps
+ * takes about a millisecond.
+ */
 const PIECE_NUMBERS = 16_384;
 const PIECE = 2048;
 const STEP_VALUES = 8192;

@@ -6,13 +6,13 @@
 // component comes after all components that it needs (R. Tarjan, Depth-first search and linear
 // graph algorithms, SIAM J. Comput. 1(2), 1972). A negative edge inside a component closes a cycle
 // through a negation, so there is no order (Apt, Blair, Walker, Towards a theory of declarative
-// knowledge, 1988). Otherwise each component gets the least stratum that is not below the strata of
-// its positive premises and is above those of its negated ones. Base predicates and predicates
-// without rules have stratum 0. For example:
+// knowledge, 1988). If there is no such edge, each component gets the least stratum that is not
+// below the strata of its positive premises and is above those of its negated ones. Base predicates
+// and predicates without rules have stratum 0. For example:
 //
-//   linked(X, Y) if member(E, X), member(E, Y)                                stratum 0
-//   apart(X, Y) if member(E, X), member(F, Y), not linked(X, Y)               stratum 1
-//   p(X) if member(E, X), not q(X);  q(X) if member(E, X), not p(X)           a cycle
+//   linked(X, Y) if member(E, X), member(E, Y) stratum 0
+//   apart(X, Y) if member(E, X), member(F, Y), not linked(X, Y) stratum 1
+//   p(X) if member(E, X), not q(X); q(X) if member(E, X), not p(X) a cycle
 
 import type { ParsedRule } from './rule.ts';
 
@@ -114,7 +114,10 @@ function componentsOf(graph: Graph): string[][] {
 
 type Inside = (from: string, edge: Edge) => boolean;
 
-/** Returns a shortest cycle through each negative edge that is on one, but each cycle only once. */
+/**
+ * For each negative edge that is on a cycle, returns a shortest cycle through it. No cycle is
+ * returned twice.
+ */
 function cyclesOf(graph: Graph, inside: Inside, rules: readonly ParsedRule[]): Cycle[] {
   const cycles = new Map<string, Cycle>();
   let searches = 0;

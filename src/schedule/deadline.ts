@@ -1,6 +1,6 @@
 // Limits how long work may take: one signal that combines a time limit with the caller's signal.
 
-/** Longest delay that timers support. */
+/** Longest delay that timers support, in milliseconds. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export class Deadline {
@@ -10,7 +10,7 @@ export class Deadline {
   readonly #caller: AbortSignal | undefined;
 
   /**
-   * `ms` is the time limit from now; undefined means no limit. `late` makes the abort reason when
+   * `ms` is the time limit from now; undefined means no limit. `late` returns the abort reason when
    * the limit expires.
    */
   constructor(ms: number | undefined, late: (ms: number) => Error, caller?: AbortSignal) {

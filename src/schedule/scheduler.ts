@@ -12,7 +12,7 @@
 //   turn n+1: step of C | ...
 //
 // Tasks run round-robin, one step each, so long tasks do not delay each other's progress by more
-// than a step each. Every second place of a turn is for paused work, if there is any. A commit or a
+// than a step each. Every second step of a turn is for paused work, if there is any. A commit or a
 // compaction may hold a lock that many tasks and requests wait for, so it must not become slower as
 // their number grows.
 //
@@ -44,13 +44,13 @@ export interface Watch {
 }
 
 export interface SchedulerFigures {
-  /** Turns of the event loop in which long work ran. */
+  /** Number of turns of the event loop in which long work ran. */
   readonly turns: number;
   readonly steps: number;
   /** Longest time in milliseconds that long work took in one turn since the start. */
   readonly longestTurnMs: number;
   readonly longestStepMs: number;
-  /** Steps that took more than LONG_STEP_MS. */
+  /** Number of steps that took more than LONG_STEP_MS. */
   readonly longSteps: number;
 }
 
@@ -59,13 +59,13 @@ const TURN_MS = 5;
 /** A step longer than this delays other work noticeably. */
 export const LONG_STEP_MS = 20;
 
-/** Use one per thread: two of them would take twice the time of a turn. */
+/** Use one scheduler per thread: two of them would take up to twice TURN_MS per turn. */
 export class Scheduler {
   readonly #now: () => number;
   readonly #tasks: Step[] = [];
   /** Functions that resolve the promises of `pause`. */
   readonly #paused: (() => void)[] = [];
-  /** Whether the next place of the turn is for paused work. */
+  /** Whether the next step of the turn is for paused work. */
   #isPausedNext = true;
   #scheduled = false;
   /** Clock readings in milliseconds: start of this turn, and end of its last step. */
@@ -183,8 +183,8 @@ export class Scheduler {
   }
 
   /**
-   * Node runs a nextTick callback requested in a microtask after the last microtask, including
-   * microtasks that the resumed work adds.
+   * A `nextTick` callback requested in a microtask is run by Node after the last microtask,
+   * including microtasks that the resumed work adds.
    */
   readonly #afterMicrotasks = (): void => process.nextTick(this.#resumed);
 

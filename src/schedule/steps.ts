@@ -58,7 +58,7 @@ export function* forward(end: number, next: (from: number) => number): Steps<voi
 const SLICE_US = 3000;
 
 export interface Pauses {
-  /** Monotonic microseconds. */
+  /** Microseconds of a monotonic clock. */
   readonly nowUs: () => number;
   /** Resolves after other work has had a turn (Scheduler.pause). */
   readonly pause: () => Promise<void>;

@@ -1,5 +1,5 @@
-// Converts log frames to the files of a log directory (FORMAT.md), for a backup. So the frames of
-// any log implementation can later be opened as a log in files.
+// Converts log frames to the files of a log directory (FORMAT.md), for a backup. The frames may
+// come from any implementation of the log; the result can be opened as a log in files.
 //
 // The frames are read twice. A tar entry starts with its size, so a first pass determines which
 // frames each file contains and how large the file is.
@@ -33,28 +33,28 @@ export interface ArchivedFile {
   chunks: () => AsyncIterable<Uint8Array>;
 }
 
-/** The LSNs, and the size, of the frames in a file. */
+/** The frames in one file: those with the LSNs `firstLsn` to `stopLsn` - 1. */
 interface FilePlan {
   sequence: number;
   firstLsn: number;
   stopLsn: number;
-  /** Total bytes of the frames. */
+  /** Total size of the frames in bytes. */
   frameBytes: number;
 }
 
 /** The epoch of all files in an archive. */
 const EPOCH = 1;
 /**
- * A file with this many bytes of frames is followed by another file. Files are limited because the
- * whole newest file is read when a log is opened.
+ * After a frame with which a file reaches this size, a new file begins. The size is limited because
+ * the whole newest file is read when a log is opened.
  */
 const FILE_BYTES = 2 ** 24;
-/** Bytes per chunk. A larger frame is not copied as a whole. */
+/** Size of a chunk in bytes. A frame with a larger payload is yielded in pieces. */
 const PIECE_BYTES = 2 ** 17;
 
 /**
- * Yields the files of the directory `dir` with the frames of the lease, and then a mark file as for
- * a log that was closed in order at `lease.lastLsn`. Throws `corrupt`.
+ * Yields the files of a log directory `dir` that contains the frames of the lease: the log files,
+ * then the mark file of a log that was closed in order at `lease.lastLsn`. Throws `corrupt`.
  */
 export async function* archivedLog(
   dir: string,
@@ -76,8 +76,8 @@ export async function* archivedLog(
 }
 
 /**
- * Returns which frames each file contains. There is at least one file: without frames, its header
- * records the LSN at which the log continues.
+ * Determines which frames each file contains. There is at least one file: if there are no frames,
+ * its header records the LSN at which the log continues.
  */
 async function planFiles(lease: LogLease): Promise<FilePlan[]> {
   const plans: FilePlan[] = [];

@@ -18,7 +18,7 @@
 //    published socket therefore listens until its process withdraws or dies. Between bind and
 //    listen, when the socket would look dead, it still has the draft name.
 // 3. Look again. If no other live socket exists, this process holds the lock. If another process
-//    holds the lock: withdraw (remove the own socket) and stop with an error. If there is a
+//    holds the lock: withdraw (remove its own socket) and stop with an error. If there is a
 //    candidate with a smaller id: withdraw and start again at step 1. If all other candidates have
 //    greater ids: stay published, wait, and look again.
 //
@@ -26,7 +26,7 @@
 // has published. A directory listing contains every name that exists during the whole listing, so B
 // sees A. A's socket accepts connections as long as A lives and has not withdrawn, so B never
 // concludes that it is alone. The lock of a dead process needs no special case: a dead socket is
-// only removed, never taken over, and two candidates that find one both publish their own sockets.
+// only removed, never taken over, and every candidate that finds one publishes its own socket.
 //
 // Why some candidate gets the lock: the candidate with the smallest published id never withdraws
 // for a greater id. The others withdraw when they look, and then wait at step 1.
@@ -72,14 +72,14 @@ export interface LockSystem {
 const MAX_ROUNDS = 400;
 /**
  * If a live socket that the lock file does not name gives no answer in this many rounds, its
- * process is considered a holder that is stopped.
+ * process is assumed to be the holder, suspended by a signal.
  */
 const MAX_SILENT_ROUNDS = 5;
 const MIN_WAIT_MS = 2;
 const MAX_WAIT_MS = 15;
 /**
- * Socket names have a length limit, so in them a lock file name longer than this is replaced by a
- * hash.
+ * A lock file name longer than this is replaced by a hash in the names of sockets, because the
+ * system limits the length of a socket's path.
  */
 const MAX_BASE_BYTES = 32;
 

@@ -18,13 +18,13 @@ const INITIAL_BYTES = 2 ** 18;
 /** If a group has grown beyond this size, it releases its memory when it is cleared. */
 const KEPT_BYTES = 2 ** 22;
 /**
- * Number of bytes that are copied or checksummed at a time when a frame is built in slices, which
- * takes at most a millisecond.
+ * Number of bytes in a slice of a frame that is built in slices. Copying a slice, or computing its
+ * checksum, takes at most a millisecond.
  */
 const SLICE_BYTES = 2 ** 20;
 
 export class FrameGroup {
-  /** Number of bytes of complete frames in `bytes`. */
+  /** Number of bytes at the start of `bytes` that complete frames occupy. */
   used = 0;
   frames = 0;
   operations = 0;

@@ -25,8 +25,8 @@ export interface FileHeader {
   sequence: number;
   firstLsn: number;
   /**
-   * Size of the file in bytes while it is the newest. A file is filled with zeros up to this size,
-   * and synced, before it gets its name.
+   * Size of the file in bytes while it is the newest log file. A file is filled with zeros up to
+   * this size, and synced, before it gets its name.
    */
   fileBytes: number;
 }
@@ -108,8 +108,8 @@ export function decodeFileHeader(path: string, bytes: Uint8Array, crc32c: Crc32c
 
 /**
  * Completes the frame at `offset` in `region`, whose payload and padding are already in place:
- * writes its header with the checksum. Takes separate numbers and no object because this runs for
- * every append.
+ * writes its header with the checksum. Takes separate numbers instead of an object because this
+ * runs for every append.
  */
 export function encodeFrame(
   region: Region,
@@ -207,8 +207,9 @@ export function readExpectedFrame(
 }
 
 /**
- * Searches for a complete frame of this epoch with a first LSN of at least `lsn`. Returns the first
- * offset from `from` on at which such a frame starts, or -1. Offsets are multiples of 8.
+ * Searches for a complete frame of this epoch with a first LSN of at least `lsn`. Returns the
+ * smallest offset, at least `from`, at which such a frame starts, or -1. Frames start at multiples
+ * of 8.
  */
 export function findFrame(region: Region, from: number, epoch: number, lsn: number, crc32c: Crc32c): number {
   const { bytes, view } = region;
@@ -220,7 +221,7 @@ export function findFrame(region: Region, from: number, epoch: number, lsn: numb
   return -1;
 }
 
-/** Returns whether all bytes from `from` on are 0. */
+/** Returns whether all bytes at and after the offset `from` are 0. */
 export function isZeroFrom(region: Region, from: number): boolean {
   const { bytes, view } = region;
   let offset = from;

@@ -56,7 +56,7 @@ export interface Fs {
   exists(path: string): boolean;
   /**
    * Returns the type of the entry at the path itself, without following a symbolic link; null if
-   * there is none.
+   * there is no entry.
    */
   kindOf(path: string): 'file' | 'directory' | 'link' | 'other' | null;
   /** Returns the absolute path with every symbolic link resolved. Throws ENOENT. */
@@ -71,7 +71,7 @@ export interface Fs {
   /** Renames a file atomically; replaces `to` if it exists. */
   rename(from: string, to: string): Promise<void>;
   /**
-   * Renames a file to a name that must be unused: rejects with EEXIST if it exists, and never
+   * Renames a file to a name that must be unused: rejects with EEXIST if `to` exists, and never
    * replaces a file. After a crash the file may have both names.
    */
   renameNew(from: string, to: string): Promise<void>;

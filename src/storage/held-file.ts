@@ -37,7 +37,7 @@ export async function writeHeldFile(
   records: AsyncIterable<HeldRecord>,
   crc32c: Crc32c,
 ): Promise<number> {
-  // An existing file was left by a crash, before a manifest listed it.
+  // A file that exists here was left by a crash before a manifest listed it.
   if (fs.exists(path)) await fs.remove(path);
   const handle = fs.open(path, 'create');
   let bytes = HEADER_BYTES;
@@ -112,7 +112,7 @@ function readRecord(handle: FileHandle, path: string, at: number, bytes: number,
   const payload = read(handle, at + RECORD_HEADER_BYTES, length);
   const sum = crc32c(payload, crc32c(head.subarray(4), 0)) >>> 0;
   if (payload.length !== length || sum !== view.getUint32(0, true))
-    throw corruption(path, at, 'the checksum of a record of operations does not hold');
+    throw corruption(path, at, 'the checksum of a record of operations does not match');
   return { lsn: view.getUint32(12, true) * WORD + view.getUint32(8, true), payload };
 }
 

@@ -1,4 +1,4 @@
-// Lists the frames of a log file, good and bad ones, for commands that people use to inspect a log.
+// Lists the frames of a log file, valid and damaged, for the commands that inspect a log.
 
 import type { Crc32c } from './crc32c.ts';
 import {
@@ -17,13 +17,13 @@ import { readFully, readWhole } from './whole-file.ts';
 
 /**
  * A frame, or a place where a frame should be. `ok` means that the frame is complete, that its
- * checksum matches, that it has the epoch of the file, and that its LSN follows the previous frame.
- * For a bad place, the other fields are what was found there, or zeros.
+ * checksum matches, that it has the epoch of the file, and that its LSNs follow those of the
+ * previous frame. If `ok` is false, the other fields contain what was found there, or zeros.
  */
 export interface InspectedFrame {
   offset: number;
   firstLsn: number;
-  /** Number of operations; 0 for a seal, and usually for a bad place. */
+  /** Number of operations; 0 for a seal, and usually if `ok` is false. */
   operations: number;
   payloadBytes: number;
   epoch: number;
@@ -43,8 +43,8 @@ export function readLogFileHeader(fs: Fs, path: string, crc32c: Crc32c): FoundHe
 }
 
 /**
- * Yields every frame in the file. After a bad place, continues at the next complete frame. Ends
- * where only zeros follow. Throws `corrupt` if the file header is invalid.
+ * Yields every frame in the file. After a place without a complete frame, continues at the next
+ * complete frame. Ends where only zeros follow. Throws `corrupt` if the file header is invalid.
  */
 export function* inspectLogFile(fs: Fs, path: string, crc32c: Crc32c): Iterable<InspectedFrame> {
   const region = regionOf(readWhole(fs, path));

@@ -37,9 +37,9 @@ export type Link = (from: string, to: string) => void;
  * Writes `holder` to the lock file. Throws `conflict` if the file names another live process.
  *
  * Two processes of this build never do this at the same time, because the lock socket excludes one
- * of them. But a process of an older build may do it too. So the file is completed under another
- * name and then linked into place. And a file whose holder is dead is first renamed and then read
- * again, to detect that another process has just replaced it.
+ * of them. But a process of an older build may write the file at the same time. Therefore the file
+ * is completed under another name and then linked into place. A file whose holder is dead is first
+ * renamed and then read again, to detect that another process has just replaced it.
  */
 export function takeLockFile(path: string, holder: LockHolder, link: Link): void {
   const mine = JSON.stringify(holder);
@@ -62,14 +62,14 @@ export function releaseLockFile(path: string, holder: LockHolder): void {
 export function tooManyStarts(path: string): HedgerowError {
   return new HedgerowError(
     'conflict',
-    `The lock ${path} changes hands too quickly: several processes start on this directory at once. Start one.`,
+    `The lock ${path} changes hands too quickly: several processes start on this directory at once. Start only one.`,
     { fields: { file: path } },
   );
 }
 
 /**
- * Returns a text such as `process 17`. It includes the host if that is not this one, because a PID
- * means nothing on another host.
+ * Returns a text such as `process 17`. The text names the holder's host unless it is this host,
+ * because a PID means nothing on another host.
  */
 export function nameOf(holder: LockHolder): string {
   const isHere = holder.host === '' || holder.host === hostname();
@@ -88,7 +88,7 @@ function heldByFile(path: string, holder: LockHolder): HedgerowError {
     : `Stop process ${holder.pid} first`;
   return new HedgerowError(
     'conflict',
-    `The data directory is already open in ${nameOf(holder)}. ${advice}, or use another directory. If that process surely does not use it, remove ${path}.`,
+    `The data directory is already open in ${nameOf(holder)}. ${advice}, or use another directory. If you are sure that this process does not use it, remove ${path}.`,
     { fields: { file: path, pid: holder.pid } },
   );
 }
@@ -124,7 +124,7 @@ function writeNewFile(path: string, content: string): boolean {
 }
 
 /**
- * Removes the lock file of a dead process, whose content was `found`. If another process has
+ * Removes a lock file with the content `found`, whose holder is dead. If another process has
  * already replaced this file, puts the replacement back.
  */
 function moveAside(path: string, found: string, link: Link): void {

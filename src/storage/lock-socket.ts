@@ -1,4 +1,5 @@
-// Unix sockets for the directory lock: listens on a socket, and asks the listener on another one.
+// Unix sockets for the directory lock: listens on a socket, and asks the processes that listen on
+// others.
 
 import * as fs from 'node:fs';
 import * as net from 'node:net';
@@ -19,7 +20,7 @@ const ANSWER_MS = 1000;
 const MAX_ANSWER_CHARACTERS = 4096;
 /** Error codes of bind and listen if the file system or a sandbox does not allow sockets. */
 const NO_SOCKETS: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL', 'EAFNOSUPPORT', 'ENXIO'];
-/** Error codes of connect that do not exclude a live listener. */
+/** Error codes of connect that may also occur if the listener is alive. */
 const ALIVE: readonly unknown[] = ['EAGAIN', 'EACCES', 'EPERM', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTCONN'];
 
 /**
@@ -108,8 +109,8 @@ export function askSocket(path: string): Promise<string> {
 }
 
 /**
- * Calls `work` with a path that fits into a socket address. If the path itself is too long, this is
- * a path through an open descriptor of the directory.
+ * Calls `work` with a path that fits into a socket address: `path` itself or, if it is too long, a
+ * path through an open descriptor of the directory.
  */
 async function withShortPath<T>(path: string, work: (short: string) => Promise<T>): Promise<T> {
   if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return work(path);
@@ -126,7 +127,7 @@ async function withShortPath<T>(path: string, work: (short: string) => Promise<T
 function tooLong(path: string): HedgerowError {
   return new HedgerowError(
     'invalid_input',
-    `The path ${path} is longer than ${MAX_PATH_BYTES} bytes, the most that a Unix socket has room for on a system without /proc. Use a shorter data directory.`,
+    `The path ${path} is longer than ${MAX_PATH_BYTES} bytes, the maximum for a Unix socket on a system without /proc. Use a shorter data directory.`,
     { fields: { file: path } },
   );
 }

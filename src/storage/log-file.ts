@@ -117,7 +117,7 @@ export async function placeSpare(
 function takenOver(path: string): HedgerowError {
   return new HedgerowError(
     'conflict',
-    `Another process made the log file ${path}: it took over the data directory. This process refuses writes from now on. Stop it, and see that one process at a time uses the directory.`,
+    `Another process created the log file ${path}: it took over the data directory. This process refuses writes from now on. Stop this process, and make sure that only one process at a time uses the directory.`,
     { fields: { file: path } },
   );
 }
@@ -140,7 +140,7 @@ export async function trimFile(fs: Fs, { path, bytes }: ClosedLogFile): Promise<
   }
 }
 
-/** Returns the size of a file that has space for `bytes` of frames and a seal. */
+/** Returns the size of a file that has space for frames of `bytes` in total and a seal. */
 export function fileBytesFor(bytes: number): number {
   return FILE_HEADER_BYTES + bytes + FRAME_HEADER_BYTES;
 }

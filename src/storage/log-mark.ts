@@ -1,5 +1,5 @@
-// Encodes and decodes the file `log/mark` (FORMAT.md, "Mark"). It has two slots, which record what
-// the log must contain and which process writes the log, and a watermark.
+// Encodes and decodes the file `log/mark` (FORMAT.md, "Mark"). The file has a watermark and two
+// slots, which record what the log must contain and which process writes the log.
 
 import { corruption } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
@@ -112,7 +112,7 @@ export function decodeMark(path: string, bytes: Uint8Array, crc32c: Crc32c): Fou
     if (slot !== null && slotOffset(slot.counter) === index * MARK_PAGE_BYTES && slot.counter > (newest?.counter ?? 0))
       newest = slot;
   }
-  if (newest === null) throw corruption(path, 0, 'neither of its two slots holds');
+  if (newest === null) throw corruption(path, 0, 'neither of its two slots is valid');
   return { slot: newest, watermarkLsn: decodeWatermark(bytes, crc32c) };
 }
 
@@ -130,7 +130,7 @@ export function badSlots(bytes: Uint8Array, crc32c: Crc32c): number[] {
 }
 
 /**
- * Returns null if the slot is invalid, for example because it was never written or not completely.
+ * Returns null if the slot is invalid, for example because it was never written, or only partly.
  */
 function decodeSlot(file: Uint8Array, offset: number, crc32c: Crc32c): MarkSlot | null {
   const { bytes, view } = regionOf(file.subarray(offset, offset + SLOT_BYTES));

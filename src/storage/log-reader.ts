@@ -95,15 +95,14 @@ export async function* readLogFiles(
 /** Consecutive frames that were found at one offset. */
 interface FoundFrames {
   frames: LogFrame[];
-  /** Total bytes of the frames in the file; 0 if none was found. */
+  /** Total size of the frames in bytes; 0 if no frame was found. */
   bytes: number;
   /** LSN at which the next frame must start. */
   nextLsn: number;
 }
 
 /**
- * Returns the complete frames from the start of the window up to the first place without one, or up
- * to `stopLsn`.
+ * Returns the consecutive complete frames from the start of the window on, up to `stopLsn` at most.
  */
 function framesIn(window: Region, epoch: number, lsn: number, stopLsn: number, crc32c: Crc32c): FoundFrames {
   const frames: LogFrame[] = [];
@@ -137,8 +136,8 @@ async function addLargeFrame(
   const header = peekFrame(window, 0);
   if (header === null || header.epoch !== epoch || header.firstLsn !== found.nextLsn) return;
   const bytes = frameBytes(header.payloadBytes);
-  // A frame that fits into the window was found invalid there. A frame with an impossible length is
-  // rejected before memory is allocated for it.
+  // If the frame fits into the window, `framesIn` has found it invalid. A frame with an impossible
+  // length is rejected before memory is allocated for it.
   if (bytes <= window.bytes.length || header.payloadBytes > MAX_PAYLOAD_BYTES || offset + bytes > handle.size()) return;
   const { start, expected } = frameChecksum(window, 0);
   const frame = new Uint8Array(bytes);

@@ -1,8 +1,8 @@
 // Examines the log files found at open: determines which of them are needed, where the log ends,
 // and whether anything is missing (the recovery rule of FORMAT.md).
 //
-// Which files are needed: going back from the newest file, all up to the first one that begins at
-// or below `minimumLsn + 1`. Older files are obsolete.
+// Which files are needed: the newest file that begins at or below `minimumLsn + 1`, and all later
+// ones. Older files are obsolete.
 //
 // Where the log ends: at the first place in the newest file without a valid frame. A frame is valid
 // if it is complete, has a correct checksum and the epoch of the file, and starts at the LSN after
@@ -10,8 +10,8 @@
 // writes. Other bytes were left by an unfinished write and are dropped, unless they prove a loss.
 // Every frame records the LSN that was durable when the frame was made. So if a complete frame
 // follows whose `durableLsn` is at or above the LSN expected at the end, then an acknowledged
-// operation is damaged. This is corruption, and so is an end below an LSN that the manifest or the
-// mark says was in the log; opening then fails.
+// operation is damaged, and opening fails. It also fails if the log ends below an LSN that was in
+// the log according to the manifest or the mark.
 //
 // Example: frames with the LSNs 1-3 and 4-5, then an incomplete frame with LSN 6. If no frame
 // follows, the log ends at LSN 5. If a complete frame with LSN 9 follows that says "durable up to
@@ -87,8 +87,8 @@ export interface DroppedBytes {
 }
 
 /**
- * Reads the file headers and the newest file, and makes the end of the log durable. Throws
- * `corrupt`; then nothing was changed. The frames of older files are checked when they are read
+ * Reads the file headers and the newest file, and makes the end of the log durable. If it throws
+ * `corrupt`, nothing was changed. The frames of older files are checked when they are read
  * (log-reader.ts).
  */
 export async function recoverLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: LogBounds): Promise<RecoveredLog> {
@@ -125,8 +125,8 @@ export interface ExaminedLog {
 
 /** Examines the log files without changing anything. Throws `corrupt`. */
 export function examineLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: LogBounds): ExaminedLog {
-  // The mark is read before the files, because a server running at the same time may write more:
-  // then the files contain at least what the mark found requires.
+  // The mark is read before the files: a server that runs at the same time may write more, and the
+  // files then contain at least what this mark requires.
   const mark = readMark(fs, dir, crc32c);
   const { obsolete, needed } = selectFiles(fs, dir, crc32c, bounds.minimumLsn);
   const newest = needed.at(-1);
@@ -191,8 +191,8 @@ function checkSize({ path, fileBytes }: NeededFile, { bytes }: Region): void {
 }
 
 /**
- * Goes back from the newest file to the first one that begins at or below `minimumLsn + 1`. Older
- * files are obsolete.
+ * Goes back from the newest file until a file begins at or below `minimumLsn + 1`. Files older than
+ * that one are obsolete.
  */
 function selectFiles(
   fs: Fs,
@@ -251,8 +251,8 @@ export interface LogEnd {
   offset: number;
   lastLsn: number;
   /**
-   * The frames that no other frame proves durable, so that they must be written again. Empty if all
-   * are proven durable.
+   * The bytes of the last frames, which no later frame proves durable, so that they must be written
+   * again. Empty if all frames are proven durable.
    */
   unproven: Uint8Array;
   /** Whether only zeros follow the last frame. */
@@ -301,7 +301,7 @@ function skipProven(region: Region, end: number, provenLsn: number): number {
 }
 
 /**
- * Returns whether a complete frame after the bad place states that the LSN expected at this place
+ * Returns whether a complete frame after `badOffset` records that the LSN expected at `badOffset`
  * was durable.
  */
 function provesLoss(file: NeededFile, region: Region, badOffset: number, expectedLsn: number, crc32c: Crc32c): boolean {
@@ -315,8 +315,8 @@ function provesLoss(file: NeededFile, region: Region, badOffset: number, expecte
 }
 
 /**
- * Makes the end of the newest file durable by writing it again, because it may exist only in the
- * page cache (rule 8 of FORMAT.md).
+ * Makes the last frames of the newest file durable by writing them again, because they may exist
+ * only in the page cache (rule 8 of FORMAT.md).
  */
 async function settle(fs: Fs, file: NeededFile, end: LogEnd): Promise<void> {
   if (end.unproven.length === 0) return;
@@ -343,6 +343,6 @@ function usedFrom({ bytes }: Region, from: number): number {
  */
 export function badFrame(path: string, offset: number, expectedLsn: number, seen: FrameHeader | null): Error {
   const what =
-    seen === null ? 'no frame starts there' : `the frame there (operations from ${seen.firstLsn}) does not hold`;
+    seen === null ? 'no frame starts there' : `the frame there (operations from ${seen.firstLsn}) is not valid`;
   return corruption(path, offset, `operation ${expectedLsn} must follow, but ${what}`);
 }

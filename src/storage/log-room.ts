@@ -13,8 +13,8 @@ import type { Fs } from './fs.ts';
 import { fileBytesFor, prepareSpare, type Spare } from './log-file.ts';
 
 /**
- * Space reserved for urgent frames: 64 KB, or this part of a file if files are small (in tests).
- * Urgent frames are those that lead to free space or must not wait.
+ * Space reserved for urgent frames: 64 KB, or 1/8 of a file if files are small (in tests). A frame
+ * is urgent if writing it allows space to be freed, or if it must not wait.
  */
 const URGENT_BYTES = 2 ** 16;
 const URGENT_PART = 8;
@@ -41,8 +41,8 @@ export class LogRoom {
    */
   #spare: Promise<Spare | null> | null = null;
   /**
-   * Bytes of frames for which the spare has space; 0 if no spare is ready or if a queued frame will
-   * be written to it.
+   * Total size of the frames for which the spare has space, in bytes; 0 if no spare is ready or if
+   * a queued frame will be written to it.
    */
   #spareBytes = 0;
   /**
@@ -66,7 +66,7 @@ export class LogRoom {
 
   /**
    * Returns whether a frame of `bytes` (including header and padding) fits into the prepared
-   * space. Frames that are not urgent must leave the reserve.
+   * space. A frame that is not urgent must not use the space reserved for urgent frames.
    */
   fits(bytes: number, urgent: boolean): boolean {
     if (this.#overdrawn) return false;
@@ -156,9 +156,9 @@ export class LogRoom {
   }
 
   /**
-   * Replaces the current spare, if any, which is too small, by one with space for `bytes` of
-   * frames. It has `fileBytes` bytes, or fewer if the disk has not enough space. Its space counts
-   * as soon as the spare exists.
+   * Makes a spare with space for frames of `bytes` in total. It replaces the current spare, if any,
+   * which is too small. The file has `fileBytes` bytes, or fewer if the disk has not enough space.
+   * The space counts as soon as the spare exists.
    */
   #replace(bytes: number, fileBytes: number): void {
     const least = fileBytesFor(bytes);

@@ -2,9 +2,9 @@
 // frames. `log.ts` stores them in files. Every implementation must pass the tests in
 // `test/storage/log-contract.ts`.
 //
-// LSNs number the operations, from 1, without gaps. A frame is one atomic commit: it is in the log
-// completely, with all its LSNs, or not at all. durableLsn <= headLsn, and neither decreases while
-// the log is open. A log is "poisoned" after its first failure: it refuses writes until it is
+// The operations have consecutive LSNs, starting at 1. A frame is one atomic commit: it is in the
+// log completely, with all its LSNs, or not at all. durableLsn <= headLsn, and neither decreases
+// while the log is open. A log is "poisoned" after its first failure: it refuses writes until it is
 // opened again.
 
 import type { HedgerowError } from '../errors.ts';
@@ -35,8 +35,8 @@ export interface LogStore {
   /** The first failure, which poisoned the log; null if there was none. */
   readonly failed: HedgerowError | null;
   /**
-   * Whether the log itself proves that there was a manifest, so that the next open detects if the
-   * manifest is missing. While this is false, the manifest must be made durable before the first
+   * Whether the log itself proves that there was a manifest, so that the next open would notice a
+   * missing manifest. While this is false, the manifest must be made durable before the first
    * append.
    */
   readonly provesManifest: boolean;
@@ -49,8 +49,8 @@ export interface LogStore {
   /**
    * Like `append`, but for a frame of many megabytes. The frame is built in slices, with a `pause`
    * between them, and queued when it is complete. Until this resolves, nothing else may be appended
-   * and the parts must not change. Rejects with the errors that `append` throws; then nothing was
-   * queued.
+   * and the parts must not change. Rejects with the errors that `append` throws; if it rejects,
+   * nothing was queued.
    */
   appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number>;
   /**
@@ -114,7 +114,10 @@ export interface LogGroupFigures {
   frames: number;
   operations: number;
   bytes: number;
-  /** Time from the start of the write to the end of the sync, measured with `now`. */
+  /**
+   * Time from the start of the write to the end of the sync (with durability `async`, to the end of
+   * the write), measured with `now`.
+   */
   elapsedUs: number;
 }
 

@@ -2,14 +2,14 @@
 // commit), and returns the frames at the next open.
 //
 // While one group is being written, new frames are collected in another. So all frames that arrive
-// during a sync share the cost of the next one. Frames are written to preallocated files: a file is
-// filled with zeros and synced before it gets its name. Therefore an append does not change the
+// during a sync share the cost of the next sync. Frames are written to preallocated files: a file
+// is filled with zeros and synced before it gets its name. Therefore an append does not change the
 // file size, and fdatasync suffices. If a group does not fit into the rest of a file, it continues
 // in the spare file, which was prepared in the background (log-room.ts).
 //
 // Invariants: LSNs are assigned without gaps, from 1. durableLsn <= writtenLsn <= headLsn. At most
-// one write or sync runs at a time. onDurable reports the LSNs of a frame only after a sync
-// (durability `async`: after the write) that began after the frame's write ended. After the first
+// one write or sync runs at a time. onDurable reports the LSNs of a frame only after the frame was
+// written and a later sync has ended (with durability `async`: after the write). After the first
 // failed write or sync nothing is written any more (the log is "poisoned"), because a failed fsync
 // leaves the file in an unknown state. FORMAT.md describes the bytes, the recovery rule and the
 // reasons.
@@ -58,8 +58,9 @@ export interface LogOptions extends LogOpening {
 
 /**
  * Recovers the log in `dir` and opens it for one writer. The caller must hold the lock on the
- * directory. Rejects with `corrupt`; then the log is unchanged. From here on this process owns the
- * log: a process that still has it open detects this at its next new file or manifest.
+ * directory. If it rejects with `corrupt`, the log is unchanged. When it resolves, this process
+ * owns the log: another process that still has the log open detects this when it next creates a log
+ * file or installs a manifest.
  */
 export async function openLog(options: LogOptions): Promise<LogStore> {
   assert(options.durability === 'fsync' || options.scheduleSync !== undefined, 'async durability has a timer');
@@ -216,7 +217,7 @@ class FileLog implements LogStore {
   lease(fromLsn: number): LogLease {
     const { oldestLsn, durableLsn: lastLsn } = this;
     if (fromLsn < oldestLsn) {
-      const detail = `The log begins with LSN ${oldestLsn}: what was written from LSN ${fromLsn} on is not in it any more.`;
+      const detail = `The log begins with LSN ${oldestLsn}: older operations, such as LSN ${fromLsn}, were removed from it.`;
       throw new HedgerowError('invalid_lsn', detail, { fields: { oldest_lsn: oldestLsn } });
     }
     const lease = { fromLsn };
@@ -329,7 +330,8 @@ class FileLog implements LogStore {
       this.#poison(error);
       return;
     }
-    // Another process has taken over meanwhile and may have read the log without this group.
+    // If the log was poisoned meanwhile, another process has taken over, and may have read the log
+    // without this group.
     if (this.failed !== null) return;
     if (now !== undefined && group.frames > 0) {
       observe?.({ frames: group.frames, operations: group.operations, bytes: group.used, elapsedUs: now() - startUs });
@@ -431,7 +433,7 @@ class FileLog implements LogStore {
 
   /**
    * Records, with a seal and in the mark, that the last frames are durable and the log was closed
-   * in order. The frames are already synced, so nothing is lost if the seal is.
+   * in order. The frames are already synced, so the loss of the seal would not lose any data.
    */
   async #seal(): Promise<void> {
     this.assertOwner();
@@ -472,7 +474,7 @@ function failureOf(cause: unknown, path: string): HedgerowError {
   const advice = full ? 'Free disk space, then restart' : 'Check the disk and the system journal, then restart';
   return new HedgerowError(
     full ? 'disk_full' : 'log_failed',
-    `The log cannot be written any more (${path}: ${reason}). Reads go on, writes are refused. ${advice}: only a restart makes sure what is on the disk.`,
+    `The log cannot be written any more (${path}: ${reason}). Reads go on, writes are refused. ${advice}: only a restart can determine what is on the disk.`,
     { fields: { file: path }, cause },
   );
 }

@@ -46,7 +46,7 @@ export function readManifestFile(fs: Fs, path: string, crc32c: Crc32c): unknown 
 }
 
 /**
- * Number of bytes of the document that are checksummed or copied between two pauses, which takes a
+ * Number of bytes of the document that are checksummed or copied between two pauses. That takes a
  * few milliseconds.
  */
 const SLICE_BYTES = 2 ** 20;

@@ -36,7 +36,7 @@ export interface ClaimOptions {
   found: FoundMark | null;
   /**
    * Whether to create a new mark file, even if there is one. True while no log file depends on the
-   * mark, because the name of the file found may exist only in the page cache.
+   * mark, because the name of an existing mark file may be only in the page cache.
    */
   anew: boolean;
   owner: number;
@@ -139,7 +139,7 @@ export class MarkFile {
         : `Another process took over the data directory: ${path} was changed.`;
     throw new HedgerowError(
       'conflict',
-      `${cause} This process refuses writes from now on; nothing it acknowledged before is lost. Stop it, and see that one process at a time uses the directory.`,
+      `${cause} This process refuses writes from now on; nothing it acknowledged before is lost. Stop this process, and make sure that only one process at a time uses the directory.`,
       { fields: { file: path } },
     );
   }

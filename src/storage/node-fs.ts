@@ -7,7 +7,7 @@ import { lockDirectory } from './directory-lock.ts';
 import type { FileHandle, Fs } from './fs.ts';
 import { NO_HARD_LINKS } from './lock-file.ts';
 
-/** The system limit for one read call is 2^31 - 1 bytes. */
+/** Below the system limit for one read call, which is 2^31 - 1 bytes. */
 const MAX_READ_BYTES = 2 ** 30;
 
 /**
@@ -136,9 +136,9 @@ function makeDurableDir(dir: string): void {
 
 /**
  * Creates a directory and its missing ancestors; returns the topmost directory created, or
- * undefined if all existed. This replaces `mkdirSync` with `recursive`, which never returns for a
- * path in a directory that exists but reports ENOENT when something is created in it (such as
- * /proc).
+ * undefined if all existed. `mkdirSync` with the option `recursive` is not used, because it never
+ * returns for a path in a directory that exists but reports ENOENT when something is created in it
+ * (such as /proc).
  */
 function makeDirs(dir: string, mode = DIRECTORY_MODE): string | undefined {
   const parent = dirname(dir);

@@ -1,12 +1,12 @@
-// Splits a path below a root directory, named by a caller, into checked parts. Refuses any path
-// that would lead out of the root. Symbolic links below the root are not checked here.
+// Splits a path that a client names, which must be below a root directory, into checked parts.
+// Refuses any path that would lead out of the root. Symbolic links below the root are not checked.
 
 import type { Fs } from './fs.ts';
 
 export interface PathRules {
   /** Name of the root in error messages, such as `the backup root`. */
   readonly rootName: string;
-  /** Returns the error for a bad path; `what` says what is wrong, such as `holds a backslash`. */
+  /** Returns the error for a bad path; `what` is the reason, such as `holds a backslash`. */
   readonly refused: (what: string) => Error;
 }
 
@@ -31,7 +31,7 @@ const MAX_PART_BYTES = 255;
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const DRIVE = /^[A-Za-z]:/;
 /**
- * Such a name would be valid, but if the path is decoded once more, it becomes a different name.
+ * A percent-encoded character. It is refused, because decoding the path once more would change it.
  */
 const ENCODED = /%[0-9A-Fa-f]{2}/;
 
@@ -60,8 +60,8 @@ export function joined(path: string, part: string): string {
 function checkText(given: string, { refused, rootName }: PathRules): void {
   if (given === '') throw refused('is empty');
   if (given.length > MAX_CHARACTERS) throw refused(`is longer than ${MAX_CHARACTERS} characters`);
-  if (UNSEEN.test(given)) throw refused('holds a control character or another that cannot be seen');
-  if (given.includes('\\')) throw refused('holds a backslash; the parts of a path are separated by slashes');
+  if (UNSEEN.test(given)) throw refused('holds a control character or another invisible character');
+  if (given.includes('\\')) throw refused('holds a backslash; separate the parts of a path with slashes');
   if (DRIVE.test(given)) throw refused(`names a drive; give a path below ${rootName}`);
 }
 
@@ -77,7 +77,7 @@ function partsBelow(path: string, roots: readonly string[], { refused, rootName 
 
 function checkPart(part: string, { refused, rootName }: PathRules): void {
   if (part === '') throw refused('has an empty part (two slashes, or one at the end)');
-  if (ENCODED.test(part)) throw refused('has a part with a percent-encoded character; write it as it is meant');
+  if (ENCODED.test(part)) throw refused('has a part with a percent-encoded character; write the character itself');
   if (part === '..' || part === '.') throw refused(`has the part ${JSON.stringify(part)}`);
   if (/^\s|[\s.]$/u.test(part)) throw refused('has a part that begins with a space or ends with a dot or a space');
   if (DRIVE.test(part)) throw refused(`names a drive; give a path below ${rootName}`);

@@ -60,7 +60,7 @@ export function recordBytes({ payload }: ReplayRecord): number {
 }
 
 /**
- * Writes records after the first `file.bytes` bytes of a file; if that is 0, creates the file.
+ * Writes records after the first `file.bytes` bytes of a file. Creates the file if `bytes` is 0.
  * Resolves with the new size in bytes when everything is durable. If this rejects, the content
  * after these bytes is unknown, so later records must be written to another file.
  */
@@ -87,8 +87,8 @@ export async function appendRecords(
 }
 
 /**
- * Encodes records. If `number` is not null, they are preceded by the header of the file with that
- * number.
+ * Encodes records. If `number` is not null, writes the header of the file with that number before
+ * them.
  */
 function encodeRecords(number: number | null, records: readonly ReplayRecord[], crc32c: Crc32c): Uint8Array {
   const start = number === null ? 0 : REPLAY_HEADER_BYTES;
@@ -138,7 +138,7 @@ export function replayFileVersion(fs: Fs, dir: string, number: number): number |
 
 /**
  * Yields the records of a file that the manifest lists, in order, with their offsets. Throws
- * `corrupt` with file and offset. The payloads remain valid.
+ * `corrupt` with file and offset. The payloads remain valid after the iteration.
  */
 export function* readRecords(
   fs: Fs,
@@ -170,7 +170,7 @@ export function* examineRecords(fs: Fs, dir: string, file: ReplayFile, crc32c: C
     // A later attempt may succeed, so the content is not treated as lost.
     throw new HedgerowError(
       'disk_failed',
-      `The disk cannot read ${path}, a file of stored answers (EIO). Check the disk and start again. Without the file the database opens, and refuses requests with an Idempotency-Key that it does not know for 24 hours.`,
+      `The disk cannot read ${path}, a file of stored answers (EIO). Check the disk and start again. Without this file the database opens, but for 24 hours it refuses requests with an Idempotency-Key that it does not know.`,
       { fields: { file: path }, cause: error },
     );
   }
@@ -213,7 +213,7 @@ function recordFault(bytes: Uint8Array, at: number, crc32c: Crc32c): string | nu
   const end = start + view.getUint32(at + 4, true);
   if (end > bytes.length) return 'a record passes the end';
   if (crc32c(bytes.subarray(at + 4, end), 0) >>> 0 !== view.getUint32(at, true))
-    return 'the checksum of a record does not hold';
+    return 'the checksum of a record does not match';
   return null;
 }
 
@@ -222,8 +222,8 @@ function lsnAt(view: DataView, at: number): number {
 }
 
 /**
- * Returns the next offset, from `from` on, at which a complete record starts, or the end of the
- * bytes. Computes checksums only where length, LSN and first byte are plausible.
+ * Returns the first offset, not before `from`, at which a complete record starts; if there is none,
+ * the length of `bytes`. Computes checksums only where length, LSN and first byte are plausible.
  */
 function nextRecord(bytes: Uint8Array, from: number, crc32c: Crc32c): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

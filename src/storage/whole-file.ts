@@ -4,8 +4,8 @@ import { assert } from '../assert.ts';
 import type { FileHandle, Fs } from './fs.ts';
 
 /**
- * Maximum bytes per write call. The system writes at most 2 GB per call, so a larger write would be
- * short although nothing failed.
+ * Maximum number of bytes per write call. The system writes at most 2 GB per call, so a larger
+ * write would be short although nothing failed.
  */
 const MAX_WRITE_BYTES = 2 ** 26;
 

@@ -26,7 +26,7 @@ export function cellType(cell: unknown, isText: boolean): ColumnType | undefined
   }
 }
 
-/** How programs write that a number is missing. */
+/** The words that programs write for a missing number. */
 const NULL_WORDS: ReadonlySet<string> = new Set(['null', 'na', 'n/a', 'nan', 'none', '\\n', '-', '#n/a']);
 
 export function isNullWord(text: string): boolean {
@@ -44,7 +44,7 @@ function textType(text: string): ColumnType | undefined {
   return BOOLEAN.test(text) ? 'BOOLEAN' : 'TEXT';
 }
 
-/** Returns the type that fits all these types. Without any type this is TEXT. */
+/** Returns the type that fits cells of all these types; TEXT if there are no types. */
 export function commonType(types: ReadonlySet<ColumnType>): ColumnType {
   if (types.size === 1) return [...types][0]!;
   return types.size === 2 && types.has('INTEGER') && types.has('REAL') ? 'REAL' : 'TEXT';

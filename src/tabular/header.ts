@@ -9,15 +9,15 @@ export const DELIMITER_LINE = /^"?sep=(.)"?(?:\r?\n|\r)/i;
 const HEAD_LINES = 50;
 
 /**
- * Returns the candidate that is most frequent, outside quotes, in the first line that is not blank.
+ * Returns the delimiter that is most frequent, outside quotes, in the first line that is not blank.
  */
 export function delimiterOf(head: string, isHeadless: boolean): string {
   const line = head.split(head.includes('\n') ? '\n' : '\r', HEAD_LINES).find((each) => each.trim() !== '') ?? '';
   const parts = line.split('"');
   // A lone quote is part of a name, or belongs to a cell of several lines.
   const outside = parts.length % 2 === 0 ? line : parts.filter((_, index) => index % 2 === 0).join('');
-  // In a row of numbers, decimal commas may be as many as the real delimiter. The comma comes last,
-  // so that it does not win a tie.
+  // A row of numbers may contain as many decimal commas as delimiters. The comma is then the last
+  // candidate, so that it does not win a tie.
   const candidates = isHeadless ? DELIMITERS.toReversed() : DELIMITERS;
   const counts = candidates.map((each) => outside.split(each).length - 1);
   return candidates[counts.indexOf(Math.max(...counts))]!;

@@ -43,8 +43,8 @@ interface DateWords {
   readonly weekdays: ReadonlySet<string>;
 }
 
-/** The forms of dates, with the meaning of the groups in each pattern. */
 const CLOCK_PARTS = ['hour', 'minute', 'second', 'half', 'zone'];
+/** The forms of dates, with the meaning of the groups in each pattern. */
 const FORMS: readonly (readonly [form: RegExp, order: readonly string[]])[] = [
   [DAY_MONTH, ['weekday', 'day', 'month', 'year', ...CLOCK_PARTS]],
   [MONTH_DAY, ['weekday', 'month', 'day', 'year', ...CLOCK_PARTS]],

@@ -3,7 +3,7 @@
 import { isNullWord } from './cell-types.ts';
 
 const INTEGERS = /^\s*[+-]?\d{1,16}(\.0*)?\s*$/;
-/** How databases write that a value is missing: no node has these names. */
+/** The words that databases write for a missing value: no node has such a name. */
 const NO_NODES: ReadonlySet<string> = new Set(['NULL', '\\N']);
 
 /** Returns the nodes in a cell or list as texts. The result is empty for an empty cell. */
@@ -17,7 +17,7 @@ export function nodeTexts(cell: unknown, separator: string | undefined, isNamed:
   return texts;
 }
 
-/** Returns NaN if the text is not an integer that a node can have. */
+/** Returns the integer in the text; NaN if the text is not an integer that a node can have. */
 export function nodeNumber(text: string): number {
   const number = INTEGERS.test(text) ? Number(text) + 0 : Number.NaN;
   return Number.isSafeInteger(number) ? number : Number.NaN;

@@ -109,7 +109,7 @@ function yearOf(said: Said): number {
   return short + (short < 69 ? 2000 : 1900);
 }
 
-/** Returns seconds east of Greenwich. */
+/** Returns the zone's offset in seconds, which is positive east of Greenwich. */
 function offsetOf(zone: string): number {
   const [, sign, hours, minutes = '0'] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
   return sign === undefined ? 0 : (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60);

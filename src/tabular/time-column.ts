@@ -20,8 +20,8 @@ const CERTAIN_NAMES = [
   'created_at',
 ];
 /**
- * Names that may mean something else. They count if exactly one column with such a name holds
- * times.
+ * Names that may mean something else. If several columns with such names hold times, any of them
+ * may be the time.
  */
 const POSSIBLE_NAMES = ['when', 'at', 'start', 'started_at', 'start_time', 't'];
 /**
@@ -83,13 +83,16 @@ const OTHER_WORDS = new Set(
 );
 
 const LOOKED_AT = 200;
-/** This number of seconds is in 1973. Smaller numbers are hours, days or years. */
+/**
+ * This number of seconds after the start of 1970 is in 1973. Smaller numbers are hours, days or
+ * years.
+ */
 const LEAST_SECONDS = 1e8;
 
 export interface TimeSearch {
   /** Names of the columns that contain nodes; these may be called `start` and `end`. */
   readonly members: readonly string[];
-  /** Undefined: guess the format from the cells. */
+  /** Format of the times; undefined if it must be guessed from the cells. */
   readonly format: TimeFormat | TimePattern | undefined;
   /**
    * True if the table must have a time. If no column holds times, a column with a certain name is
@@ -140,7 +143,7 @@ function saysTime(name: string): boolean {
   return words.some((word) => TIME_WORDS.has(word)) && !saysOtherTime(name);
 }
 
-/** True for `updated_at` and `end_date`. */
+/** True for names like `updated_at` and `end_date`, which are the time of something else. */
 export function saysOtherTime(name: string): boolean {
   return wordsOf(name).some((word) => OTHER_WORDS.has(word));
 }

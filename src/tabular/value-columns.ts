@@ -8,7 +8,7 @@ import { cellsOf, type ForeignTable } from './foreign-table.ts';
 import { ambiguousNumber, type Decimal, decimalOf, plainNumber } from './number-style.ts';
 
 /**
- * False for a column without a name, and for `id`: the database assigns ids itself, so those in a
+ * False for a column without a name, and for `id`: the database assigns ids itself, so the ids in a
  * file are not read.
  */
 export function isValueName(name: string): boolean {
@@ -46,8 +46,8 @@ export function decimalIn(table: ForeignTable, columns: readonly number[]): Deci
 }
 
 /**
- * Returns the type of the property `name`: that of the built-in column, or else the one that fits
- * the cells.
+ * Returns the type of the property `name`: the type of the built-in column of this name or, if
+ * there is none, the type that fits the cells.
  */
 export function valueType(table: ForeignTable, column: number, name: string, decimal: Decimal | undefined): ColumnType {
   const builtIn = builtInType(name.toLowerCase());

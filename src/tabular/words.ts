@@ -91,7 +91,7 @@ export function saysId(name: string): boolean {
   return roleOf(name) !== undefined || ID_WORDS.has(last) || ENTITY_WORDS.has(singular(last));
 }
 
-/** True for `user_id` and `zip_code`. */
+/** True for names like `user_id` and `zip_code`, whose last word means an id. */
 export function saysOwnId(name: string): boolean {
   return ID_WORDS.has(unnumbered(name).at(-1) ?? '');
 }
@@ -100,7 +100,7 @@ export function saysGroup(name: string): boolean {
   return thingOf(name).some((word) => GROUP_WORDS.has(singular(word)));
 }
 
-/** True for `team_members` and `nodes`. */
+/** True for names like `team_members` and `nodes`, which mean a list of nodes. */
 export function saysList(name: string): boolean {
   return wordsOf(name).some((word) => word === 'members' || word === 'nodes') && !saysAmount(name);
 }

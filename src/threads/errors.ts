@@ -1,4 +1,5 @@
-// Passes errors between threads: as plain values that become the same errors on the other side.
+// Passes errors between threads as plain values, which are converted back to the same errors on the
+// other side.
 
 import { type ErrorCode, type ErrorFields, type FieldError, HedgerowError, STATUS_OF_CODE } from '../errors.ts';
 
@@ -16,8 +17,8 @@ export function plainError(thrown: unknown): PlainError {
 }
 
 /**
- * Returns a HedgerowError if the code is one of ours. Otherwise returns an Error that keeps the
- * system's code, and the stack from the thread for the log.
+ * Returns a `HedgerowError` if the code is one of Hedgerow's. Otherwise returns an Error that keeps
+ * the system's code, and the stack from the thread for the log.
  */
 export function errorOf({ message, code, fields, errors, stack }: PlainError): Error {
   if (code !== undefined && code in STATUS_OF_CODE)

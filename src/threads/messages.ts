@@ -10,7 +10,7 @@ export type OutputOf<C extends Calls, K extends keyof C> = Awaited<ReturnType<C[
 
 export type ToThread = { call: number } & (
   | { kind: 'call'; name: string; input: unknown }
-  /** From the owner while a call runs. */
+  /** A message from the owner while a call runs. */
   | { kind: 'message'; message: unknown }
   | { kind: 'cancel' }
 );

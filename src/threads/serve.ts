@@ -1,4 +1,5 @@
-// The worker thread's side of a link: answers each call of the owner with the handler of that name.
+// The worker thread's side of a link: runs the handler of the called name, and answers with its
+// output or error.
 
 import { plainError } from './errors.ts';
 import type { Calls, FromThread, InputOf, OutputOf, ToThread } from './messages.ts';
@@ -22,8 +23,8 @@ export type Handlers<C extends Calls> = {
 type Post = (message: FromThread, transfer: readonly ArrayBuffer[]) => void;
 
 /**
- * Returns the function that takes the owner's messages. `moved` lists the buffers of an output that
- * are transferred instead of copied.
+ * Returns the function that takes the owner's messages. `moved` returns the buffers of an output
+ * that are transferred instead of copied.
  */
 export function serve<C extends Calls>(
   post: Post,

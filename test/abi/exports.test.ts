@@ -45,7 +45,7 @@ describe('the ABI of the core', () => {
     expect(WebAssembly.Module.imports(new WebAssembly.Module(bytesOf(build)))).toEqual([]);
   });
 
-  it.each(builds)('is parsed from the %s build just as the JavaScript engine reports it', (build) => {
+  it.each(builds)('is parsed from the %s build to the names and kinds that the JavaScript engine reports', (build) => {
     const known = WebAssembly.Module.exports(new WebAssembly.Module(bytesOf(build)));
     const kinds = new Map(
       wasmExports(bytesOf(build)).map(({ name, kind }) => [name, kind === 'func' ? 'function' : kind]),
@@ -64,7 +64,7 @@ describe('the ABI of the core', () => {
     expect([core.hg_abi_version(), core.hg_format_version(), core.hg_features()]).toEqual([1, 1, FEATURES[build]]);
   });
 
-  it('gives the sizes with which the host reads the head of a segment file', () => {
+  it('exports the sizes that the host uses to read the head of a segment file', () => {
     const { HG_SEGMENT_HEADER_BYTES, HG_SECTION_ENTRY_BYTES } = loadCore().instantiate().exports;
     expect([SEGMENT_HEADER_BYTES, SECTION_ENTRY_BYTES]).toEqual([
       HG_SEGMENT_HEADER_BYTES.value,

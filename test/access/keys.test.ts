@@ -125,7 +125,7 @@ describe('keys', () => {
 });
 
 describe('revocation', () => {
-  test('is durable when it resolves, and the key is removed from the list and the store', async () => {
+  test('is durable when its promise resolves, and removes the key from the list and the store', async () => {
     const keys = await openKeys();
     const { key_id, plaintext_key } = await keys.create({ role: 'readwrite' });
     await keys.revoke(key_id);
@@ -182,7 +182,7 @@ describe('the last admin', () => {
     expect(await codeOf(keys.revoke(other.key_id))).toBe('last_admin');
   });
 
-  test('may be revoked after expiry, because an expired key does not count', async () => {
+  test('is counted without expired keys, which can be revoked', async () => {
     const keys = await openKeys();
     const [first] = keys.list();
     const brief = await keys.create({ role: 'admin', expiresDays: 1 });

@@ -286,7 +286,7 @@ describe('measures whose bugs were fixed', () => {
     expect(run('redundancy', { variant: 'latapy_edges', edge_id: 4 })).toEqual({ 1: 0 });
   });
 
-  it('a parameter that has no effect beside the others is refused by name', () => {
+  it('a parameter that has no effect with the other ones is refused, and the error names it', () => {
     const wrong: [string, Record<string, unknown>, string][] = [
       ['betweenness', { projection: 'line', node_id: 1 }, 'node_id'],
       ['betweenness', { edge_id: 1 }, 'edge_id'],

@@ -28,7 +28,7 @@ describe('spectral_gap', () => {
   );
 
   it('is a number even for weights that differ by more than doubles can express', () => {
-    // Node 1 keeps nearly all of its walks within its own two edges. The random test below found
+    // Nearly every walk from node 1 stays in its two singleton edges. The random test below found
     // this case, which made the solver fail.
     const edges = edgesOf([
       [[0, 2, 3], 1e-308],
@@ -83,7 +83,7 @@ describe('modularity and pagerank', () => {
     expect(heavy.run('pagerank', { weighted: true }).result).toEqual({ 1: null, 2: null, 3: null });
   });
 
-  it('refuse an alpha that is too close to 1 by name', () => {
+  it('refuse an alpha that is too close to 1, and the error names it', () => {
     const edges = new MeasuredEdges(
       edgesOf([
         [[1, 2], 1],

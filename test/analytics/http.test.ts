@@ -1,5 +1,5 @@
-// Measures over HTTP: formats, order of errors, streams and refusals. The tests of streams from a
-// thread need dist/ (npm run build).
+// Tests measures over HTTP: formats, order of errors, streams and refusals. The tests of streams
+// from a thread need dist/ (npm run build).
 
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -72,7 +72,7 @@ test('measures are listed with parameters, results and sources', async () => {
 });
 
 describe('the analytics route refuses', () => {
-  test('an unknown measure before an unknown table, and lists the known measures', async () => {
+  test('an unknown measure, even if the table is unknown too, and lists the known measures', async () => {
     for (const table of ['hyperedges', 'nope']) {
       const { status, json } = await post(`${table}/densty`, {});
       expect(status).toBe(400);
@@ -80,7 +80,7 @@ describe('the analytics route refuses', () => {
     }
   });
 
-  test('an unknown table before wrong parameters', async () => {
+  test('an unknown table with 404, even if the parameters are wrong too', async () => {
     for (const body of [{}, { params: { nope: 1 } }, { start_ts: 1 }]) {
       const { status, json } = await post('nope/density', body);
       expect([status, json.code]).toEqual([404, 'table_not_found']);
@@ -107,7 +107,7 @@ describe('the analytics route refuses', () => {
     expect(json.detail).toContain(name);
   });
 
-  test('parameters that stand beside params instead of inside it, and names them', async () => {
+  test('parameters that are beside `params` instead of inside it, and names them', async () => {
     const { status, json } = await post('hyperedges/pagerank', { start_ts: 1, alpha: 0.5, note: 'ignored' });
     expect(status).toBe(400);
     expect(json.errors.map(({ loc }: { loc: unknown }) => loc)).toEqual([
@@ -195,8 +195,8 @@ describe('sums of weights beyond the finite numbers', () => {
       { event_ts: 20, members: [1, 2], weight: 1e-307 },
     ]);
     for (const table of ['OneLarge', 'Small']) {
-      // When every edge joins the same two nodes, N has the eigenvalues 1 and 0, whatever the
-      // weights are.
+      // When every edge joins the same two nodes, the normalized Laplacian has the eigenvalues 0
+      // and 1, whatever the weights are.
       const [, gap] = await weighted(`${table}/spectral_gap`);
       expect(gap).toBeCloseTo(1, 9);
       for (const walk of ['hyperedge', 'nonlazy', 'clique_count']) {

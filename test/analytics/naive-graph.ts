@@ -32,7 +32,7 @@ function pathCounts(graph: Matrix, d: Matrix): Matrix {
   return counts;
 }
 
-/** Returns the sums over unordered pairs, not normalized. */
+/** Returns the betweenness of each vertex: a sum over unordered pairs, not normalized. */
 export function betweenness(graph: Matrix): number[] {
   const d = allDistances(graph);
   const paths = pathCounts(graph, d);
@@ -136,7 +136,7 @@ export function eigenvalues(matrix: Matrix): number[] {
 
 /**
  * Solves x = alpha P^T x + (1 - alpha) / n by power iteration. The rows of P are `weights` scaled
- * to a sum of 1, including the diagonal; a row of zeros spreads evenly.
+ * to a sum of 1, including the diagonal. A row of zeros is replaced by a uniform row.
  */
 export function pageRank(weights: Matrix, alpha: number): number[] {
   const n = weights.length;

@@ -1,4 +1,4 @@
-// Measures of time, implemented directly from their definitions. For tests only.
+// Temporal measures, implemented directly from their definitions. For tests only.
 
 import type { PlainEdge } from './run-measure.ts';
 

@@ -34,7 +34,7 @@ export function columnsOf(edges: readonly PlainEdge[]): IncidenceColumns {
   };
 }
 
-/** Runs measures on one set of edges; all of them share its projections. */
+/** Runs measures on one set of edges. All measures share the projections of these edges. */
 export class MeasuredEdges {
   readonly #projections: WindowProjections;
 

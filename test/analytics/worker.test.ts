@@ -1,5 +1,5 @@
-// Measures in threads: which edges they see, and how their calls end. The tests of a real thread
-// need dist/ (npm run build).
+// Tests measures in threads: which edges they see, and how their calls end. The tests of a real
+// thread need dist/ (npm run build).
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -142,7 +142,7 @@ describe('the end of a call', () => {
   });
   afterEach(() => database.close());
 
-  test('follows a deadline, a signal or budget_ms, and the snapshot is released once the thread has stopped', async () => {
+  test('is caused by a deadline, a signal or budget_ms; the snapshot is released when the thread has stopped', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads);
     await analytics.run(undefined, 'density');
@@ -168,7 +168,7 @@ describe('the end of a call', () => {
     expect(result).toHaveProperty('1');
   });
 
-  test('follows a signal in this thread too, and releases the snapshot', async () => {
+  test('is caused by a signal in this thread too, and releases the snapshot', async () => {
     const analytics = new Analytics({ database, moveAfterMs: Infinity });
     const controller = new AbortController();
     const left = analytics.run(undefined, 'betweenness', {}, { signal: controller.signal });
@@ -180,7 +180,7 @@ describe('the end of a call', () => {
     expect(database.table().openSnapshots).toBe(0);
   });
 
-  test('follows the death of its thread, and the next call starts another thread', async () => {
+  test('is caused by the death of its thread, and the next call starts another thread', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads);
     const { result } = await analytics.run(undefined, 'closeness');
@@ -212,7 +212,7 @@ describe('the end of a call', () => {
     });
   });
 
-  test('follows for every running call when the analytics are closed', async () => {
+  test('comes for every running call when the analytics are closed', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads);
     await analytics.run(undefined, 'density');

@@ -104,7 +104,7 @@ test.each(['crash', 'kill'] as const)(
   },
 );
 
-test('a full disk at any write answers disk_full and leaves no file, and the database keeps working', async () => {
+test('a backup on a full disk fails with disk_full and leaves no file, and the database keeps working', async () => {
   const fs = simDisk();
   const database = await filled(fs);
   for (let at = 0; ; at++) {

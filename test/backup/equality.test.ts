@@ -6,11 +6,9 @@ import type { Database, Table } from '../../src/engine/index.ts';
 import { Random } from '../support/random.ts';
 import { openSmall, removeDir, restore, rowTexts, temporaryDir, verify } from './support.ts';
 
-/**
- * Writes per second. The next constant is the duration in seconds. Backups, compactions and new
- * tables are spread over the duration.
- */
+/** Writes per second. */
 const RATE = 2000;
+/** Duration of the test. Backups, compactions and new tables are spread over it. */
 const SECONDS = Number(process.env.HEDGEROW_BACKUP_SECONDS ?? 3);
 const WRITES = RATE * SECONDS;
 const BACKUPS = 4;
@@ -173,7 +171,7 @@ class Writer {
     this.effects.push({ lsn, apply: ({ answers }) => answers.add(id) });
   }
 
-  /** Creates a table. Its LSN lies between those of the writes before and after. */
+  /** Creates a table. The LSN of the creation is between those of the writes before and after. */
   async createTable(number: number): Promise<void> {
     const name = `made_${number}`;
     await this.#database.createTable({ name, bucketSeconds: 60 });

@@ -1,6 +1,6 @@
-// Kills a process with kill -9 at random moments of backups during writes. A file with the final
-// name of a backup is complete or absent, and the next backup removes leftovers.
-// HEDGEROW_BACKUP_KILLS=50 is the long form. Needs dist/ (npm run build).
+// Kills a process with `kill -9` at random moments while it writes and makes backups. A file with
+// the final name of a backup is complete or absent, and the next backup removes leftovers.
+// `HEDGEROW_BACKUP_KILLS=50` is the long form. Needs `dist/` (`npm run build`).
 
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ const NAME = /^hedgerow-\d{8}T\d{6}Z-\d+\.tar\.gz$/;
 
 interface Said {
   begun: number;
-  /** Path -> LSN. */
+  /** The LSN of each backup, by path. */
   made: Map<string, number>;
 }
 

@@ -1,5 +1,5 @@
-// A restore into an existing directory (a mounted volume) that is killed between two moves of
-// files. The directory cannot be opened until every part is there.
+// Simulates a restore into an existing directory (a mounted volume) that is killed between two
+// moves of files. The directory cannot be opened until every part is there.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -177,7 +177,7 @@ test('a file with a flipped byte anywhere is refused, and no file is left', asyn
   const random = new Random(11);
   const file = `${place}/damaged.tar.gz`;
   const places = [...Array(12).keys(), bytes.length - 1, bytes.length - 5, bytes.length - SEAL_BYTES];
-  // Just before the seal: the padding of the last block, and the CRC and length of gzip.
+  // The bytes just before the seal are the padding of the last block, and gzip's CRC and length.
   for (let back = 1; back <= 12; back++) places.push(bytes.length - SEAL_BYTES - back);
   while (places.length < 120) places.push(random.below(bytes.length));
   for (const at of places) {
@@ -380,18 +380,21 @@ function failing(at: number, code: string): Fs & { operations: number } {
   return fs;
 }
 
-test.each(['new', 'empty'])('a full disk at any operation leaves nothing of a %s directory', async (kind) => {
-  for (let at = 0; ; at++) {
-    const dir = `${place}/db`;
-    if (kind === 'empty') mkdirSync(dir, { recursive: true });
-    const fs = failing(at, 'ENOSPC');
-    const outcome = await refusal(archive, dir, { fs });
-    if (outcome === 'restored' && fs.operations <= at) break;
-    if (kind === 'new' && outcome === 'restored') throw new Error(`operation ${at} failed and nobody said so`);
-    expect(outcome).toMatch(/no space left/);
-  }
-  await expectWhole(`${place}/db`);
-});
+test.each(['new', 'empty'])(
+  'restore into a directory that is %s leaves no file when the disk is full',
+  async (kind) => {
+    for (let at = 0; ; at++) {
+      const dir = `${place}/db`;
+      if (kind === 'empty') mkdirSync(dir, { recursive: true });
+      const fs = failing(at, 'ENOSPC');
+      const outcome = await refusal(archive, dir, { fs });
+      if (outcome === 'restored' && fs.operations <= at) break;
+      if (kind === 'new' && outcome === 'restored') throw new Error(`operation ${at} failed and nobody said so`);
+      expect(outcome).toMatch(/no space left/);
+    }
+    await expectWhole(`${place}/db`);
+  },
+);
 
 test('a failing disk or a read-only disk is reported', async () => {
   expect(await refusal(archive, `${place}/db`, { fs: failing(5, 'EIO') })).toMatch(

@@ -1,5 +1,5 @@
-// Backups over HTTP: permissions, target directories and answers. A backup contains nothing else of
-// the server.
+// Backups over HTTP: permissions, target directories and answers. A backup contains the database
+// and no other file of the server.
 
 import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -112,7 +112,7 @@ test('null is treated as an absent field, and encoded dots are refused', async (
   expect((await backup({ backup_dir: '..%2F..%2foutside' })).status).toBe(400);
 });
 
-test('an existing file answers 409 and is left unchanged', async () => {
+test('a backup whose file already exists answers 409 and leaves the file unchanged', async () => {
   const made = await Promise.all([backup(), backup(), backup(), backup()]);
   const statuses = made.map(({ status }) => status).sort();
   // Without writes between them, several backups within one second have the same name.

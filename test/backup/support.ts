@@ -85,12 +85,12 @@ export function verify(dir: string, pause: () => Promise<void> = () => Promise.r
   return verifyDirectory({ fs: nodeFs, crc32c, core }, dir, pause);
 }
 
-/** Returns the names of the entries, as another program lists them. */
+/** Returns the names of the entries, as the program `tar` lists them. */
 export function entriesOf(file: string): string[] {
   return execFileSync('tar', ['tzf', file], { encoding: 'utf8' }).split('\n').slice(0, -1);
 }
 
-/** Returns every file below `dir`: path -> bytes. */
+/** Returns the bytes of every file below `dir`, by path. */
 export function filesBelow(dir: string): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
   for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {

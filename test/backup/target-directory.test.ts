@@ -1,5 +1,5 @@
-// The directories that a backup may be written to. Every path out of the backup root is refused
-// before anything is created.
+// The directories that a backup may be written to. Every path that leads out of the backup root is
+// refused before anything is created.
 
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-/** The check may only read. */
+/** The functions that the check may call. They only read. */
 const LOOKS = { kindOf: nodeFs.kindOf, realPath: nodeFs.realPath };
 
 function outcome(given: string | undefined, at = root): string {

@@ -178,7 +178,7 @@ describe('a flipped byte', () => {
     }
   });
 
-  test('causes at most a note in the mark file of the log when the log itself is complete', async () => {
+  test('causes at most a note if it is in the mark file of a log that is complete', async () => {
     const path = `${dir}/log/mark`;
     for (let at = 0; at < 12288; at += at % 4096 < 64 ? 1 : 997) {
       flip(path, at);
@@ -193,7 +193,7 @@ describe('a flipped byte', () => {
     expect((await verify(dir)).problems).toMatchObject([{ file: path, what: expect.stringContaining('missing') }]);
   });
 
-  test('is reported for every file that contains one', async () => {
+  test('is reported for each file when several files contain one', async () => {
     const damaged = [
       pathsOf('tables')[0]!,
       pathsOf('tables')[1]!,
@@ -251,17 +251,17 @@ describe('damage that no checksum detects', () => {
   }
 
   test.each<[string, (document: Checkpoint) => void, string]>([
-    ['a number of rows given out twice', (document) => (document.tables[1]!.nextId = 5), 'seg-'],
+    ['row ids that would be assigned twice', (document) => (document.tables[1]!.nextId = 5), 'seg-'],
     ['another width of buckets', (document) => (document.tables[1]!.definition.bucketSeconds = 77), 'seg-'],
     ['an LSN that the log does not reach', (document) => (document.lsn += 1e6), 'log-'],
     ['segments beyond the LSN', (document) => (document.tables[0]!.appliedLsn = document.lsn + 1), 'manifest'],
-    ['two tables of one name', (document) => (document.tables[1]!.definition.name = 'HYPEREDGES'), 'manifest'],
-    ['a table number that was not given out', (document) => (document.nextTableId = 2), 'manifest'],
+    ['two tables with the same name', (document) => (document.tables[1]!.definition.name = 'HYPEREDGES'), 'manifest'],
+    ['a table number that is not assigned yet', (document) => (document.nextTableId = 2), 'manifest'],
     ['a segment listed twice', ({ tables }) => tables[1]!.segments.push(tables[1]!.segments[0]!), 'manifest'],
-    ['documents that are none', (document) => (document.documents![0]!.entries[0] = ['a', null]), 'manifest'],
+    ['an entry without a document', (document) => (document.documents![0]!.entries[0] = ['a', null]), 'manifest'],
     ['answers out of order', ({ replays }) => replays!.files.push(replays!.files[0]!), 'manifest'],
     [
-      'a part that is missing',
+      'a missing list of segments',
       (document) => delete (document.tables[0] as Partial<Checkpoint['tables'][0]>).segments,
       'manifest',
     ],

@@ -112,7 +112,7 @@ test('results of every shape are shown as rows', () => {
   expect(rowsOf([{ ts: 1, count: 2 }], 'some')).toEqual([{ ts: 1, count: 2 }]);
 });
 
-test('values are ranked with null last, and results without a single value keep their order', () => {
+test('values are ranked with null last, and results that do not map ids to values keep their order', () => {
   const ranked = (result: unknown) => largestFirst(rowsOf(result, 'some'), result);
   expect(ranked({ 1: null, 4: 2, 7: 5, '-2': 2 }).map(({ id }) => id)).toEqual([7, -2, 4, 1]);
   expect(ranked({ 1: { B: 1 }, 2: { B: 5 } }).map(({ id }) => id)).toEqual([1, 2]);

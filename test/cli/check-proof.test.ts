@@ -148,13 +148,13 @@ describe('check-proof reports', () => {
 
 describe('a wrong call', () => {
   test.each([
-    ['nothing', '', /in\.json is empty/],
-    ['no JSON', '{"proofs": [', /not a JSON document/],
-    ['no proof', '{"a": 1}', /contains no proof/],
-    ['a number', '5', /contains no proof/],
-    ['proofs that are no list', '{"proofs": 5}', /proofs must be an array/],
-    ['edges that are none', '{"proofs": [], "all_edges": [{"edge_id": 1}]}', /all_edges\[0\] is not an edge/],
-    ['facts that are none', '{"proofs": [], "derived_facts": [null]}', /derived_facts\[0\] is not a derived fact/],
+    ['an empty file', '', /in\.json is empty/],
+    ['invalid JSON', '{"proofs": [', /no JSON document/],
+    ['an object without proofs', '{"a": 1}', /no proof in it/],
+    ['a number', '5', /no proof in it/],
+    ['proofs that are not a list', '{"proofs": 5}', /proofs must be an array/],
+    ['an invalid edge', '{"proofs": [], "all_edges": [{"edge_id": 1}]}', /all_edges\[0\] is no edge/],
+    ['an invalid derived fact', '{"proofs": [], "derived_facts": [null]}', /derived_facts\[0\] is no derived fact/],
   ])('fails with one line when the input is wrong: %s', async (_, text, message) => {
     expect(await check(text)).toBe(1);
     expect(world.err).toMatch(message);

@@ -169,7 +169,7 @@ async function servingHere(flags: DemoFlags): Promise<Serving> {
 
 const SMALL = { people: '200', days: '7', seed: '5', port: '0' };
 
-test('the demo starts a server when there is none, and another run continues with the same town', async () => {
+test('the demo starts a server when there is none, and another run uses the same meetings', async () => {
   const first = await serving(['--people', '200', '--days', '7', '--seed', '5', '--port', '0']);
   const { console: address, key, curls } = first.invited;
   expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
@@ -193,7 +193,7 @@ test('the demo starts a server when there is none, and another run continues wit
 
 if (REASON_TO_SKIP !== undefined) console.log(`demo: the console skipped: ${REASON_TO_SKIP}`);
 test.skipIf(REASON_TO_SKIP)(
-  'the printed address opens the console with a graph, signed in, and then drops the key',
+  'the printed address opens the console with a graph, signed in, and the key leaves the address bar',
   async () => {
     const { out, invited, stop } = await servingHere(SMALL);
     const address = /^ {2}(http\S+#\S+)$/m.exec(out)![1]!;
@@ -220,7 +220,7 @@ test.skipIf(REASON_TO_SKIP)(
   },
 );
 
-test('the next port is taken when the first one is in use', async () => {
+test('the demo listens on another port when the first one is in use', async () => {
   const taken = await startServer();
   world.environment.HEDGEROW_PORT = String(taken.port);
   const { invited, stop } = await servingHere({ people: '50', days: '1' });
@@ -232,7 +232,7 @@ test('the next port is taken when the first one is in use', async () => {
   await taken.close();
 });
 
-test('everything is stored and no process keeps running with --no-serve', async () => {
+test('--no-serve stores everything and leaves no process running', async () => {
   const flags = { data: 'db', people: '200', days: '3', seed: '5', port: '0', serve: false };
   expect(await demoCommand(flags, world), world.err).toBe(0);
   expect(world.out).toMatch(/Serve it again: hedgerow serve --data db --port \d+$/m);

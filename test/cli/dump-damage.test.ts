@@ -62,7 +62,7 @@ describe('a dump that is damaged', () => {
     ['a file is cut off', () => truncateSync(world.path(EDGES), 100), /damaged: .*parquet has 100 bytes/],
     ['a file has grown', () => appendFileSync(world.path(EDGES), 'x'), /damaged: .*parquet has \d+ bytes, not/],
     [
-      'a byte is another',
+      'a byte is changed',
       () => {
         const bytes = readFileSync(world.path(EDGES));
         bytes[bytes.length >> 1]! ^= 1;
@@ -70,25 +70,25 @@ describe('a dump that is damaged', () => {
       },
       /damaged: .*parquet is not what was written/,
     ],
-    ['a file is gone', () => rmSync(world.path(EDGES)), /not whole: there is no .*parquet/],
+    ['a file is missing', () => rmSync(world.path(EDGES)), /not whole: there is no .*parquet/],
     [
-      'it was never ended',
+      'its manifest is missing',
       () => rmSync(world.path('dump/hedgerow-dump.json')),
       /no whole dump: there is no hedgerow-dump/,
     ],
-    ['its list is cut off', () => truncateSync(world.path('dump/hedgerow-dump.json'), 90), /cannot be read/],
+    ['its manifest is cut off', () => truncateSync(world.path('dump/hedgerow-dump.json'), 90), /cannot be read/],
     [
       'a table has no file',
       () => rewriteManifest((dump) => dump.files.pop()),
       /names no file for the table hyperedges/,
     ],
     [
-      'it names a file elsewhere',
+      'it names a file outside',
       () => rewriteManifest((dump) => Object.assign(dump.files[0]!, { path: '../edges.ndjson' })),
       /not a table with its file/,
     ],
     [
-      'it names a table that is none',
+      'it names an invalid table',
       () => rewriteManifest((dump) => Object.assign(dump.tables[0]!, { name: '../x' })),
       /not a table with its file/,
     ],
@@ -134,7 +134,7 @@ describe('a load', () => {
     }
   });
 
-  test('does not start again when rows exist and no progress file says which', async () => {
+  test('is not resumed when rows exist but the progress file is missing', async () => {
     await dumpOf(40, 'ndjson');
     world.file('some.ndjson', edgeLines(10));
     expect(await importCommand(['some.ndjson'], { data: 'new' }, world), world.err).toBe(0);
@@ -182,7 +182,8 @@ async function loadAndKill({ url, database }: TestServer, rows: number): Promise
   return code as number | null;
 }
 
-// Import batches are larger than statements. import-kill.test.ts kills imports repeatedly.
+// Parquet is tested with more rows, because import batches are larger than statements, and with
+// only one kill, because `import-kill.test.ts` kills imports repeatedly.
 test.skipIf(!BUILT).each([
   ['parquet', 40_000, 1],
   ['statements', 4800, 2],

@@ -1,5 +1,5 @@
 // Random databases are the same after a dump and a load, from and into servers and directories.
-// HEDGEROW_DUMPS sets the number of databases. The long test run uses 100.
+// `HEDGEROW_DUMPS` sets the number of databases. The long test run uses 100.
 
 import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
-// The cases of the HIF test suite, one file each. A compliant file with a node in an edge is
-// imported, and a non-compliant file is refused. The README.md next to the files lists the results.
-// HEDGEROW_WRITE_GOLDEN=1 rewrites it.
+// The cases of the HIF test suite, one file each. Compliant files are imported, and non-compliant
+// files are refused. The README.md next to the files lists the results; `HEDGEROW_WRITE_GOLDEN=1`
+// rewrites it.
 
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -70,10 +70,10 @@ test('the suite has 15 valid and 16 invalid files, and the README matches their 
 
 const HEADING = `# The cases of the HIF test suite
 
-Each file has the name and the fault, or what it shows, of one in \`tests/test_files\` of the HIF standard
-(https://github.com/HIF-org/HIF-standard, formerly pszufe/HIF-standard; MIT licence, HIF development team). The documents are written anew after the published
-schema, version 0.1.0 (\`../hif-schema.ts\`). The table is what \`hedgerow import FILE --create --ts 2020-01-01\` gives; \`../hif-suite.test.ts\` compares
-it, and writes it with HEDGEROW_WRITE_GOLDEN=1.
+Each file has the name of a file in \`tests/test_files\` of the HIF standard, and the same fault or feature
+(https://github.com/HIF-org/HIF-standard, formerly pszufe/HIF-standard; MIT licence, HIF development team). The documents were written from scratch for the published
+schema, version 0.1.0 (\`../hif-schema.ts\`). The table lists the results of \`hedgerow import FILE --create --ts 2020-01-01\`; \`../hif-suite.test.ts\` compares
+them, and rewrites this file with HEDGEROW_WRITE_GOLDEN=1.
 
 | file | exit code | edges | what is said |
 |---|---|---|---|

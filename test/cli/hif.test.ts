@@ -107,17 +107,17 @@ describe('the import of documents from other libraries', () => {
       /No edge of x\.json has a time.*--ts-column.*--ts 2024/,
     ],
     ['edges without a time', { incidences: [{ edge: 0, node: 1 }], nodes: [], edges: [{ edge: 0 }] }, /has a time/],
-    ['another network-type', { 'network-type': 'simple', incidences: [] }, /one of undirected, directed, asc/],
+    ['an unknown network-type', { 'network-type': 'simple', incidences: [] }, /one of undirected, directed, asc/],
     ['an unknown key of an edge', { incidences: [], edges: [{ edge: 0, colour: 1 }] }, /colour/],
     ['an unknown key of a node', { incidences: [], nodes: [{ node: 0, colour: 1 }] }, /colour/],
     ['a node without its id', { incidences: [], nodes: [{ weight: 1 }] }, /has no node/],
-    ['an edge called by a fraction', { incidences: [{ edge: 0.5, node: 1 }] }, /neither a text nor an integer/],
+    ['a fraction as the name of an edge', { incidences: [{ edge: 0.5, node: 1 }] }, /neither a text nor an integer/],
     ['a field that HIF does not know', { hello: { edges: [] }, incidences: [] }, /field "hello"/],
     ['a list as metadata', { metadata: [], incidences: [] }, /metadata must be an object/],
     ['no incidences', { edges: [{ edge: 0 }] }, /no incidences/],
     ['incidences that are an object', { incidences: {} }, /incidences/],
-    ['a list at the top', [], /not a JSON object/],
-    ['a text behind the document', '{"incidences":[]} x', /there is something after its end/],
+    ['a list at the top', [], /no JSON object/],
+    ['a text after the document', '{"incidences":[]} x', /there is something after its end/],
   ])('is refused with one sentence and creates nothing: %s', async (_name, document, message) => {
     expect(await importDocument(document)).not.toBe(0);
     expect(world.err).toMatch(message);
@@ -240,7 +240,7 @@ describe('the import of documents from other libraries', () => {
     ['no value', '{"incidences":[],"metadata":}', /metadata has no value/],
     ['metadata that is not JSON', '{"incidences":[],"metadata":{a}}', /Not valid JSON/],
     ['brackets that do not match', '{"incidences":[{"edge":1,"node":2]}', /ends with \}|breaks off|Not valid JSON/],
-    ['a bracket too many', '{"incidences":[]}}', /something after its end/],
+    ['one bracket too many', '{"incidences":[]}}', /something after its end/],
     [
       'attributes that are nested deeply',
       `{"incidences":[{"edge":1,"node":2,"attrs":{"a":${'['.repeat(5000)}`,
@@ -248,7 +248,7 @@ describe('the import of documents from other libraries', () => {
     ],
     ['a node that would lose digits', '{"incidences":[{"edge":1,"node":12345678901234567890}]}', /would lose digits/],
     ['NaN', '{"incidences":[{"edge":1,"node":2,"weight":NaN}]}', /Not valid JSON/],
-    ['bytes that are no UTF-8', '{"incidences":[{"edge":1,"node":"\u00ff"}]}', /not valid UTF-8/],
+    ['bytes that are not UTF-8', '{"incidences":[{"edge":1,"node":"\u00ff"}]}', /not valid UTF-8/],
   ])('refuses malformed JSON: %s', async (_name, text, message) => {
     world.file('x.json', Buffer.from(text, 'latin1'));
     expect(await importCommand(['x.json'], { data: 'db', table: 't', create: true, ts: '1' }, world)).toBe(1);
@@ -256,7 +256,7 @@ describe('the import of documents from other libraries', () => {
     expect(existsSync(world.path('db'))).toBe(false);
   });
 
-  test('adds no column of names for an export of this database', async () => {
+  test('adds no second column with edge names to an export of this database', async () => {
     expect(await importDocument(WHOLE), world.err).toBe(0);
     expect(await exportCommand({ data: 'db', table: 't', out: 'own.hif' }, world), world.err).toBe(0);
     world.err = '';
@@ -287,7 +287,7 @@ describe('exports', () => {
     return document;
   }
 
-  test('rows of a statement with equal ids become separate edges', async () => {
+  test('rows with equal ids in the result of a statement become separate edges', async () => {
     const { edges } = await exported(
       'MATCH (a:hyperedges), (b:hyperedges) WHERE a.event_ts < b.event_ts RETURN a.id AS id, a.event_ts AS event_ts, b.members AS members',
     );

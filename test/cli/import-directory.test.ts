@@ -46,7 +46,7 @@ const BAD_LINES: [string, RegExp][] = [
   ['{"event_ts":1,"members":[1],"table":"nowhere"}', /no table "nowhere"/],
 ];
 
-test('skip rejects every kind of bad line with its number, reason and text, and imports all others', async () => {
+test('--on-error skip rejects each kind of bad line with number, reason and text, and imports the rest', async () => {
   const good = edgeLines(30).split('\n');
   const lines = BAD_LINES.flatMap(([bad], index) => [good[index * 3]!, '', bad, good[index * 3 + 1]!]);
   world.file('mixed.ndjson', lines.join('\r\n'));
@@ -73,7 +73,7 @@ test('a line that is not UTF-8 is a bad line', async () => {
   expect(world.objects('aside')[0]).toMatchObject({ line: 1, reason: 'The line is not valid UTF-8.' });
 });
 
-test('the import ends at the first bad line with stop, keeps every line before it and reports it', async () => {
+test('--on-error stop ends the import at the first bad line, reports this line and keeps those before', async () => {
   world.file('stops.ndjson', `${edgeLines(25)}nonsense\n${edgeLines(30, 100)}also nonsense\n`);
   expect(await importInto(['stops.ndjson'], { batch: '10' })).toBe(1);
   expect(world.err).toMatch(/line 26 of .*stops\.ndjson: Not valid JSON/);
@@ -114,7 +114,7 @@ test('--create-table creates the table, and --compact leaves no rows in the log'
   });
 });
 
-test('the member limit comes from the flag, or else from the environment', async () => {
+test('the member limit comes from the flag or, without the flag, from the environment', async () => {
   world.file('wide.ndjson', `{"event_ts":1,"members":[${Array.from({ length: 70 }, (_, i) => i)}]}\n`);
   expect(await importInto(['wide.ndjson'])).toBe(1);
   world.environment.HEDGEROW_MAX_MEMBERS = '69';
@@ -163,8 +163,8 @@ test.each<[string, string[], Record<string, string | boolean>]>([
   ['stdin twice', ['-', '-'], {}],
   ['two targets', ['-'], { url: 'http://127.0.0.1:1' }],
   ['an unknown mode', ['-'], { onError: 'maybe' }],
-  ['a batch of nothing', ['-'], { batch: '0' }],
-  ['a reject file over the input', ['a.ndjson'], { rejects: './a.ndjson' }],
+  ['a batch of 0 rows', ['-'], { batch: '0' }],
+  ['a reject file that is the input', ['a.ndjson'], { rejects: './a.ndjson' }],
   ['bucket seconds without a new table', ['-'], { bucketSeconds: '5' }],
   ['a table name with a blank', ['-'], { table: 'a b' }],
 ])('a wrong call exits with 2 and touches nothing: %s', async (_name, paths, flags) => {

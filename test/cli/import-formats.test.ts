@@ -45,7 +45,7 @@ describe('CSV', () => {
     expect(existsSync(world.path('calls.csv.progress.json'))).toBe(false);
   });
 
-  test('keeps the numbers of names in a later import', async () => {
+  test('gives a known name its number again in a later import', async () => {
     world.file('a.csv', 'ts,a,b\n1,ann,bob\n');
     world.file('b.csv.gz', gzip('ts,a,b\n2,dan,bob\n3,eve,\n'));
     for (const path of ['a.csv', 'b.csv.gz'])
@@ -104,7 +104,7 @@ describe('CSV', () => {
     expect(world.out).toMatch(/there is no t at .*--create makes it/);
   });
 
-  test('refuses a column that the table lacks when --create is missing, and leaves nothing', async () => {
+  test('refuses a column that the table lacks when --create is missing, and leaves no progress file', async () => {
     world.file('x.csv', 'ts,members,extra\n1,1;2,x\n');
     expect(await importInto(['x.csv'], { create: false, createTable: true })).toBe(1);
     expect(world.err).toMatch(/no column extra.*--create/);
@@ -146,7 +146,7 @@ describe('HIF', () => {
 
   test.each<[string, unknown, RegExp]>([
     [
-      'a key that is not known',
+      'an unknown key',
       { ...DOCUMENT, incidences: [{ edge: 1, node: 2, extra: 3 }] },
       /incidences, element 1: .*"extra"/,
     ],
@@ -184,7 +184,7 @@ test.each(['csv', 'ndjson', 'parquet', 'hif'])('bytes that are not %s are refuse
 });
 
 describe('the flag --ts', () => {
-  test('sets the time of all rows without a time column, and of rows without a time', async () => {
+  test('sets the time of all rows if there is no time column, and of rows whose time is empty', async () => {
     world.file('x.csv', 'members,n\n1;2,1\n3,2\n');
     expect(await importInto(['x.csv'], { ts: '2024-05-01' }), world.err).toBe(0);
     expect((await plain()).map(({ event_ts }) => event_ts)).toEqual([1714521600, 1714521600]);

@@ -1,6 +1,6 @@
 // Imports hostile files. Mutated CSV and HIF files give edges or a clear message, never a stack
-// trace or an undocumented exit code. HEDGEROW_FUZZ sets how many files of each format are tried,
-// and HEDGEROW_SEED sets the number of the first one.
+// trace or an undocumented exit code. `HEDGEROW_FUZZ` sets how many files of each format are tried,
+// and `HEDGEROW_SEED` sets the number of the first file.
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { lookInto, rowsOf, TestWorld } from './support.ts';
 
 const FILES = Number(process.env.HEDGEROW_FUZZ ?? 400);
 const FIRST = Number(process.env.HEDGEROW_SEED ?? 1);
-/** Only one file in this many is stored, because that is slower. The others are only checked. */
+/** Only one file in this many is stored, because storing is slower. The others are dry runs. */
 const STORED_IN = 10;
 
 let world: TestWorld;

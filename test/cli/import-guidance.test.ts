@@ -63,7 +63,7 @@ describe('lists in some of several member columns', () => {
     expect(world.out).not.toMatch(/warning/);
   });
 
-  test('bars separate lists too, but one name with a separator character is not taken for a list', async () => {
+  test('vertical bars separate lists too, but a single name with a separator is not taken for a list', async () => {
     const many = Array.from({ length: 20 }, (_, at) => `${at},n${at},m\n`).join('');
     world.file('a.csv', `ts,a,b\n1,ann|bob,cid\n2,bob|cid,ann\n`);
     world.file('b.csv', `ts,a,b\n${many}21,ann;bob,m\n`);
@@ -75,7 +75,7 @@ describe('lists in some of several member columns', () => {
     expect(world.out).not.toMatch(/warning/);
   });
 
-  test('the error names a call that works when both flags for members are given', async () => {
+  test('the error suggests a call that works when both flags for members are given', async () => {
     world.file('calls.csv', CALLS);
     expect(await importInto(['calls.csv'], { memberColumn: 'agents', memberColumns: 'customer' })).toBe(2);
     expect(world.err).toMatch(/exclude each other; --member-columns customer,agents --separator ';' reads/);
@@ -192,7 +192,7 @@ describe('dates with day and month first', () => {
     ['mdy', '3/14/24'],
     ['mdy', '3/14/2024 13:00 PM'],
     ['dmy', '04.03-2024'],
-  ])('are refused with the accepted form when --ts-format is %s: %s', async (tsFormat, time) => {
+  ])('are refused with an example of the format when --ts-format is %s: %s', async (tsFormat, time) => {
     world.file('x.csv', `day,a\n${time},1\n`);
     expect(await importInto(['x.csv'], { tsColumn: 'day', memberColumns: 'a', tsFormat })).toBe(1);
     expect(world.err).toMatch(/but it takes (day|month), (month|day) and year, such as .*--ts-format/);
@@ -206,7 +206,7 @@ describe('the column with the time', () => {
     ['a certain name before a possible one', 'start,ts,a\n2024-03-05,2024-03-04,1\n', 1709510400],
     ['a certain name without times after a possible one', 'date,at,a\nspring,2024-03-04,1\n', 1709510400],
     ['the one that holds times', 'when,at,a\nsoon,2024-03-04,1\n', 1709510400],
-    ['event_ts whatever else there is', 'when,ts,event_ts,a\n5,6,7,1\n', 7],
+    ['event_ts, whatever other columns there are', 'when,ts,event_ts,a\n5,6,7,1\n', 7],
   ])('is found by its name: %s', async (_name, text, event_ts) => {
     world.file('x.csv', text);
     expect(await importInto(['x.csv'], { memberColumns: 'a' }), world.err).toBe(0);
@@ -214,9 +214,24 @@ describe('the column with the time', () => {
   });
 
   test.each<[string, string, Flags, RegExp]>([
-    ['two', 'when,start,a\n1,2,3\n', { memberColumns: 'a' }, /Columns when, start could each be the time.*--ts-column/],
-    ['no times', 'when,a\nsoon,3\n', { memberColumns: 'a' }, /is called event_ts, timestamp, .*when, .*--ts-column/],
-    ['nodes', 'start,end\n1,2\n', { memberColumns: 'start,end' }, /None of the columns \(start, end\) is called/],
+    [
+      'two candidates',
+      'when,start,a\n1,2,3\n',
+      { memberColumns: 'a' },
+      /Columns when, start could each be the time.*--ts-column/,
+    ],
+    [
+      'a candidate without times',
+      'when,a\nsoon,3\n',
+      { memberColumns: 'a' },
+      /is called event_ts, timestamp, .*when, .*--ts-column/,
+    ],
+    [
+      'candidates that are members',
+      'start,end\n1,2\n',
+      { memberColumns: 'start,end' },
+      /None of the columns \(start, end\) is called/,
+    ],
   ])('must be named by a flag: %s', async (_name, text, flags, message) => {
     world.file('x.csv', text);
     expect(await importInto(['x.csv'], flags)).toBe(2);
@@ -229,7 +244,7 @@ describe('members that no flag names', () => {
   const MAILS = 'time,sender,recipients\n2024-05-01,Ada,Bob;Eve\n2024-05-02,Bob,Ada;Eve\n';
   const ORDERS = 'time,customer,tags\n2024-05-01,Ada,new|paid\n2024-05-02,Bob,old|paid\n';
 
-  test('are taken from both sides of an edge, which is reported', async () => {
+  test('are taken from the columns whose names suggest members, which is reported', async () => {
     world.file('mails.csv', MAILS);
     expect(await importInto(['mails.csv']), world.err).toBe(0);
     expect(world.err).toMatch(/taken from sender, recipients, as the names say; --member-columns or/);
@@ -249,7 +264,7 @@ describe('members that no flag names', () => {
     expect(await names()).toEqual(['new', 'paid', 'old']);
   });
 
-  test('are named in the syntax of a shell', async () => {
+  test('are suggested in the syntax of a shell', async () => {
     world.file('x.csv', "time,our 'customer,product id\n1700000000,Ada,7\n");
     expect(await importInto(['x.csv'])).toBe(2);
     expect(world.err).toContain(String.raw`--member-columns 'our '\''customer,product id' takes them`);

@@ -1,7 +1,7 @@
-// Kills an import with kill -9 and continues with --resume. Every row is stored once, and every bad
-// row is reported once. HEDGEROW_IMPORT_KILLS=40 is the long form. HEDGEROW_IMPORT_MB=2000 sets the
-// size of the CSV file in the memory test in MB. The long form in CI uses 50, and by default the
-// test is skipped. Needs dist/ (npm run build).
+// Kills an import with `kill -9` and continues with `--resume`. Every row is stored once, and every
+// bad row is reported once. `HEDGEROW_IMPORT_KILLS=40` is the long form. `HEDGEROW_IMPORT_MB=2000`
+// runs the memory test with a CSV file of 2000 MB; without this variable the memory test is
+// skipped. Needs `dist/` (`npm run build`).
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -52,8 +52,8 @@ const FLAGS = [
 ];
 
 /**
- * Returns the exit code, or null if the process was killed. `killWhen` is polled every few
- * milliseconds.
+ * Runs an import. Returns its exit code, or null if the process was killed. `killWhen` is polled
+ * every few milliseconds.
  */
 async function run(
   args: readonly string[],

@@ -36,15 +36,15 @@ const MARKED = Buffer.concat([Buffer.from([0xff, 0xfe]), WIDE]);
 
 test.each<[string, string | Buffer, RegExp]>([
   ['a zip archive', Buffer.from('PK\x03\x04abcd'), /is a zip archive .*save the sheet as CSV/],
-  ['xz', Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]), /packed with xz.* xz -dc/],
-  ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]), /packed with zstd/],
+  ['an xz file', Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]), /packed with xz.* xz -dc/],
+  ['a zstd file', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]), /packed with zstd/],
   [
-    'no header',
+    'a file without a header',
     '1700000000,1,2,5\n1700000001,3,4,6\n',
     /no header: its first line \(1700000000, 1, 2, 5\) looks like a row/,
   ],
-  ['blank lines', '\n\n\n', /no header: all of its lines are blank/],
-  ['nothing', '', /no header: the file is empty/],
+  ['a file of blank lines', '\n\n\n', /no header: all of its lines are blank/],
+  ['an empty file', '', /no header: the file is empty/],
   [
     'a header in Latin-1',
     Buffer.from('ts,a,b,na\xefve\n1,1,2,3\n', 'latin1'),
@@ -56,11 +56,11 @@ test.each<[string, string | Buffer, RegExp]>([
 });
 
 test.each<[name: string, content: string | Buffer, file: string]>([
-  ['UTF-16 with its mark', MARKED, 'f.csv'],
-  ['UTF-16 of the other order', Buffer.from(MARKED).swap16(), 'f.csv'],
-  ['UTF-16 without its mark', WIDE, 'f.csv'],
-  ['UTF-16, packed', gzip(MARKED), 'f.csv.gz'],
-  ['lines that end with CR alone', BASE.replaceAll('\n', '\r'), 'f.csv'],
+  ['UTF-16 with a byte order mark', MARKED, 'f.csv'],
+  ['UTF-16 in the other byte order', Buffer.from(MARKED).swap16(), 'f.csv'],
+  ['UTF-16 without a byte order mark', WIDE, 'f.csv'],
+  ['UTF-16, gzipped', gzip(MARKED), 'f.csv.gz'],
+  ['a file with CR alone as line end', BASE.replaceAll('\n', '\r'), 'f.csv'],
 ])('%s is read', async (_name, content, name) => {
   expect((await take(content, PAIRS, name)).rows).toEqual([
     { event_ts: 1, members: [1, 2], x: 5 },
@@ -90,7 +90,7 @@ describe('bad rows do not affect other rows', () => {
     ['a bare quote', '3,5,6,5" disk', /^A quote is in a cell/],
     ['too few cells', '3,5,6', /has 3 cells, but the header names 4/],
     ['too many cells', '3,5,6,7,8', /has 5 cells/],
-  ])('when a row contains %s', async (_name, line, reason) => {
+  ])('a bad row is rejected and the others are imported: %s', async (_name, line, reason) => {
     const content = Buffer.concat([Buffer.from(BASE), Buffer.from(line), Buffer.from('\n4,7,8,9\n')]);
     const found = await take(content, { ...PAIRS, onError: 'skip' });
     expect(found).toEqual({ code: 0, rows });
@@ -111,7 +111,7 @@ describe('times', () => {
   test.each<[string, string, number]>([
     ['with an offset', '2024-05-01T12:00:00+02:00', 1714557600],
     ['without a zone', '2024-05-01 10:00:00', 1714557600],
-    ['of a day', '2024-05-01', 1714521600],
+    ['without a time of day', '2024-05-01', 1714521600],
     ['with an hour of one digit', '2024-03-04 8:15', 1709540100],
     ['with an hour of one digit and seconds', '2024-03-04T8:15:30Z', 1709540130],
     ['in seconds', '1714557600', 1714557600],
@@ -119,8 +119,8 @@ describe('times', () => {
     ['in microseconds', '1714557600123456', 1714557600],
     ['in nanoseconds', '1714557600123456789', 1714557600],
     ['with an exponent', '1.7145576e9', 1714557600],
-    ['with a day that shows that it stands first', '14.03.2024', 1710374400],
-    ['with a day that shows that it stands behind the month', '05/13/2024 10:00', 1715594400],
+    ['with a first number above 12, so that it is the day', '14.03.2024', 1710374400],
+    ['with a second number above 12, so that it is the day', '05/13/2024 10:00', 1715594400],
   ])('are read: %s', async (_name, time, event_ts) => {
     expect((await take(`ts,a,b\n${time},1,2\n`)).rows).toMatchObject([{ event_ts }]);
   });
@@ -129,13 +129,13 @@ describe('times', () => {
     ['a date with the month first after one with the day first', '05/13/2024 10:00,1,2\n14.03.2024', /mdy reads it/],
     ['a date with the day first after one with the month first', '14.03.2024,1,2\n05/13/2024', /dmy reads it/],
     ['a date that can be read in two ways', '04.03.2024', /--ts-format dmy \(day first\) or mdy \(month first\)/],
-    ['a day that is none', '2024-02-30', /takes a time such as/],
-    ['a month that is none', '2024-13-01 00:00', /takes a time such as/],
+    ['a day that does not exist', '2024-02-30', /takes a time such as/],
+    ['a month that does not exist', '2024-13-01 00:00', /takes a time such as/],
   ])('are refused with advice: %s', async (_name, time, message) => {
     expect(await refusal(`ts,a,b\n${time},1,2\n`)).toMatch(message);
   });
 
-  test('keep their meaning when one of them is wrong', async () => {
+  test('keep the guessed format when one of them is wrong', async () => {
     const { rows } = await take('ts,a,b\n1,1,2\n2,1,2\nsoon,1,2\n', { ...PAIRS, onError: 'skip' });
     expect(rows.map(({ event_ts }) => event_ts)).toEqual([1, 2]);
   });
@@ -156,9 +156,9 @@ test.each<[string, string, number[]]>([
   ['bars', '1|2|3', [1, 2, 3]],
   ['spaces', '1 2  3', [1, 2, 3]],
   ['brackets', '"[1, 2]"', [1, 2]],
-  ['one and the same twice', '7;7', [7]],
+  ['a repeated node', '7;7', [7]],
   ['numbers written as reals', '1.0;2.0', [1, 2]],
-  ['less than nothing', '-5;9007199254740991', [-5, 9007199254740991]],
+  ['a negative number', '-5;9007199254740991', [-5, 9007199254740991]],
 ])('lists of members are parsed: %s', async (_name, cell, members) => {
   expect((await take(`ts,m\n1,${cell}\n`, LIST)).rows).toEqual([{ event_ts: 1, members }]);
 });
@@ -195,7 +195,7 @@ test('gzip of several members is one file', async () => {
 describe('paths that cannot be written', () => {
   test.each<[string, string, RegExp]>([
     [
-      'a reject file in no directory',
+      'a reject file in a missing directory',
       'no/where/r.ndjson',
       /progress file .* cannot be written \(ENOENT\)\. .*--rejects/,
     ],

@@ -39,7 +39,7 @@ test('batches that are in the table but not yet in the progress file are not wri
   world.file('x.ndjson', `${edgeLines(95)}bad\n${edgeLines(5, 95)}nonsense\n${edgeLines(50, 100)}`);
   const flags = { batch: '10', onError: 'skip' };
   let progress = '';
-  // As after a kill: the progress file lags behind the table.
+  // Simulates a kill, after which the progress file lags behind the table.
   world.interrupt = undefined;
   const path = world.path('x.ndjson.progress.json');
   const first = importInto(['x.ndjson'], flags);
@@ -88,7 +88,7 @@ test.each<[string, (state: Record<string, unknown>) => unknown, Flags, RegExp]>(
   ['other flags', (state) => state, { tsColumn: 'when' }, /other flags or another target/],
   ['another input', (state) => ({ ...state, input: '/y.ndjson' }), {}, /is about \/y\.ndjson/],
   ['a pause of a day', (state) => ({ ...state, at: 0 }), {}, /more than 23 hours ago/],
-  ['what is not a progress file', () => ({}), {}, /is not a progress file/],
+  ['an invalid progress file', () => ({}), {}, /is no progress file/],
 ])('an import with %s is not resumed', async (_name, change, flags, message) => {
   world.file('x.ndjson', `${edgeLines(25)}nonsense\n`);
   expect(await importInto(['x.ndjson'])).toBe(1);

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-describe('into a running server', () => {
+describe('an import into a running server', () => {
   let server: TestServer;
 
   afterEach(() => server.close());
@@ -63,7 +63,7 @@ describe('into a running server', () => {
     expect(server.database.table().rowCount).toBe(40);
   });
 
-  test('inserts the lines before the one that the server refuses with stop, and none after it', async () => {
+  test('inserts only the lines before the first refused one with --on-error stop', async () => {
     server = await startServer({ maxMembers: 4 });
     world.file('stops.ndjson', `${edgeLines(25)}{"event_ts":1,"members":[1,2,3,4,5]}\nno json\n${edgeLines(90, 100)}`);
     expect(await send(['stops.ndjson'], { batch: '40' })).toBe(1);
@@ -105,7 +105,7 @@ describe('into a running server', () => {
   });
 });
 
-describe('without a working server', () => {
+describe('an import without a working server', () => {
   test('reports that nothing listens at the address, with advice', async () => {
     world.file('edges.ndjson', edgeLines(1));
     expect(await importCommand(['edges.ndjson'], { url: 'http://127.0.0.1:1' }, world)).toBe(1);
@@ -148,7 +148,7 @@ describe('without a working server', () => {
     server.close();
   });
 
-  test("stops with the server's message when a refusal concerns no line", async () => {
+  test("stops with the server's message when a refusal is not about one of the lines", async () => {
     const server = await fakeServer((respond, _destroy, path) => {
       if (path === '/v1/tables') respond(200, [{ name: 'hyperedges', primary: true, row_count: 0, columns: [] }]);
       else respond(507, { detail: 'The disk is full.', code: 'disk_full', status: 507 });

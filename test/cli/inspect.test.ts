@@ -54,7 +54,7 @@ function inspect(paths: string[], flags: { limit?: string; rows?: string; deep?:
   return { exitCode, report: reports.length > 0 ? JSON.parse(reports[0]!) : undefined, text: text.out };
 }
 
-test('shows the frames of a log file with LSNs and their runs by table', () => {
+test('inspect shows the frames of a log file with LSNs and their runs by table', () => {
   const { exitCode, report, text } = inspect([log]);
   expect(exitCode).toBe(0);
   expect(report).toMatchObject({
@@ -75,14 +75,14 @@ test('shows the frames of a log file with LSNs and their runs by table', () => {
   expect(text).toMatch(/insert 300 calls/);
 });
 
-test('shows only the first frames of a long log and counts the rest', () => {
+test('inspect shows only the first frames of a long log and counts the rest', () => {
   const { report, text } = inspect([log], { limit: '2' });
   expect(report.shown.length).toBe(2);
   expect(report.frames).toBe(6);
   expect(text).toMatch(/4 more frames/);
 });
 
-test('shows the tables, columns and segments of a manifest', () => {
+test('inspect shows the tables, columns and segments of a manifest', () => {
   const { exitCode, report, text } = inspect([manifest]);
   expect(exitCode).toBe(0);
   expect(report.document.tables.map((table: { definition: { name: string } }) => table.definition.name)).toEqual([
@@ -93,7 +93,7 @@ test('shows the tables, columns and segments of a manifest', () => {
   expect(text).toMatch(/place TEXT/);
 });
 
-test('shows the header of a segment, its sections with checksums, and its first and last rows', () => {
+test('inspect shows the header of a segment, its sections with checksums, and its first and last rows', () => {
   const { exitCode, report, text } = inspect([segment], { rows: '2' });
   expect(exitCode).toBe(0);
   expect(report.header).toMatchObject({
@@ -120,7 +120,7 @@ test('shows the header of a segment, its sections with checksums, and its first 
   expect(text).toMatch(/column +place +TEXT/);
 });
 
-test('shows a data directory in use in one overview', () => {
+test('inspect shows a data directory in use in one overview', () => {
   const { exitCode, report, text } = inspect([home.path('db')], { deep: true });
   expect(exitCode).toBe(0);
   expect(report.tables).toMatchObject([
@@ -139,7 +139,7 @@ function damaged(path: string, name: string, offset: number): string {
   return world.file(name, bytes);
 }
 
-test('reports the offset of a damaged frame in the middle of a log and lists the frames after it', () => {
+test('inspect reports the offset of a damaged frame in the middle of a log and lists the frames after it', () => {
   const { report: whole } = inspect([log]);
   world.out = '';
   const offset: number = whole.shown[3].offset;
@@ -158,7 +158,7 @@ test('reports the offset of a damaged frame in the middle of a log and lists the
   expect(text).toMatch(`PROBLEM ${path} at offset ${offset}`);
 });
 
-test('does not report a torn write at the end of the newest log file as corruption', () => {
+test('inspect does not report a torn write at the end of the newest log file as corruption', () => {
   const { report: whole } = inspect([log]);
   world.out = '';
   const last = whole.shown.at(-1).offset;
@@ -177,7 +177,7 @@ test.each([
   ['segment', 'seg-000000000001.hgs', 2000],
   ['manifest', 'manifest', 4],
   ['manifest', 'manifest', 90],
-])('reports a damaged %s %s (byte %i) by file name', (kind, name, offset) => {
+])('inspect reports a damaged %s %s (byte %i) by file name', (kind, name, offset) => {
   const path = damaged({ log, segment, manifest }[kind]!, name, offset);
   const { exitCode, report } = inspect([path]);
   expect(exitCode).toBe(1);
@@ -185,7 +185,7 @@ test.each([
   expect(report.problems[0].file).toBe(path);
 });
 
-test('reports damage in each section of a segment separately', () => {
+test('inspect reports damage in each section of a segment separately', () => {
   const { report: whole } = inspect([segment]);
   for (const [index, section] of whole.sections.entries()) {
     if (section.bytes === 0) continue;
@@ -197,7 +197,7 @@ test('reports damage in each section of a segment separately', () => {
   }
 });
 
-test('reports a damaged or missing segment of a directory and shows the rest', () => {
+test('inspect reports a damaged or missing segment of a directory and shows the rest', () => {
   cpSync(home.path('db'), world.path('copy'), { recursive: true, filter: (path) => !path.endsWith('.socket') });
   const copy = world.path(`copy/tables/2/${segment.split('/').at(-1)}`);
   writeFileSync(copy, readFileSync(copy).subarray(0, 500));
@@ -207,7 +207,7 @@ test('reports a damaged or missing segment of a directory and shows the rest', (
   expect(report.logs.length).toBe(1);
 });
 
-test('never crashes on arbitrary bytes under any name', () => {
+test('inspect never crashes on arbitrary bytes under any name', () => {
   const bytes = readFileSync(segment);
   for (const name of ['log-0000000000000001', 'seg-000000000001.hgs', 'manifest']) {
     for (const length of [0, 1, 20, 127, 128, 200, 4096]) {
@@ -217,7 +217,7 @@ test('never crashes on arbitrary bytes under any name', () => {
   }
 });
 
-test('refuses a file that does not belong to a database, and a missing path', () => {
+test('inspect refuses a file that does not belong to a database, and a missing path', () => {
   expect(inspectCommand([world.file('letter.txt', 'Dear all'), world.path('gone')], {}, world)).toBe(1);
   expect(world.err).toMatch(/letter\.txt is not a file of a database/);
   expect(world.err).toMatch(/There is nothing at .*gone/);

@@ -52,8 +52,8 @@ async function refused(name: string, given: Record<string, unknown>): Promise<st
   return text;
 }
 
-describe('the place of names', () => {
-  test('is returned for each table', async () => {
+describe('the table that stores the names of nodes', () => {
+  test('is reported for each table', async () => {
     const { tables } = (await call('list_tables', {})).value;
     expect(tables.map((table: Value) => [table.name, table.names_in])).toEqual([
       ['hyperedges', null],
@@ -95,7 +95,7 @@ describe('names of nodes', () => {
     expect(value).not.toHaveProperty('query_plan');
   });
 
-  test('are looked up before the same digits are taken as a number', async () => {
+  test('take precedence over a number with the same digits', async () => {
     const named = (await call('node', { node_id: '12', table: 'meetings' })).value;
     expect([named.name, named.num_tuples]).toEqual(['12', 1]);
     const number = (await call('node', { node_id: '1', table: 'meetings' })).value;
@@ -176,7 +176,7 @@ describe('rows of statements', () => {
   });
 });
 
-test('a time beyond the range of Date is null, and a table without names returns none', async () => {
+test('a time beyond the range of Date is null, and a table without names returns no names', async () => {
   const edges = [{ event_ts: 9_007_199_254_740_991, members: [7] }];
   expect((await call('insert', { table: 'hyperedges', edges })).value.inserted).toBe(1);
   const { hyperedges } = (await call('node', { node_id: 7 })).value;

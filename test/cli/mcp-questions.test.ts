@@ -44,7 +44,7 @@ describe.each(ANSWERABLE)('$question', (right) => {
   it.skipIf(right.table === 'mails' && !HAS_MAILS).each(MODES)('is answered correctly in mode %s', async (mode) => {
     const answered = await asked('ask', { query: right.question, table: right.table, mode });
     const cited = answered.cited_edges.map(({ edge_id }: { edge_id: number }) => edge_id);
-    // The best edge is cited too, and first.
+    // The best edge is also cited, before all others.
     expectRight(right, { ...answered, found: answered.cited_edges }, cited);
     expect(new Set(tagsIn(answered.answer))).toEqual(new Set(cited));
   });

@@ -1,5 +1,5 @@
-// Tests `hedgerow mcp` with a program that speaks JSON-RPC directly: the lines it writes, the lines
-// it reads, and the end of the process.
+// Tests `hedgerow mcp` with raw JSON-RPC instead of a client library: its input lines, its output
+// lines, and the end of its process.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -159,7 +159,7 @@ async function silentService(): Promise<{ url: string; asked: Promise<void>; lef
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, left };
 }
 
-describe('lines', () => {
+describe('input lines', () => {
   test('are answered with the fault when they are not messages, and the session continues', async () => {
     const session = Session.here({ data: await filledDirectory() });
     session.send({ id: 'early', method: 'ping' });
@@ -253,7 +253,7 @@ describe('the session', () => {
     expect([session.errors, readdirSync(dir)]).toEqual(['', ['log', 'manifest']]);
   });
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('ends in order at %s during a request', async (signal) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('shuts down cleanly at %s during a request', async (signal) => {
     const { url, asked, left } = await silentService();
     const session = Session.process(['--url', url]);
     await session.begin();

@@ -75,7 +75,7 @@ export async function beginProcess(
   return sessionOver(transport, () => errors);
 }
 
-/** Does the handshake. The caller closes the client. */
+/** Performs the handshake. The caller must close the client. */
 async function sessionOver(transport: Transport, errors: () => string): Promise<Session> {
   const strays: Error[] = [];
   const client = new Client({ name: 'test', version: '1' });

@@ -1,5 +1,5 @@
-// Imports messy CSV files that users have. Each must give the result that was decided for it. The
-// README.md next to the files lists the results. HEDGEROW_WRITE_GOLDEN=1 rewrites it.
+// Imports messy CSV files that users have. Each must give the result that `messy-csv.ts` lists. The
+// README.md next to the files shows the results; `HEDGEROW_WRITE_GOLDEN=1` rewrites it.
 
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -80,8 +80,8 @@ describe('messy CSV', () => {
 
 const HEADING = `# Messy CSV files
 
-What \`hedgerow import FILE --create\` gives for each; \`--member-columns from,to\` where nothing else is said. \`../messy-csv.test.ts\` compares it
-with what was decided for each file (\`../messy-csv.ts\`) and with this table, and writes the table with HEDGEROW_WRITE_GOLDEN=1.
+The results of \`hedgerow import FILE --create\`, with \`--member-columns from,to\` unless the flags name other columns. \`../messy-csv.test.ts\` compares them
+with what \`../messy-csv.ts\` lists for each file and with this table. HEDGEROW_WRITE_GOLDEN=1 rewrites the table.
 
 | file | what is odd | flags | exit code | edges | rejected | first edge, and what is said |
 |---|---|---|---|---|---|---|

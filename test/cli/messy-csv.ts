@@ -55,7 +55,7 @@ const NUMBERS: readonly MessyCase[] = [
   },
   {
     file: 'decimal-comma-in-quotes.csv',
-    what: 'decimal commas in a file of commas: could be lists',
+    what: 'decimal commas in a comma-separated file: could be lists',
     code: 0,
     edges: ['2024-03-14 Ada+Grace total="12,5"', '2024-03-15 Grace+Linus total="3,75"'],
     says: [/total holds "12,5".*--decimal/],
@@ -120,7 +120,7 @@ const HEADERS: readonly MessyCase[] = [
   { file: 'bars.csv', what: 'bars between cells', code: 0, edges: TWO },
   {
     file: 'sep-line.csv',
-    what: 'a first line sep=; as Excel takes it',
+    what: 'a first line sep=; for Excel',
     code: 0,
     edges: ['2024-03-14 Ada, Countess+Grace', TWO[1]!],
   },
@@ -133,21 +133,21 @@ const HEADERS: readonly MessyCase[] = [
   },
   {
     file: 'no-header.csv',
-    what: 'the same, columns named',
+    what: 'the same, with names for the columns',
     flags: { header: false, columns: 'when,from,to,minutes' },
     code: 0,
     edges: ['2024-03-14T08:15:00 Ada+Grace minutes=12', '2024-03-15T09:00:00 Grace+Linus minutes=3'],
   },
   {
     file: 'no-header.csv',
-    what: 'the same, columns by their numbers',
+    what: 'the same, with columns chosen by number',
     flags: { header: false, tsColumn: 'column_1', memberColumns: 'column_2,column_3' },
     code: 0,
     edges: ['2024-03-14T08:15:00 Ada+Grace column_4=12', '2024-03-15T09:00:00 Grace+Linus column_4=3'],
   },
   {
     file: 'no-header.csv',
-    what: 'the same, a name too few',
+    what: 'the same, with one name too few',
     flags: { columns: 'when,from,to' },
     code: 2,
     edges: [],
@@ -164,8 +164,8 @@ const HEADERS: readonly MessyCase[] = [
     says: [/Column 5 .*note.* note_2/, /Column 6 .*Note.* Note_3/],
   },
   { file: 'trailing-delimiters.csv', what: 'a delimiter at the end of each line', code: 0, edges: TWO },
-  { file: 'empty.csv', what: 'no byte', code: 1, edges: [], says: [/the file is empty/] },
-  { file: 'only-a-header.csv', what: 'no row', code: 0, edges: [] },
+  { file: 'empty.csv', what: 'an empty file', code: 1, edges: [], says: [/the file is empty/] },
+  { file: 'only-a-header.csv', what: 'a header without rows', code: 0, edges: [] },
   { file: 'blank-lines.csv', what: 'blank lines before, between and after', code: 0, edges: TWO },
 ];
 
@@ -178,33 +178,39 @@ const ENCODINGS: readonly MessyCase[] = [
     rejected: 1,
     says: [/line 2 .*not valid UTF-8; --encoding windows-1252 reads it as "2024-03-14,José,Zoë,Málaga"/],
   },
-  { file: 'latin-1.csv', what: 'the same, named', flags: { encoding: 'latin1' }, code: 0, edges: WESTERN },
+  {
+    file: 'latin-1.csv',
+    what: 'the same, with its encoding given',
+    flags: { encoding: 'latin1' },
+    code: 0,
+    edges: WESTERN,
+  },
   {
     file: 'windows-1252.csv',
-    what: 'Windows-1252, named',
+    what: 'Windows-1252, with its encoding given',
     flags: { encoding: 'windows-1252' },
     code: 0,
     edges: ['2024-03-14 Ada+Grace price="€ 12"', '2024-03-15 Grace+Œuvre price="“gift”"'],
   },
   {
     file: 'koi8-r.csv',
-    what: 'KOI8-R, named; a header in Russian',
+    what: 'KOI8-R, with its encoding given; a header in Russian',
     flags: { encoding: 'koi8-r', memberColumns: 'кто,кому' },
     code: 0,
     edges: ['2024-03-14 Анна+Иван', '2024-03-15 Иван+Ольга'],
   },
   {
     file: 'koi8-r.csv',
-    what: 'the same, an encoding that there is not',
+    what: 'the same, with an unknown encoding',
     flags: { encoding: 'koi9' },
     code: 2,
     edges: [],
     says: [/--encoding is "koi9".*windows-1252/],
   },
   { file: 'utf-8-mark.csv', what: 'UTF-8 with a byte order mark', code: 0, edges: PLACES },
-  { file: 'utf-16-little-mark.csv', what: 'UTF-16LE with its mark', code: 0, edges: PLACES },
-  { file: 'utf-16-big-mark.csv', what: 'UTF-16BE with its mark', code: 0, edges: PLACES },
-  { file: 'utf-16-no-mark.csv', what: 'UTF-16LE without a mark', code: 0, edges: PLACES },
+  { file: 'utf-16-little-mark.csv', what: 'UTF-16LE with a byte order mark', code: 0, edges: PLACES },
+  { file: 'utf-16-big-mark.csv', what: 'UTF-16BE with a byte order mark', code: 0, edges: PLACES },
+  { file: 'utf-16-no-mark.csv', what: 'UTF-16LE without a byte order mark', code: 0, edges: PLACES },
   {
     file: 'one-line-not-utf-8.csv',
     what: 'one line of Latin-1 in UTF-8',
@@ -297,7 +303,7 @@ const DATES: readonly MessyCase[] = [
   },
   {
     file: 'dates-of-either-order.csv',
-    what: 'the same, the order named',
+    what: 'the same, with the order given',
     flags: { tsFormat: 'dmy' },
     code: 0,
     edges: ['2024-04-03 Ada+Grace', '2024-06-05 Grace+Linus'],
@@ -320,7 +326,7 @@ const DATES: readonly MessyCase[] = [
   },
   {
     file: 'strptime.csv',
-    what: 'the same, a pattern with a directive that there is not',
+    what: 'the same, with an unknown directive in the pattern',
     flags: { tsFormat: '%d.%m.%q' },
     code: 2,
     edges: [],
@@ -369,7 +375,7 @@ const DATES: readonly MessyCase[] = [
 const LINES: readonly MessyCase[] = [
   {
     file: 'unclosed-quote.csv',
-    what: 'a quote that is not closed, twice; a quote that is, between them',
+    what: 'two unclosed quotes, with a closed one between them',
     flags: SKIP,
     code: 0,
     edges: [
@@ -382,7 +388,7 @@ const LINES: readonly MessyCase[] = [
   },
   {
     file: 'unclosed-quote-that-meets-another.csv',
-    what: 'a quote that is not closed meets another three lines on',
+    what: 'an unclosed quote, and another three lines later',
     flags: SKIP,
     code: 0,
     edges: ['2024-03-14 Ada+Grace note="fine"', '2024-03-16 Ada+Linus note="fine"', '2024-03-18 Ada+Linus note="last"'],
@@ -390,7 +396,7 @@ const LINES: readonly MessyCase[] = [
   },
   {
     file: 'ragged.csv',
-    what: 'a cell too few, a cell too many',
+    what: 'one cell too few, one cell too many',
     flags: SKIP,
     code: 0,
     edges: ['2024-03-14 Ada+Grace note="fine"', '2024-03-17 Ada+Grace note="fine"', '2024-03-18 Ada+Grace note="last"'],

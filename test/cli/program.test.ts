@@ -156,7 +156,7 @@ describe('a signal', () => {
     ['virtual', 'query', 'calls', '-'],
     ['virtual', 'create', '-'],
     ['import', '-', '--data', 'db', '--format', 'ndjson'],
-  ])('ends %s %s during the wait for stdin', async (...argv) => {
+  ])('ends %s %s while it waits for stdin', async (...argv) => {
     world.stdin = new PassThrough();
     const ended = runProgram(argv, '9.8.7', world);
     await vi.waitUntil(() => world.interrupt !== undefined || world.err !== '', { timeout: 20_000 });
@@ -166,7 +166,7 @@ describe('a signal', () => {
     expect(world.err).toMatch(/^hedgerow: (cancelled|interrupted)[^\n]*\n$/);
   });
 
-  test('stops a server in order with exit code 0', async () => {
+  test('shuts a server down cleanly with exit code 0', async () => {
     const argv = ['serve', '--data', world.path('db'), '--port', '0', '--log-level', 'error'];
     const ended = runProgram(argv, '9.8.7', world);
     await vi.waitUntil(() => world.out.includes('listening'), { timeout: 20_000 });

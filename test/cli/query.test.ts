@@ -101,7 +101,7 @@ describe.each(['server', 'directory'])('a statement on a %s', (where) => {
     expect(world.err).toContain('--times is "ISO", but it takes one of epoch, iso');
   });
 
-  test('prints an empty result in the form of its format', async () => {
+  test('prints an empty result in every format', async () => {
     const none = 'MATCH (t:trips) WHERE t.event_ts > 99 RETURN t.event_ts, t.place';
     const answers = {
       json: '[]\n',
@@ -167,7 +167,7 @@ test('many rows are printed in batches, with column widths from the first batch'
   expect(JSON.parse(world.out).length).toBe(5000);
 });
 
-test('nothing that a terminal interprets is printed to a terminal', async () => {
+test('control characters in values are not printed to a terminal', async () => {
   await lookInto(world.path('db'), async (database) => {
     await database
       .table()
@@ -255,9 +255,9 @@ test('a directory that is open elsewhere or does not exist is refused', async ()
 
 test.each<[string, string, Flags]>([
   ['an unknown format', ALL, { data: 'db', format: 'xml' }],
-  ['two places', ALL, { data: 'db', url: 'http://127.0.0.1:1' }],
+  ['a directory and a URL', ALL, { data: 'db', url: 'http://127.0.0.1:1' }],
   ['a configuration for a server', ALL, { url: 'http://127.0.0.1:1', config: 'x.toml' }],
-  ['no URL', ALL, { url: 'nonsense' }],
+  ['an invalid URL', ALL, { url: 'nonsense' }],
   ['a parameter without a value', ALL, { data: 'db', param: ['x'] }],
   ['a parameter that is not JSON', ALL, { data: 'db', param: ['x=y'] }],
   ['an empty statement', '  ', { data: 'db' }],

@@ -1,5 +1,5 @@
-// Random tables are the same after an export and an import. HEDGEROW_ROUND_TRIPS sets their number,
-// and HEDGEROW_FIRST_ROUND_TRIP the first seed. The long form uses 1,000 tables.
+// Random tables are the same after an export and an import. `HEDGEROW_ROUND_TRIPS` sets the number
+// of tables, and `HEDGEROW_FIRST_ROUND_TRIP` the first seed. The long form uses 1,000 tables.
 
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -18,8 +18,8 @@ import { rowsOf, TestWorld } from './support.ts';
 const TABLES = Number(process.env.HEDGEROW_ROUND_TRIPS ?? 4);
 const FIRST = Number(process.env.HEDGEROW_FIRST_ROUND_TRIP ?? 0);
 /**
- * Tables per database. Each goes through all formats. There are at least two databases: one in a
- * server and one in a directory.
+ * Tables per database. Each table is exported and imported in all formats. There are at least two
+ * databases: one in a server and one in a directory.
  */
 const AT_ONCE = Math.min(4, TABLES / 2);
 const FORMATS = ['csv', 'ndjson', 'parquet', 'hif'] as const;

@@ -47,8 +47,8 @@ export interface TableShape {
 }
 
 /**
- * Creates a table with random columns and edges. Deletes some of the rows again, and compacts some
- * tables partly or completely.
+ * Creates a table with random columns and edges. At random, also deletes rows, and compacts the
+ * table before or after its last rows.
  */
 export async function randomTable(
   database: Database,
@@ -139,7 +139,7 @@ export function pick<T>(values: readonly T[], random: Random): T {
   return values[random.below(values.length)]!;
 }
 
-/** Returns everything but ids, sorted. */
+/** Returns all rows without their ids, as sorted texts. */
 export function multiset(table: Table): string[] {
   return multisetOf(rowsOf(table));
 }

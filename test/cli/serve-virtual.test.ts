@@ -121,7 +121,7 @@ describe.skipIf(duckdb === undefined)('serve-virtual', () => {
   });
 });
 
-testInstalled('probes, description and page are there; what needs a database or keys is not', async () => {
+testInstalled('health checks and API description are served, routes that need a database or keys are not', async () => {
   const { url, client, stop } = await start();
   const status = async (path: string, init?: RequestInit) => (await fetch(url + path, init)).status;
   expect(await status('/health/live')).toBe(200);
@@ -158,7 +158,7 @@ testInstalled('probes, description and page are there; what needs a database or 
   expect(await stop()).toBe(0);
 });
 
-testInstalled('databases are known by the names of the environment, and their passwords are not shown', async () => {
+testInstalled('databases are named by environment variables, and their passwords are not shown', async () => {
   world.environment.HEDGEROW_VIRTUAL_DSN_GONE = 'postgres://someone:hunter2hunter2@127.0.0.1:1/nowhere';
   const { client, stop } = await start();
   const error = await client.virtual.propose({ backend: { type: 'postgres', dsn: 'GONE' } }).catch((thrown) => thrown);
@@ -191,7 +191,7 @@ test('a wrong spec stops the start with its file and the position in it', async 
   }
 });
 
-testInstalled('a file that came by hand while it runs is not written over', async () => {
+testInstalled('a spec file that a person adds while the service runs is not overwritten', async () => {
   const { client, stop } = await start();
   world.file('graphs/trips.json', '{"mine": true}');
   const created = client.virtual.create(CSV_TRIPS);
@@ -200,7 +200,7 @@ testInstalled('a file that came by hand while it runs is not written over', asyn
   await stop();
 });
 
-testInstalled('it listens for this machine only', async () => {
+testInstalled('the service can be reached only from this machine', async () => {
   for (const host of ['0.0.0.0', '::', '192.168.1.1', 'example.com', '127.0.0.1.example.com']) {
     expect(await refused({ specDir: 'graphs', host }), host).toBe(2);
     expect(world.err).toMatch(/other machines can reach/);

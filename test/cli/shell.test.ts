@@ -47,7 +47,7 @@ MATCH (m:made) WHERE m.n > $least
   RETURN m.n; MATCH (m:made) RETURN COUNT(*) AS c;
 .mode csv
 MATCH (m:made) RETURN m.n ORDER BY m.n`;
-    // The same when each character arrives separately.
+    // Each character arrives separately.
     expect(await script([...more]), world.err).toBe(0);
     expect(world.out).toBe('{"n":4}\n{"c":2}\n"n"\n3\n4\n');
     expect(await script('DROP HYPEREDGE TABLE made;')).toBe(0);
@@ -294,11 +294,11 @@ describe('a terminal', () => {
     expect(server.requests.filter(({ query }) => query.startsWith('DELETE')).length).toBe(1);
   });
 
-  test('completes names at the tab key, even of tables created meanwhile', async () => {
+  test('completes names at the tab key, even those of tables created meanwhile', async () => {
     const terminal = new Terminal();
     await terminal.sees(/hedgerow> /);
-    // A tab completes only if it is the last key that arrives at once. Otherwise it counts as
-    // pasted text.
+    // A tab completes only if no other key arrives together with it and after it. Before other keys
+    // it counts as pasted text.
     terminal.type('MATCH (t:tri\t');
     await terminal.sees(/MATCH \(t:trips/);
     terminal.type(') RETURN t.pl\t');
@@ -355,7 +355,7 @@ describe('a history', () => {
     expect(new History(path).entries.slice(0, 2)).toEqual(['one more;', `statement ${MOST_ENTRIES + 49};`]);
   });
 
-  test('does no harm when its file cannot be written', () => {
+  test('still works in memory when its file cannot be written', () => {
     const history = new History(world.path('no/such/directory'));
     history.add('a;');
     history.add('b;');

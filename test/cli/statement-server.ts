@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Database, openDatabase } from '../../src/engine/index.ts';
-import { errorReply } from '../../src/http/reply.ts';
+import { errorReply } from '../../src/http/error-reply.ts';
 import { isoValues } from '../../src/query/executor/values/iso-values.ts';
 import { valueAt } from '../../src/query/executor/values/vector.ts';
 import { Statements } from '../../src/query/statements.ts';

@@ -15,7 +15,7 @@ export class TestWorld implements World {
   out = '';
   err = '';
   interrupt: (() => void) | undefined;
-  /** The signal that an interrupt stands for. */
+  /** The signal that `interrupt` passes on. */
   signal = 'SIGINT';
   readonly stdout = {
     write: (text: string) => {
@@ -70,8 +70,8 @@ export function gzip(content: string | Uint8Array): Buffer {
 }
 
 /**
- * Returns `count` edges, one per line, with times from `from` on and the members i % 100 and 1000 +
- * i.
+ * Returns `count` edges, one per line, numbered from `from` on. Edge i has the time i and the
+ * members i % 100 and 1000 + i.
  */
 export function edgeLines(count: number, from = 0): string {
   let text = '';

@@ -27,7 +27,7 @@ describe('months as words', () => {
     ['14 March 2024 25:00', ''],
     ['14 March 2024 13:00 pm', ''],
     ['March', ''],
-  ])('are read in %s', (text, time) => {
+  ])('are read or refused: %s', (text, time) => {
     expect(shown(secondsIn(text, 'iso'))).toBe(time);
     expect(shown(secondsIn(text, 'dmy'))).toBe(time);
   });
@@ -55,7 +55,7 @@ describe('patterns of strptime', () => {
     ['%Y-%j', '2023-366', ''],
     ['%d.%m.%y', '14.03.24 8:15', ''],
     ['%a %Y', 'Foo 2024', ''],
-  ])('%s reads %s', (pattern, text, time) => {
+  ])('%s applied to %s gives %j', (pattern, text, time) => {
     expect(shown(strptime(pattern).secondsOf(text))).toBe(time);
   });
 
@@ -89,7 +89,7 @@ describe('numbers', () => {
     ['word', ',', 'word'],
     ['12', ',', '12'],
     ['1e5', ',', '1e5'],
-  ])('%s with the decimal sign %s', (text, decimal, number) => {
+  ])('%s with the decimal sign %s is read as %s', (text, decimal, number) => {
     expect(plainNumber(text, decimal)).toBe(number);
   });
 
@@ -97,13 +97,13 @@ describe('numbers', () => {
     ['a comma and two digits', [['12,50', '3']], false, ','],
     ['a comma and three digits', [['1,250']], false, undefined],
     ['three digits, and none before the comma but 0', [['0,250']], false, ','],
-    ['thousands twice', [['1,250,000']], false, '.'],
+    ['two thousands separators', [['1,250,000']], false, '.'],
     ['points in another column', [['1,250'], ['2.5']], false, '.'],
     ['commas in one column, points in another', [['1,25'], ['2.5']], false, undefined],
     ['a text among them', [['1,25', 'none of it']], false, undefined],
     ['both in one column', [['12,5', '1.10']], false, undefined],
-    ['what could be lists', [['1,25']], true, undefined],
-    ['what could be no lists', [['1.000,25']], true, ','],
+    ['cells that could be lists', [['1,25']], true, undefined],
+    ['cells that cannot be lists', [['1.000,25']], true, ','],
   ])('have a detected decimal sign or none: %s', (_name, columns, isList, decimal) => {
     expect(decimalOf(columns, isList)).toBe(decimal);
   });

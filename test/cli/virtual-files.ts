@@ -11,8 +11,8 @@ const TRIPS =
   'trip_id,left_at,origin_id,target_id,fare\n1,1700000000,5,7,2.5\n2,1700000060,7,9,\n3,1700000120,9,,1\n4,1700000180,,,3\n';
 
 /**
- * Writes below `root`: `trips.csv`, and `trips.duckdb` with the tables trips and rides. Rows of
- * rides that share a ride form one edge.
+ * Writes two files below `root`: `trips.csv`, and `trips.duckdb` with the tables `trips` and
+ * `rides`. The rows of `rides` with the same `ride_id` form one edge.
  */
 export async function writeTrips(root: string): Promise<void> {
   mkdirSync(root, { recursive: true });

@@ -206,7 +206,7 @@ describe.skipIf(duckdb === undefined)('virtual', () => {
   });
 });
 
-test('exits with 2 and one line after a wrong call', async () => {
+test('virtual exits with 2 and one line after a wrong call', async () => {
   world.file('list.json', '[1]');
   const calls: [VirtualTaskName, string[], VirtualFlags, RegExp][] = [
     ['propose', [], {}, /needs a FILE/],
@@ -231,7 +231,7 @@ test('exits with 2 and one line after a wrong call', async () => {
   }
 });
 
-test('exits with 1 and one line when a file cannot be read or contains no JSON object', async () => {
+test('virtual exits with 1 and one line when a file cannot be read or contains no JSON object', async () => {
   world.file('broken.json', '{\n  "id": "x",\n  "name": }\n');
   world.file('list.json', '[1]');
   world.file('empty.json', '');
@@ -248,7 +248,7 @@ test('exits with 1 and one line when a file cannot be read or contains no JSON o
   }
 });
 
-test('exits with 1 and advice when the server is unreachable or refuses the key', async () => {
+test('virtual exits with 1 and advice when the server is unreachable or refuses the key', async () => {
   expect(await run('list', [], { url: 'http://127.0.0.1:1' })).toBe(1);
   expect(world.err).toMatch(/^hedgerow: No whole answer .* hedgerow serve-virtual, or name it with --url\.\n$/);
   const guarded = await startServer({ auth: true });
@@ -262,7 +262,7 @@ test('exits with 1 and advice when the server is unreachable or refuses the key'
   }
 });
 
-test('names the package to install when the server lacks it', async () => {
+test('virtual names the package to install when the server lacks that package', async () => {
   const bare = await startServer({ installed: () => false });
   try {
     expect(await run('list', [], { url: bare.url })).toBe(1);
@@ -272,7 +272,7 @@ test('names the package to install when the server lacks it', async () => {
   }
 });
 
-test('is part of the program with every command and its arguments', async () => {
+test('virtual is part of the program with all its commands and their arguments', async () => {
   expect(VIRTUAL_USAGE.map(({ name }) => name).sort()).toEqual(Object.keys(VIRTUAL_TASKS).sort());
   vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   vi.spyOn(process.stderr, 'write').mockReturnValue(true);

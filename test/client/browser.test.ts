@@ -58,19 +58,27 @@ async function outcome(world: World): Promise<string> {
 
 if (CHROMIUM === undefined) console.log('browser client: skipped: no chromium in /usr/bin');
 
-test.skipIf(CHROMIUM === undefined)('works from a page of an origin that is listed', { timeout: 120_000 }, async () => {
-  const world = await startWorld({ corsOrigins: [origin] });
-  expect(JSON.parse(await outcome(world))).toEqual({
-    rows: [
-      [2, '“2'],
-      [3, '“3'],
-    ],
-    refused: [true, 404, 'table_not_found', true],
-    lsn: true,
-  });
-});
+test.skipIf(CHROMIUM === undefined)(
+  'the client works on a page whose origin is listed',
+  { timeout: 120_000 },
+  async () => {
+    const world = await startWorld({ corsOrigins: [origin] });
+    expect(JSON.parse(await outcome(world))).toEqual({
+      rows: [
+        [2, '“2'],
+        [3, '“3'],
+      ],
+      refused: [true, 404, 'table_not_found', true],
+      lsn: true,
+    });
+  },
+);
 
-test.skipIf(CHROMIUM === undefined)('gets nothing on a page of another origin', { timeout: 120_000 }, async () => {
-  const world = await startWorld({ corsOrigins: ['http://elsewhere.test'] });
-  expect(await outcome(world)).toContain('Failed to fetch');
-});
+test.skipIf(CHROMIUM === undefined)(
+  'the client gets nothing on a page of another origin',
+  { timeout: 120_000 },
+  async () => {
+    const world = await startWorld({ corsOrigins: ['http://elsewhere.test'] });
+    expect(await outcome(world)).toContain('Failed to fetch');
+  },
+);

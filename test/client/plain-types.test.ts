@@ -1,5 +1,5 @@
-// The types of the built client are written out. They match the schemas of the routes, compile
-// quickly, and do not need `dom`.
+// The declarations of the built client contain the types of the routes in full, not inferred from
+// their schemas. They match the schemas, compile quickly, and do not need `dom`.
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -63,8 +63,8 @@ test('each type equals the type inferred from its schema', async () => {
   `;
   const flags = '--lib es2023,es2024.string,dom --types node --allowImportingTsExtensions --skipLibCheck true';
   expect(errorsOf(await compile(program(''), flags))).toEqual([]);
-  // The comparison itself can fail: on an extra field, on an optional field, and on another type
-  // deep inside.
+  // The comparison must be able to fail: on an extra field, on an optional field, and on another
+  // type deep inside.
   for (const wrong of [
     'same<plain.Hyperedge & { more: 1 }, inferred.Hyperedge>(true);',
     'same<Omit<plain.LookupAnswer, "next_cursor"> & { next_cursor?: string | null }, inferred.LookupAnswer>(true);',
@@ -74,7 +74,7 @@ test('each type equals the type inferred from its schema', async () => {
 });
 
 test.each([
-  ['the client, where nothing of the host is known', CLIENT, '--lib es2023 --types '],
+  ['the client without types of a host', CLIENT, '--lib es2023 --types '],
   ['the client in Node', CLIENT, '--lib es2023 --types node'],
   ['the client in a browser', CLIENT, '--lib es2023,dom --types '],
   [
@@ -83,7 +83,7 @@ test.each([
     '--lib es2023 --types node',
   ],
   [
-    'the core, where nothing of the host is known',
+    'the core without types of a host',
     `import { loadCore } from 'hedgerow/core'; export const load = loadCore;`,
     '--lib es2023 --types ',
   ],

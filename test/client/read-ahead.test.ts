@@ -3,7 +3,9 @@ import { readAhead } from '../../src/client/read-ahead.ts';
 
 const KILOBYTE = 1024;
 
-/** Creates a body of numbered chunks of one size that counts what was requested from it. */
+/**
+ * Creates a body of `count` numbered chunks of `size` bytes. `seen` reports what was read from it.
+ */
 function numbered(count: number, size: number, fails?: Error) {
   const seen = { made: 0, cancelled: false };
   const body = new ReadableStream<Uint8Array>(

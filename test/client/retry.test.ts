@@ -99,7 +99,7 @@ describe('the delay', () => {
 });
 
 describe('a write', () => {
-  test('sends the same new key with every attempt and is retried', async () => {
+  test('is retried, and sends the same new key with every attempt', async () => {
     const { client, requests } = scripted([failure(503), 'refused', OK, OK]);
     await client.hyperedges.insert(EDGE);
     await client.hyperedges.insert(EDGE);
@@ -116,7 +116,7 @@ describe('a write', () => {
     expect(requests[0]!.headers.get('idempotency-key')).toBe('mine');
   });
 
-  test('sends no Idempotency-Key to the key routes and is never retried there', async () => {
+  test('sends no Idempotency-Key to the routes of API keys and is never retried there', async () => {
     for (const step of [failure(503), 'refused'] as const) {
       const { client, requests } = scripted([step, OK]);
       expect(await caught(client.keys.create({ role: 'readonly' }))).toBeInstanceOf(Error);
@@ -195,7 +195,7 @@ describe('errors', () => {
     expect(await caught(client.tables.list({ timeoutMs: 1 }))).toMatchObject({ timedOut: true });
   });
 
-  test('include timeouts of work over whole tables only when the call sets one', async () => {
+  test('include timeouts of compactions and backups only when the call sets a timeout', async () => {
     const { client } = scripted(['hanging'], { timeoutMs: 5, maxAttempts: 1 });
     const controller = new AbortController();
     const { signal } = controller;
@@ -237,7 +237,7 @@ describe('an AbortSignal', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('ends the delay of the real clock too', async () => {
+  test('also ends a delay that is timed by the real clock', async () => {
     const controller = new AbortController();
     const { client } = scripted([failure(503, { 'retry-after': '20' })], {
       sleep: undefined as never,

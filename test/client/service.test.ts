@@ -7,7 +7,9 @@ import { caught } from './scripted-fetch.ts';
 const ROWS = 5000;
 const WINDOW = { start_ts: 0, end_ts: ROWS };
 
-/** Some bytes of the answer, which is compressed. */
+/**
+ * Number of bytes of the compressed answer that the proxy passes on before it cuts the connection.
+ */
 const PASSED_BYTES = 20_000;
 
 let world: World;
@@ -145,7 +147,7 @@ describe('a connection that is cut in the middle of a stream', () => {
     proxy.close();
   });
 
-  test('throws after the complete rows', async () => {
+  test('makes the stream throw after the complete rows', async () => {
     const { port } = proxy.address() as { port: number };
     const far = clientAt(`http://127.0.0.1:${port}`);
     let count = 0;

@@ -47,7 +47,7 @@ describe('a stream of rows', () => {
   test.each<[string, Step]>([
     ['between two rows', { pieces: [line(row(1))], end: 'cut' }],
     ['in a row', { pieces: [line(row(1)), '{"id":2'], end: 'cut' }],
-    ['in a row, without the connection saying so', whole(line(row(1)), '{"id":2')],
+    ['in a row, without an error of the connection', whole(line(row(1)), '{"id":2')],
   ])('throws after the previous rows when it is interrupted %s', async (_name, step) => {
     const { client, requests } = scripted([step]);
     const rows = client.hyperedges.rangeRows(WINDOW);

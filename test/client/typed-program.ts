@@ -1,5 +1,5 @@
-// A program that uses the built client. It is compiled by package.test.ts. Everything that it uses
-// must have these types, and every marked line must be an error.
+// A program that uses the built client; `package.test.ts` compiles it. The values must have the
+// types stated here, and every line after `@ts-expect-error` must be an error.
 
 import { HedgerowApiError, type HedgerowClient, type Hyperedge, type Table } from '../../dist/client/index.js';
 

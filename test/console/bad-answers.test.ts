@@ -33,7 +33,7 @@ const FAULTS: readonly (readonly [string, (route: Route) => Promise<void>])[] = 
   ],
   ['a page of a proxy', (route) => route.fulfill({ status: 503, body: '<html><h1>Busy</h1></html>' })],
   [
-    'a limit',
+    'an exceeded limit',
     (route) =>
       route.fulfill({
         status: 429,
@@ -42,12 +42,9 @@ const FAULTS: readonly (readonly [string, (route: Route) => Promise<void>])[] = 
       }),
   ],
   ['an error without a text', (route) => route.fulfill({ status: 502, body: '' })],
-  [
-    'a page where JSON should stand',
-    (route) => route.fulfill({ status: 200, body: '<html>Sign in to the hotel</html>' }),
-  ],
+  ['a page instead of JSON', (route) => route.fulfill({ status: 200, body: '<html>Sign in to the hotel</html>' })],
   ['half an answer', (route) => route.fulfill({ status: 200, headers: json, body: '{"columns":["e"],"rows":[{"e":' })],
-  ['nothing at all', (route) => route.fulfill({ status: 200, headers: json, body: '' })],
+  ['an empty answer', (route) => route.fulfill({ status: 200, headers: json, body: '' })],
   ['no service', (route) => route.abort('connectionrefused')],
 ];
 

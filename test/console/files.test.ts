@@ -80,7 +80,7 @@ describe.skipIf(!isBuilt)('the files of the console', () => {
     return { sent: sent / 1000, packed: packed / 1000 };
   };
 
-  test('are together smaller than 120 kB for the start page, as they are sent', async () => {
+  test('loaded by the start page are smaller than 120 kB in all, as they are sent', async () => {
     const first = loadedBy('statement-editor', 'plot');
     expect([...first].filter((name) => /typing-|graph-view-|plan-panel-|download-|views-/.test(name))).toEqual([]);
     const begin = await sumOf(first);
@@ -88,7 +88,7 @@ describe.skipIf(!isBuilt)('the files of the console', () => {
     const all = ['index.html', ...names.map((name) => `console/${name}`)];
     const rest = await sumOf(all.filter((name) => !name.includes('/graph-view-')));
     const show = ({ sent, packed }: typeof begin) => `${sent.toFixed(1)} kB (${packed.toFixed(1)} at gzip's level 9)`;
-    console.log(`console files: rows, editor and strip of time ${show(begin)}; once one writes ${show(writing)}`);
+    console.log(`console files: rows, editor and time strip ${show(begin)}; once the user types ${show(writing)}`);
     console.log(`console files: all without the graph ${show(rest)}`);
     expect(begin.sent).toBeLessThan(120);
     expect(writing.sent).toBeLessThan(140);
@@ -107,8 +107,8 @@ describe.skipIf(!isBuilt)('the files of the console', () => {
 });
 
 /**
- * Returns the page with the files that it names, and the named chunks with everything that they
- * import before they run.
+ * Returns the names of the page, of the files that it refers to, of the given chunks, and of
+ * everything that these files import statically.
  */
 function loadedBy(...chunks: string[]): Set<string> {
   const folder = readdirSync(new URL('console/', built));

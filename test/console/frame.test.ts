@@ -144,7 +144,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
 
   test('the header shows that the service is unreachable, and reconnects', async () => {
     await openView('Query');
-    // The element that reports it appears a moment after the first rows.
+    // The element for this report appears a moment after the first rows.
     await page.locator('.service-note').waitFor({ state: 'attached' });
     await context.setOffline(true);
     await page.getByRole('button', { name: 'Run', exact: true }).click();

@@ -6,8 +6,8 @@ import type { Page, Request } from 'playwright-core';
 const ELSEWHERE = 'http://elsewhere.test';
 
 /**
- * Contains more kinds than xss.test.ts: encodings, escapes of other languages, JavaScript names and
- * beacons.
+ * Contains more kinds than `xss.test.ts`: encodings, escapes of other languages, JavaScript names
+ * and beacons.
  */
 export const HOSTILE: readonly string[] = [
   '\\u003cscript\\u003eran=1\\u003c/script\\u003e',

@@ -85,7 +85,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     'INSERT INTO hyperedges (event_ts, members) VALUES (1, [1, 2])',
     'CREATE TABLE stranger',
   ];
-  test.each(someOf(writing, 4))('a link never sends a statement that is more than one read: %s', async (statement) => {
+  test.each(someOf(writing, 4))('a link never runs anything but a single read: %s', async (statement) => {
     await page.goto(linkTo({ key: ADMIN_KEY, statement }));
     await shell();
     await page.locator('.editor[data-ready]').waitFor();
@@ -206,7 +206,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     await page.getByLabel('API key').waitFor();
     letGo();
     await page.unroute('**/v1/query');
-    // Late effects have arrived once the page has answered twice.
+    // After two more requests, all effects of the late answer have arrived.
     for (let turn = 0; turn < 2; turn += 1)
       await page.evaluate(() => fetch('health', { cache: 'no-store' }).then((it) => it.text()));
     expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).toBe('{}');

@@ -41,7 +41,7 @@ test('rows are the same after writing and reading', async () => {
 });
 
 const duckDb = await openTestDuckDb();
-if (duckDb === undefined) console.log("console's Parquet is not read by DuckDB: it is not installed");
+if (duckDb === undefined) console.log('Parquet files of the console are not read with DuckDB, which is not installed');
 
 test.skipIf(duckDb === undefined)('DuckDB reads the same rows with the right types', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hedgerow-console-'));
@@ -118,7 +118,7 @@ test('a file without rows is valid', async () => {
   expect(await readBack(['a', 'b'], [])).toEqual([]);
 });
 
-test('many rows are split into groups, and many columns are counted', async () => {
+test('many rows are split into several row groups, also in a file with many columns', async () => {
   const names = Array.from({ length: 16 }, (_, index) => `c${index}`);
   const rows = Array.from({ length: 20_001 }, (_, index) => ({ c0: index, c1: index % 3 === 0 ? null : `t${index}` }));
   const file = await fileOf(names, rows);

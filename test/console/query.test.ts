@@ -86,7 +86,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     for (const text of ['DROP HYPEREDGE TABLE doomed', 'UPDATE doomed SET n = 1', 'SHOW TABLES; DELETE FROM doomed']) {
       await run(text);
       await question.waitFor();
-      // The shortcut that runs other statements only asks again.
+      // Pressing the shortcut for Run again does not run the statement either.
       await page.getByRole('textbox', { name: 'Statement' }).focus();
       await page.keyboard.press('Control+Enter');
       await question.waitFor();
@@ -152,7 +152,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await page.getByRole('tab', { name: 'Rows' }).click();
   });
 
-  test('download all rows, as Parquet too', async () => {
+  test('have results of which all rows can be downloaded as Parquet', async () => {
     await run('MATCH (e:hyperedges) RETURN e.id, e.members, e.weight');
     const file = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Parquet', exact: true }).click();
@@ -162,7 +162,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await page.getByText('2,500 rows written').waitFor();
   });
 
-  test('open an edge in the picture from the queried table, whichever table is selected on the left', async () => {
+  test('have pictures that show edges of the queried table, whichever table is selected on the left', async () => {
     await page.getByRole('button', { name: /^hyperedges/ }).click();
     await run('MATCH (e:notes) RETURN *');
     await page.getByRole('tab', { name: 'Graph' }).click();
@@ -173,7 +173,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await page.getByRole('tab', { name: 'Rows' }).click();
   });
 
-  test('receive a name that is clicked on the left at the caret', async () => {
+  test('get a name inserted at the caret when the user clicks it on the left', async () => {
     await page.getByRole('button', { name: /^notes/ }).click();
     await writeStatement(page, 'MATCH (n:notes) RETURN ');
     await page.getByRole('button', { name: 'members', exact: true }).click();
@@ -217,17 +217,17 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(complaints).toEqual([]);
   });
 
-  test('show a note in the picture when LIMIT stops more edges', async () => {
+  test('show a note in the picture when LIMIT cuts off the result', async () => {
     await run('MATCH (e:hyperedges) RETURN * LIMIT 20');
     await page.getByRole('tab', { name: 'Graph' }).click();
-    await page.getByText('Only what is in the first 20 rows: the statement has LIMIT 20.').waitFor();
+    await page.getByText('Drawn from the first 20 rows: the statement has LIMIT 20.').waitFor();
     await page.getByRole('tab', { name: 'Rows' }).click();
     await run('MATCH (e:notes) RETURN * LIMIT 20');
     await page.getByText('of 4 rows').waitFor();
     expect(await page.getByText('the statement has LIMIT').count()).toBe(0);
   });
 
-  test('accept a typed time window once, but not one that ends before it begins', async () => {
+  test('get a typed time window as a condition, unless it ends before it begins', async () => {
     await page.getByRole('button', { name: /^hyperedges/ }).click();
     await run('MATCH (e:hyperedges) RETURN e.id');
     const from = page.getByRole('textbox', { name: 'From' });
@@ -253,7 +253,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await other.close();
   });
 
-  test('resume an import without duplicates after a lost answer', async () => {
+  test('an import resumes without duplicates after a lost answer', async () => {
     const lost = { status: 500, json: { code: 'internal', detail: 'The answer was lost.' } };
     let requests = 0;
     await page.route(/hyperedges\?table=again$/, async (route) => {

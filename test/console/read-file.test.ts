@@ -72,7 +72,7 @@ describe('a CSV table', () => {
       { event_ts: 988_675_200, members: [1, 2], properties: { speed: 0.5, ok: true, note: 'a;b' } },
     ]);
     expect(rejected.map(({ row, reason }) => `${row} ${reason}`)).toEqual([
-      '2 names the member x, but nodes are integers here; say that they have names',
+      '2 names the member x, but nodes are integers here; check Nodes have names',
       '3 has no time',
       '4 has 7 cells, but the header names 6 columns',
     ]);
@@ -103,8 +103,8 @@ describe('a CSV table', () => {
       { weight_kg: 980, pieces: 1000 },
       { pieces: 2 },
     ]);
-    // In a comma-separated file, quoted cells could be lists. Because that is not evident, they
-    // stay text.
+    // In a comma-separated file, quoted cells such as "3,4" stay text, because they could be
+    // numbers or lists.
     const lists = readSource('tags.csv', 'ts,members,tags\n1,1;2,"3,4"\n2,2;3,"5,6"\n');
     expect(newColumns(lists, guessMapping(lists))).toEqual([{ name: 'tags', type: 'TEXT' }]);
   });
@@ -221,9 +221,9 @@ describe('CSV', () => {
   });
 
   test.each([
-    ['of lines that end in two ways', 'a,b\r\n1,2\n'],
-    ['of lines that end as long ago', 'a,b\r1,2\r'],
-    ['of empty lines', '\r\na,b\r\n\r\n"1",2\r\n\r\n'],
+    ['CRLF and LF in one file', 'a,b\r\n1,2\n'],
+    ['CR alone', 'a,b\r1,2\r'],
+    ['CRLF, also of empty lines', '\r\na,b\r\n\r\n"1",2\r\n\r\n'],
   ])('has the same cells with other line ends: %s', (_name, text) => {
     expect(cellsOf(text)).toEqual([
       ['a', 'b'],
@@ -233,7 +233,7 @@ describe('CSV', () => {
 
   test.each([
     ['a,b\n1,2\n3,"open\n5,6\n', '2 opens a quote in line 3 of the file that is never closed'],
-    ['a,b\r\n"1\r\n1",2\r\n3,"x"y\r\n5,6', '2 has a quote inside a quoted cell in line 4 of the file; there each'],
+    ['a,b\r\n"1\r\n1",2\r\n3,"x"y\r\n5,6', '2 has a quote inside a quoted cell in line 4 of the file; write each'],
   ])('loses only the line with a fault in its quotes, which is reported: %j', (text, fault) => {
     const { rows, numbers, rejected } = readSource('a.csv', text);
     expect(rejected.map(({ row, reason }) => `${row} ${reason}`)).toEqual([expect.stringContaining(fault)]);
@@ -284,7 +284,7 @@ describe('dates with an ambiguous order of day and month', () => {
     expect(planOf(dates, 'mdy').times).toEqual(['2024-03-04T00:00', '2024-12-11T21:05']);
   });
 
-  test('have the order that a day above 12 shows', () => {
+  test('have the order that follows from a day above 12 among them', () => {
     expect(planOf(['04.03.2024 10:15', '14.03.2024']).times).toEqual(['2024-03-04T10:15', '2024-03-14T00:00']);
     expect(planOf(['3/4/2024', '3/14/2024', '2024-05-01']).times).toEqual([
       '2024-03-04T00:00',
@@ -299,7 +299,7 @@ describe('dates with an ambiguous order of day and month', () => {
   test('are refused when the calendar has no such day', () => {
     expect(planOf(['31.02.2024', '04.13.2024', '04.03.24', '01.01.2024 25:00', '01.01.2024'], 'dmy').reasons).toEqual(
       ['31.02.2024', '04.13.2024', '04.03.24', '01.01.2024 25:00'].map(
-        (date, at) => `${at + 1} says "${date}", which is not a valid time with the day first`,
+        (date, at) => `${at + 1} says "${date}", which is not a date with the day first`,
       ),
     );
   });
@@ -339,7 +339,7 @@ describe('columns of members', () => {
     expect(planEdges(file, { ...mapping, separator: '' }).edges[0]!.members).toHaveLength(2);
   });
 
-  test('contain one node per cell unless a separator shows otherwise', () => {
+  test('contain one node per cell if no separator is found', () => {
     expect(guessSeparator(file, ['customer', 'time'])).toBe('');
   });
 });
@@ -357,7 +357,7 @@ describe('the bytes of a file', () => {
     expect(decodeFile(old, 'windows-1252')).toBe('Groß');
   });
 
-  test('are UTF-16 when their byte order mark shows it', () => {
+  test('are UTF-16 when they begin with its byte order mark', () => {
     expect(decodeFile(bytes(0xff, 0xfe, 0xdf, 0))).toBe('ß');
     expect(decodeFile(bytes(0xfe, 0xff, 0, 0xdf))).toBe('ß');
   });

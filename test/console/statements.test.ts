@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { csvLine } from '../../src/console/query/csv-line.ts';
 import { onlyReads, statementsOf } from '../../src/console/query/script.ts';
+import { FUNCTIONS } from '../../src/console/statement-words.ts';
 import { barsOf } from '../../src/console/time-bars.ts';
+import { FUNCTION_NAMES } from '../../src/query/language.ts';
 import { parseStatement } from '../../src/query/parser/parser.ts';
 
 test('a text is split into statements at its semicolons', () => {
@@ -65,4 +67,8 @@ test('bars cover the whole time window, and some time around it when the window 
   const widest = barsOf([{ ts: Math.floor(least / width) * width, count: 1 }], least, -least, width);
   expect(widest.starts.length).toBeLessThan(245);
   expect(widest.counts[0]).toBe(1);
+});
+
+test('the editor knows every function of statements', () => {
+  expect(FUNCTIONS.map((name) => name.toLowerCase()).sort()).toEqual([...FUNCTION_NAMES].sort());
 });

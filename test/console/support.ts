@@ -142,8 +142,8 @@ export async function writeCsv(path: string, length = 30): Promise<void> {
 }
 
 /**
- * Types the statement on the keyboard, like a user. Text that is set at once would be inserted with
- * styles that the policy refuses.
+ * Replaces the statement in the editor through the keyboard. The function `fill` of Playwright
+ * would insert the text with styles that the content security policy refuses.
  */
 export async function writeStatement(page: Page, text: string): Promise<void> {
   const editor = page.getByRole('textbox', { name: 'Statement' });
@@ -154,10 +154,7 @@ export async function writeStatement(page: Page, text: string): Promise<void> {
   await page.keyboard.insertText(text);
 }
 
-/**
- * Whether every case of the long lists is tried (`HEDGEROW_CONSOLE_CASES=all`). Otherwise only some
- * cases are tried, spread over each list.
- */
+/** Whether every case of the long lists is tried, rather than a few spread over each list. */
 const HAS_ALL_CASES = process.env.HEDGEROW_CONSOLE_CASES === 'all';
 
 export function someOf<T>(cases: readonly T[], most: number): T[] {

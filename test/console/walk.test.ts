@@ -22,7 +22,7 @@ import {
 const ENRON = '/work/shared/data/email-Enron.ndjson.gz';
 const hasEnron = existsSync(ENRON);
 if (REASON_TO_SKIP !== undefined) console.log(`console walk: skipped: ${REASON_TO_SKIP}`);
-else if (!hasEnron) console.log('console walk: email-Enron is not there; a small made table takes its place');
+else if (!hasEnron) console.log('console walk: email-Enron is absent; a small generated table replaces it');
 
 /** The folder for screenshots of each step. Without it, no screenshots are taken. */
 const SHOTS = process.env.CONSOLE_SHOTS;
@@ -234,7 +234,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     expect(readdirSync(world.copyRoot).filter((name) => name.endsWith('.parquet')).length).toBe(1);
   });
 
-  test.skipIf(!hasEnron)('draws too many edges as time ranges once the window is removed', async () => {
+  test.skipIf(!hasEnron)('draws time ranges once the window is removed and there are too many edges', async () => {
     await page.getByRole('button', { name: 'All of time' }).click();
     await expect.poll(() => page.locator('.cm-content').textContent()).not.toContain('BETWEEN');
     await page.getByRole('tab', { name: 'Graph' }).click();
@@ -422,7 +422,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
 });
 
 test.skipIf(REASON_TO_SKIP !== undefined)(
-  'asks for no key where the service wants none',
+  'the console asks for no key when the service needs none',
   { timeout: 60_000 },
   async () => {
     const world = await startConsole({ HEDGEROW_AUTH_DISABLED: '1' });

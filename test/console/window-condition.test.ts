@@ -6,29 +6,33 @@ const IN = 'e.event_ts BETWEEN 10 AND 20';
 
 test.each([
   ['a condition comes before RETURN', 'MATCH (e:t) RETURN e', `MATCH (e:t) WHERE ${IN} RETURN e`],
-  ['lines stay lines', 'MATCH (e:t)\nRETURN *\nLIMIT 5', `MATCH (e:t)\nWHERE ${IN}\nRETURN *\nLIMIT 5`],
-  ['it joins others', 'MATCH (e:t) WHERE e.weight > 1 RETURN e', `MATCH (e:t) WHERE ${IN} AND e.weight > 1 RETURN e`],
-  ['OR is held together', 'MATCH (e:t) WHERE a OR b RETURN e', `MATCH (e:t) WHERE ${IN} AND (a OR b) RETURN e`],
+  ['line breaks are kept', 'MATCH (e:t)\nRETURN *\nLIMIT 5', `MATCH (e:t)\nWHERE ${IN}\nRETURN *\nLIMIT 5`],
   [
-    'an older window makes room',
+    'other conditions are kept',
+    'MATCH (e:t) WHERE e.weight > 1 RETURN e',
+    `MATCH (e:t) WHERE ${IN} AND e.weight > 1 RETURN e`,
+  ],
+  ['OR is put in brackets', 'MATCH (e:t) WHERE a OR b RETURN e', `MATCH (e:t) WHERE ${IN} AND (a OR b) RETURN e`],
+  [
+    'an older window is replaced',
     'MATCH (e:t) WHERE e.event_ts between 1 and -2 RETURN e',
     `MATCH (e:t) WHERE ${IN} RETURN e`,
   ],
   [
-    'words in texts are none',
+    'keywords in texts are ignored',
     "MATCH (e:t) WHERE e.formation = 'RETURN' RETURN e",
     `MATCH (e:t) WHERE ${IN} AND e.formation = 'RETURN' RETURN e`,
   ],
   [
-    'words in comments are none',
+    'keywords in comments are ignored',
     'MATCH (e:t) // WHERE RETURN\nRETURN e',
     `MATCH (e:t) // WHERE RETURN\nWHERE ${IN}\nRETURN e`,
   ],
   ['names in backquotes are kept', 'MATCH (e:`order`) RETURN e', `MATCH (e:\`order\`) WHERE ${IN} RETURN e`],
-  ['HYPEREDGE may stand there', 'MATCH HYPEREDGE (e:t) RETURN e', `MATCH HYPEREDGE (e:t) WHERE ${IN} RETURN e`],
-  ['EXPLAIN too', 'EXPLAIN MATCH (e:t) RETURN e', `EXPLAIN MATCH (e:t) WHERE ${IN} RETURN e`],
-  ['what is no MATCH stays', 'SHOW TABLES', 'SHOW TABLES'],
-  ['what is no statement stays', 'MATCH (e', 'MATCH (e'],
+  ['HYPEREDGE is accepted after MATCH', 'MATCH HYPEREDGE (e:t) RETURN e', `MATCH HYPEREDGE (e:t) WHERE ${IN} RETURN e`],
+  ['EXPLAIN is accepted before MATCH', 'EXPLAIN MATCH (e:t) RETURN e', `EXPLAIN MATCH (e:t) WHERE ${IN} RETURN e`],
+  ['other statements are unchanged', 'SHOW TABLES', 'SHOW TABLES'],
+  ['incomplete statements are unchanged', 'MATCH (e', 'MATCH (e'],
 ])('the window condition is written correctly: %s', (_name, before, after) => {
   expect(withWindow(before, window)).toBe(after);
 });

@@ -23,7 +23,7 @@ describe('the columns with times and members', () => {
       [...columnKinds({ statement, columns, types })].map(([name, { kind, table }]) => [name, `${kind} of ${table}`]),
     );
 
-  test('are found in the statement when the answer does not name them', () => {
+  test('are found in the statement when the answer contains no types', () => {
     expect(of('MATCH (e:mail) RETURN *', ['id', 'event_ts', 'members'])).toEqual({
       event_ts: 'time of mail',
       members: 'members of mail',
@@ -45,7 +45,7 @@ describe('the columns with times and members', () => {
     ).toEqual({ first: 'time of mail' });
   });
 
-  test('are those that the answer names', () => {
+  test('are found by their types when the answer contains types', () => {
     expect(of('SHOW TABLES', ['a', 'event_ts'], { a: 'TIME', event_ts: 'INTEGER' })).toEqual({
       a: 'time of undefined',
     });
@@ -53,7 +53,7 @@ describe('the columns with times and members', () => {
 });
 
 describe('the value of a parameter', () => {
-  test('has the kind of the value that the statement compares it with', () => {
+  test('has the kind that its place in the statement requires', () => {
     const tables = [{ name: 'mail', columns: [{ name: 'urgent', type: 'BOOLEAN' }] }] as unknown as Table[];
     const kind = (condition: string) => kindIn(`MATCH (e:mail) WHERE ${condition}`, 'p', tables);
     expect(
@@ -160,7 +160,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await offered().first().waitFor();
     expect(await offered().first().textContent()).toContain('mailing');
     expect(await page.locator('.cm-tooltip-autocomplete li[aria-selected]').count()).toBe(0);
-    // The library accepts no key for a completion just after the list has opened.
+    // Just after the list has opened, the library ignores keys that accept a completion.
     await page.waitForTimeout(200);
     await page.keyboard.press('Enter');
     expect(await written()).toEqual(['MATCH (mailing:mail) RETURN m', '']);
@@ -259,13 +259,11 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await run('MATCH (e:mail) RETURN *');
     expect(await page.getByText('The names of').count()).toBe(0);
     await page.reload();
-    await page
-      .getByText('The names of 20,000 nodes of mail are shown, those of the others by their numbers.')
-      .waitFor();
+    await page.getByText('The names of 20,000 nodes of mail are shown, the other nodes by their numbers.').waitFor();
     await page.unroute('**/v1/query');
   });
 
-  test('a draft is kept until the sign-out, and a reload runs it only if it had been run and only reads', async () => {
+  test('a draft is kept until the sign-out; a reload runs it only if the user had run it and it only reads', async () => {
     const statement = 'MATCH (s:ships) WHERE s.note = $kept RETURN s.note AS kept';
     await writeStatement(page, statement);
     await page.getByRole('textbox', { name: '$kept', exact: true }).fill('n2');

@@ -20,7 +20,7 @@ if (REASON_TO_SKIP !== undefined) console.log(`console and hostile texts in all 
 
 /** Returns the text as a string literal of the statement language. */
 const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
-/** The texts that are accepted everywhere. Long texts are not. */
+/** The texts that are short enough to be accepted everywhere. */
 const SHORT = HOSTILE.filter((text) => text.length < 1000);
 
 describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { timeout: 180_000 }, () => {
@@ -291,7 +291,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the detector of injected markup',
         place.innerHTML = markup;
         return document.querySelectorAll('*').length === before + 1;
       }, text);
-      // A text that leaves the page has been detected too.
+      // A text that leads the page to another address counts as detected.
       const traces = await tracesIn(page).catch(() => ['it went elsewhere']);
       if (!isInert && traces.length + stray.length === 0) missed.push(text);
       await page.close();

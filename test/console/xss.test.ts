@@ -66,8 +66,6 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that look like scripts', { 
         formation: payload,
         note: payload,
       });
-      // A text that is not a valid name is refused. The refusal repeats the text and is displayed
-      // as well.
       await send('/v1/rules', {
         id: `rule:r${index}`,
         name: payload,

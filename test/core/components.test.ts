@@ -18,22 +18,25 @@ import { randomFrom } from './support/random.ts';
 import { watched } from './support/steps.ts';
 
 describe.each(BUILDS)('components, %s build', (build) => {
-  it.each([...SHAPES, ...CROWDED])('are correct for nodes and for edges that share s members: $name', (shape) => {
-    const core = new Instance(build);
-    const { edges, nodeRows, nodePairs, edgePairs } = naiveCase(shape, 21);
-    const incidence = finish(Incidence.build(core.core, columnsOf(edges)));
-    const used = core.x.hg_memory_used();
-    for (const s of [1, 2, 3, 4, 5, 9, 300]) {
-      const enough = ([, , shared]: readonly [number, number, number]) => shared >= s;
-      const lines = naiveComponents(edges.length, edgePairs.filter(enough));
-      expect([...watched(incidence.edgeComponents(s))], `edges, s = ${s}`).toEqual(lines);
-      const nodes = naiveComponents(nodeRows, nodePairs.filter(enough));
-      expect([...watched(incidence.nodeComponents(s))], `nodes, s = ${s}`).toEqual(nodes);
-    }
-    expect(core.x.hg_memory_used()).toBe(used);
-  });
+  it.each([...SHAPES, ...CROWDED])(
+    'are correct for nodes that share s edges and for edges that share s members: $name',
+    (shape) => {
+      const core = new Instance(build);
+      const { edges, nodeRows, nodePairs, edgePairs } = naiveCase(shape, 21);
+      const incidence = finish(Incidence.build(core.core, columnsOf(edges)));
+      const used = core.x.hg_memory_used();
+      for (const s of [1, 2, 3, 4, 5, 9, 300]) {
+        const enough = ([, , shared]: readonly [number, number, number]) => shared >= s;
+        const lines = naiveComponents(edges.length, edgePairs.filter(enough));
+        expect([...watched(incidence.edgeComponents(s))], `edges, s = ${s}`).toEqual(lines);
+        const nodes = naiveComponents(nodeRows, nodePairs.filter(enough));
+        expect([...watched(incidence.nodeComponents(s))], `nodes, s = ${s}`).toEqual(nodes);
+      }
+      expect(core.x.hg_memory_used()).toBe(used);
+    },
+  );
 
-  it('are correct for random graphs, from no edges to one component', () => {
+  it('are correct for random graphs, from graphs without edges to connected ones', () => {
     const core = new Instance(build);
     const random = randomFrom(22);
     for (let vertices = 0; vertices < 60; vertices++) {

@@ -1,3 +1,5 @@
+// Checks that costly attempts are not made again too soon after a failure.
+
 import { expect, test } from 'vitest';
 import { CostlyAttempts } from '../../src/core/costly-attempts.ts';
 
@@ -22,7 +24,7 @@ test('attempts that succeed are never skipped', () => {
   for (const number of [1, 2, 3]) expect(attempts.make(false)).toBe(number);
 });
 
-test('further attempts fail at once after a failure, for four times its duration', () => {
+test('after a failure, further attempts fail at once, for four times as long as the failed attempt took', () => {
   const { state, attempts } = world();
   expect(() => attempts.make(false)).toThrow('failed 1');
   for (const later of [0, 100, 99]) {

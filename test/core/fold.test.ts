@@ -1,5 +1,5 @@
-// Compares selections, codes and aggregates over the columns of segments, in every build, with
-// naive JavaScript on the same rows.
+// Compares selections, codes (small integers for distinct values) and aggregates over the columns
+// of segments, in every build, with naive JavaScript on the same rows.
 
 import { describe, expect, it } from 'vitest';
 import { encodeRanges, FIGURES, type NumericRange, ROW_FIELD, WANT } from '../../src/core/index.ts';
@@ -90,7 +90,7 @@ class Bench {
 
   /**
    * Returns the codes of a field and the values they represent, or undefined if the field has no
-   * codes. If null occurs, its code is the one after the code of the last value.
+   * codes. Null, if it occurs, has the code after that of the last value.
    */
   codes(field: { kind: number; column: Column | undefined }): Codes | undefined {
     const { core, rows } = this;
@@ -162,7 +162,8 @@ function exact(value: number): bigint {
 }
 
 function rounded(sum: bigint): number {
-  // Number() of a large integer rounds once. Small integers are scaled exactly.
+  // A large sum is cut to multiples of 2^-60 before it is rounded. A small one is rounded whole,
+  // and the scaling is exact.
   const shift = SCALE - 60n;
   const coarse = Number(sum / (1n << shift)) * 2 ** -60;
   return Math.abs(coarse) > 2 ** -7 ? coarse : Number(sum) * 2 ** -537 * 2 ** -537;
@@ -199,12 +200,12 @@ describe.each(BUILDS)('a segment read by columns, %s build', (build) => {
     };
     const rounds = build === 'release' ? 12 : 4;
 
-    it('selects windows, lists and the rows that are not dead', () => {
+    it('selects row ranges, row lists, and all rows that are not dead', () => {
       const b = open();
       for (let round = 0; round < 3 * rounds; round++) expect(b.select()).toEqual(b.selected());
     });
 
-    it('keeps the values inside a range, or those outside of it', () => {
+    it('keeps the rows whose value is inside a range, or those whose value is outside it', () => {
       const b = open();
       for (const field of b.fields.filter((one) => b.isNumeric(one))) {
         const numbers = b.numbersOf(field);
@@ -261,7 +262,7 @@ describe.each(BUILDS)('a segment read by columns, %s build', (build) => {
       }
     });
 
-    it('codes each bucket by the time of its first row', () => {
+    it('gives each bucket a code, whose value is the time of the first row of the bucket', () => {
       const b = open();
       const coded = b.codes({ kind: ROW_FIELD.bucket, column: undefined })!;
       const buckets = table.edges.map((edge) => Math.floor(edge.time / table.bucketSeconds));
@@ -272,7 +273,7 @@ describe.each(BUILDS)('a segment read by columns, %s build', (build) => {
       );
     });
 
-    it('counts rows by code, keeps rows by code, and joins codes', () => {
+    it('counts and keeps rows by code, and combines the codes of two fields', () => {
       const b = open();
       const all = b.fields.flatMap((field) => b.codes(field) ?? []);
       for (const coded of all) {
@@ -294,7 +295,7 @@ describe.each(BUILDS)('a segment read by columns, %s build', (build) => {
       }
     });
 
-    it('sums and finds the least and the greatest value, over all rows and by code', () => {
+    it('computes the sum, the least and the greatest value, over all rows and by code', () => {
       const b = open();
       const keys = [undefined, ...b.fields.flatMap((field) => b.codes(field) ?? [])];
       for (const field of b.fields.filter((one) => b.isNumeric(one))) {

@@ -1,5 +1,5 @@
 // Compares graph kernels with naive ones: searches, betweenness, diameters, triangles, cores and
-// cliques. HEDGEROW_GRAPHS=150 is the long form.
+// cliques. The variable HEDGEROW_GRAPHS sets the number of random graphs; a long run uses 150.
 
 import { describe, expect, it } from 'vitest';
 import { Graph } from '../../src/core/graph.ts';
@@ -51,7 +51,7 @@ function naiveDistances({ n, adjacent }: Plain, source: number): number[] {
   return distances;
 }
 
-/** Returns the number of shortest paths between all pairs, counted in order of length. */
+/** Returns the number of shortest paths between each pair, computed in order of distance. */
 function naivePaths({ n, adjacent }: Plain, distances: number[][]): number[][] {
   return distances.map((from, source) => {
     const counts = new Array<number>(n).fill(0);
@@ -193,7 +193,7 @@ describe.each<CoreBuild>(['release', 'plain', 'debug'])('%s core', (build) => {
   });
 });
 
-/** Returns the memory used by an instance that contains only that graph. */
+/** Returns the memory used by an instance that contains only the given graph. */
 function usedByGraphAlone({ n, pairs }: Plain, module: ReturnType<typeof loadCore>): number {
   return Graph.fromPairs(module.instantiate(), n, Uint32Array.from(pairs)).core.exports.hg_memory_used();
 }

@@ -1,5 +1,5 @@
-// Compares incidences with a naive reading of random hypergraphs: the numbering, the rows in both
-// directions and the distinct sets.
+// Compares the incidences of random hypergraphs with naive results: the ordinals of nodes, the
+// members of each edge, the edges of each node, and the distinct sets.
 
 import { describe, expect, it } from 'vitest';
 import { finish, Incidence } from '../../src/core/index.ts';
@@ -16,7 +16,7 @@ import { BUILDS, Instance } from './support/instance.ts';
 import { randomFrom } from './support/random.ts';
 import { watched } from './support/steps.ts';
 
-/** Reads sparse rows from core memory as lists. */
+/** Reads the rows of a CSR from core memory as lists. */
 function lists(core: Instance, starts: number, items: number, rows: number): number[][] {
   const at = core.words(starts, rows + 1);
   return Array.from({ length: rows }, (_, row) => core.words(items + at[row]! * 4, at[row + 1]! - at[row]!));
@@ -35,19 +35,22 @@ function expectRows(core: Instance, incidence: Incidence, edges: readonly NaiveE
 }
 
 describe.each(BUILDS)('incidences, %s build', (build) => {
-  it.each(SHAPES)('number the nodes and list the members of edges and the edges of nodes: $name', (shape) => {
-    for (const seed of [1, 2, 3]) {
-      const core = new Instance(build);
-      const edges = randomEdges(randomFrom(seed), shape);
-      const incidence = watched(Incidence.build(core.core, columnsOf(edges)));
-      expectRows(core, incidence, edges);
-      expect([...incidence.copyWeights()]).toEqual(edges.map((edge) => edge.weight ?? 1));
-      expect([...incidence.copyMultiplicity()]).toEqual(edges.map(() => 1));
-      const plain = finish(Incidence.build(core.core, columnsOf(edges, false)));
-      expect([...plain.copyWeights()]).toEqual(edges.map(() => 1));
-      expect(incidence.bytes).toBeGreaterThan(edges.length * 32);
-    }
-  });
+  it.each(SHAPES)(
+    'give ordinals to nodes, and list the members of each edge and the edges of each node: $name',
+    (shape) => {
+      for (const seed of [1, 2, 3]) {
+        const core = new Instance(build);
+        const edges = randomEdges(randomFrom(seed), shape);
+        const incidence = watched(Incidence.build(core.core, columnsOf(edges)));
+        expectRows(core, incidence, edges);
+        expect([...incidence.copyWeights()]).toEqual(edges.map((edge) => edge.weight ?? 1));
+        expect([...incidence.copyMultiplicity()]).toEqual(edges.map(() => 1));
+        const plain = finish(Incidence.build(core.core, columnsOf(edges, false)));
+        expect([...plain.copyWeights()]).toEqual(edges.map(() => 1));
+        expect(incidence.bytes).toBeGreaterThan(edges.length * 32);
+      }
+    },
+  );
 
   it.each(SHAPES)('collapse to distinct sets: $name', (shape) => {
     for (const seed of [4, 5, 6]) {
@@ -61,7 +64,7 @@ describe.each(BUILDS)('incidences, %s build', (build) => {
       expect([...distinct.copyMultiplicity()]).toEqual(sets.map((set) => set.multiplicity));
       expect([...distinct.copyWeights()]).toEqual(sets.map((set) => set.total));
       expect([...distinct.eventToSet()]).toEqual(setOf);
-      // Collapsing a second time changes only the origin of each set.
+      // Collapsing a second time gives the same sets, and maps each set to itself.
       const again = finish(distinct.distinct());
       expectRows(core, again, sets);
       expect([...again.copyMultiplicity()]).toEqual(sets.map((set) => set.multiplicity));
@@ -150,7 +153,7 @@ describe('incidences', () => {
     );
   });
 
-  it('sort many widely spread ids, skipping digits that are equal in all of them', () => {
+  it('sort many widely spread ids by digits, skipping digits that are equal in all ids', () => {
     const core = new Instance('release');
     const random = randomFrom(9);
     for (const step of [2 ** 20, 2 ** 31, 2 ** 45]) {

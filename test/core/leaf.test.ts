@@ -53,8 +53,8 @@ describe.each([
 
   describe('sorted lists', () => {
     /**
-     * Runs one operation, and checks that it wrote nothing after the first `room` bytes of the
-     * output.
+     * Runs one operation, and checks that it wrote nothing beyond the part of the output that it
+     * may use.
      */
     function combine(
       name: 'intersect16' | 'intersect32' | 'difference32' | 'union32',
@@ -64,8 +64,7 @@ describe.each([
     ): number[] {
       const List = name === 'intersect16' ? Uint16Array : Uint32Array;
       const width = List.BYTES_PER_ELEMENT;
-      // Both lists end before bytes chosen so that a read past the end would show up as a false
-      // match.
+      // Zeros follow both lists, so a read past the end of both would report a false match.
       bytes().fill(0, A, A + (a.length + 16) * width);
       bytes().fill(0, B, B + (b.length + 16) * width);
       new List(leaf.memory.buffer, A, a.length).set(a);
@@ -422,7 +421,7 @@ describe.each([
       }
     });
 
-    it('gives the positions where a value begins and ends', () => {
+    it('finds the first and the last position of a value', () => {
       const random = randomFrom(12);
       for (let count = 0; count < 60; count++) {
         const keys = Array.from({ length: count }, () => random.below(20) - 10).sort((x, y) => x - y);

@@ -291,7 +291,7 @@ describe.each(BUILDS)('a memtable, %s build', (build) => {
   });
 });
 
-/** Compares every kind of read at random LSNs. */
+/** Compares every kind of read with the array, at random LSNs. */
 function compareAll(pair: Pair, random: Random): void {
   const { core, handle } = pair;
   pair.sort();

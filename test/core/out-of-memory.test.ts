@@ -7,8 +7,8 @@ import { concat, edgeOf, naiveRecord, SAFE } from './support/model.ts';
 import { buildSegment, placeRecords } from './support/segments.ts';
 
 /**
- * Allocates all available memory, without writing to most of it. This includes every size class of
- * the allocator's free lists.
+ * Allocates all available memory, including every size class of the allocator's free lists. Most of
+ * the memory is never written to.
  */
 function exhaust(core: Instance): void {
   for (let bytes = 0xe0000000; bytes >= 1; bytes = Math.floor((bytes * 15) / 16)) {
@@ -19,7 +19,7 @@ function exhaust(core: Instance): void {
 const edges = Array.from({ length: 300 }, (_, row) => edgeOf(row * 100, row + 1, [row % 11, 50 + (row % 13)]));
 
 describe.each(BUILDS)('the core without free memory, %s build', (build) => {
-  it('refuses to build, check or open a segment, still reads, and works again after a reset', () => {
+  it('refuses to build, deep-check or open a segment, but still reads one, and works again after a reset', () => {
     const core = new Instance(build);
     const built = buildSegment(core, edges, [], 60);
     const list = placeRecords(core, edges, []);
@@ -39,7 +39,7 @@ describe.each(BUILDS)('the core without free memory, %s build', (build) => {
     expect(buildSegment(core, edges, [], 60).bytes).toBe(built.bytes);
   });
 
-  it('appends rows to reserved space of a memtable, and reserves no more', () => {
+  it('appends rows to the reserved space of a memtable, but cannot reserve more', () => {
     const core = new Instance(build);
     const memtable = core.x.hg_memtable_new(60, 0) >>> 0;
     const append = (first: number, list: typeof edges) => {
@@ -49,8 +49,8 @@ describe.each(BUILDS)('the core without free memory, %s build', (build) => {
       return () => core.x.hg_memtable_append(memtable, at, list.length, first);
     };
     expect(append(1, edges.slice(0, 100))()).toBe(0);
-    // Ascending rows, then a late row. The late row would make the core build the set of buckets in
-    // the middle of the append.
+    // Ascending rows, then a late row. For the late row the core needs the set of buckets, and
+    // tries to build it in the middle of the append.
     const late = append(101, [...edges.slice(100, 150), edgeOf(-7000, 900, [5]), ...edges.slice(150, 160)]);
     const many = append(162, edges.slice(160).concat(edges.map((edge) => ({ ...edge, id: edge.id + 1000 }))));
     const out = core.alloc(8192);

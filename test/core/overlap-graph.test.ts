@@ -1,5 +1,5 @@
-// Compares graphs of nodes that share edges, graphs of edges that share members, and the incidence
-// graph with a pairwise comparison.
+// Compares three kinds of graphs with a naive computation pair by pair: nodes that share edges,
+// edges that share members, and the graph of nodes and edges.
 
 import { describe, expect, it } from 'vitest';
 import { finish, Graph, Incidence } from '../../src/core/index.ts';
@@ -57,14 +57,14 @@ describe.each(BUILDS)('overlap graphs, %s build', (build) => {
     }
   });
 
-  it('are the same when the core stops after every row and fills every chunk', () => {
+  it('are the same when the core stops after every row and has room for only one row', () => {
     const core = new Instance(build);
     const edges = randomEdges(randomFrom(12), { ...SHAPES[3]!, edges: 150 });
     const incidence = finish(Incidence.build(core.core, columnsOf(edges)));
     const { rows, block, lengths } = overlapBlock(core, incidence, 2);
     const arcs: number[][] = [];
     const capacity = rows - 1;
-    // A guard word after the last word of the capacity must stay unchanged.
+    // The word after the output region must stay unchanged.
     const regions = [0, 1].map(() => core.putWords([...new Array(capacity).fill(0), 0xabcdef])) as [number, number];
     for (let row = 0; row < rows; row++) {
       const written = core.x.hg_graph_overlaps(block, row, 0, ...regions, capacity);
@@ -78,7 +78,7 @@ describe.each(BUILDS)('overlap graphs, %s build', (build) => {
     expect(core.x.hg_graph_overlaps(block, 0, 0, ...regions, 0)).toBe(STATUS.badArgument);
   });
 
-  it('include the graph of the incidences, whose vertices are nodes and edges', () => {
+  it('include the incidence graph, whose vertices are the nodes and the edges', () => {
     const core = new Instance(build);
     for (const shape of SHAPES) {
       const edges = randomEdges(randomFrom(13), shape);
@@ -93,7 +93,7 @@ describe.each(BUILDS)('overlap graphs, %s build', (build) => {
   });
 });
 
-/** Places the argument block of hg_graph_overlaps, with edges as rows. */
+/** Places the argument block of `hg_graph_overlaps`, with edges as rows. */
 function overlapBlock(core: Instance, incidence: Incidence, s: number) {
   const { edges: rows, edgeStarts, edgeNodes, nodeStarts, nodeEdges } = incidence;
   const zeros = (words: number) => core.putWords(new Uint32Array(words));
@@ -104,10 +104,11 @@ function overlapBlock(core: Instance, incidence: Incidence, s: number) {
 }
 
 describe('overlap graphs in the release build', () => {
-  it('sort long lists of neighbours of many rows', () => {
+  it('list neighbours in ascending order, even if a row has thousands of them', () => {
     const core = new Instance('release');
     const random = randomFrom(14);
-    // There are 9,000 nodes, more than twice 64 * 64. Each hub shares edges with thousands of them.
+    // One word of the bitmap's summary covers 64 * 64 nodes. The 9,000 nodes here need several
+    // words, and each hub shares edges with thousands of nodes.
     const edges = randomEdges(random, {
       name: '',
       edges: 9000,

@@ -26,7 +26,7 @@ interface Input {
   capacity?: number;
 }
 
-/** Calls hg_records_encode, and returns the status and the bytes. */
+/** Calls `hg_records_encode`, and returns the status and the bytes. */
 function encode(core: Instance, input: Input): { status: number; bytes: Uint8Array } {
   const { times, ids, members, blocks, limit = 255 } = input;
   const capacity =
@@ -195,7 +195,7 @@ describe.each(BUILDS)('records, %s build', (build) => {
     expect(call([8, 0xffffffff])).toBe(STATUS.badArgument);
   });
 
-  it('report the missing space, so that a retry succeeds', () => {
+  it('report how much space they need, and a few retries succeed', () => {
     const core = new Instance(build);
     const edges = randomEdges(randomFrom(14), [3, 200, 1, 7]);
     const input = {
@@ -260,7 +260,7 @@ describe.each(BUILDS)('records, %s build', (build) => {
     expect(core.needed).toBe(pieces[2]!.length);
   });
 
-  it('refuse impossible allocations and reuse freed memory', () => {
+  it('use an allocator that refuses impossible sizes and reuses freed memory', () => {
     const core = new Instance(build);
     for (const bytes of [0xffffffff, 0xf0000001, 0xf0000000, 0xefffffff, 0xe0000001])
       expect(core.x.hg_memory_alloc(bytes)).toBe(0);

@@ -1,11 +1,10 @@
-// Checks regions in an instance's memory when memory cannot grow: the contents stay, and the owner
-// may keep using them.
+// Checks that a region in an instance's memory stays intact and usable when memory cannot grow.
 
 import { expect, test } from 'vitest';
 import { loadCore } from '../../src/core/index.ts';
 import { Region } from '../../src/core/region.ts';
 
-test.each(['ensure', 'extend'] as const)('a region that finds no memory to grow by %s is unchanged', (how) => {
+test.each(['ensure', 'extend'] as const)('a region is unchanged after `%s` has failed for lack of memory', (how) => {
   const real = loadCore('debug').instantiate();
   let isFull = false;
   const alloc = (bytes: number) => (isFull ? 0 : real.exports.hg_memory_alloc(bytes));

@@ -32,7 +32,7 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, i) => from + i);
 }
 
-/** Returns times and ids worth seeking: existing ones, their neighbours, and the extremes. */
+/** Returns keys (time, id) to seek: existing ones, their neighbours, and the extremes. */
 function keysOf(edges: readonly Edge[], random: ReturnType<typeof randomFrom>): [number, number][] {
   const keys: [number, number][] = [
     [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
@@ -158,7 +158,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       expect(textOf(rows, 2, 700)).toBe(expected.map((line) => `${line}\n`).join(''));
     });
 
-    it('shows columns that it does not have with their default', () => {
+    it('shows a column that it lacks with the default value of the column', () => {
       const later: Column = { id: 400, name: 'later', type: 'TEXT', indexed: false, byDefault: 'new "one"' };
       const rows = range(0, Math.min(edges.length, 50));
       for (const shown of [[], [later], [...columns.slice(0, 1), later]]) {
@@ -193,7 +193,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       expect(core.x.hg_segment_key(built.handle, edges.length, key)).toBe(STATUS.badArgument);
     });
 
-    it('looks up 1 to 5 nodes in any range of rows, resumes, and counts', () => {
+    it('lists the rows that contain 1 to 5 given nodes, in any row range and in several calls, and counts them', () => {
       const { core, built } = open();
       const random = randomFrom(200);
       for (let i = 0; i < 60; i++) {
@@ -295,7 +295,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
     });
   });
 
-  it('have no id section for consecutive ids, and find rows by id all the same', () => {
+  it('have no id section if ids are consecutive, and still find rows by id', () => {
     const core = new Instance(build);
     const edges = range(0, 300).map((row) => edgeOf(row, row + 40, [row % 7]));
     const built = buildSegment(core, edges, [], 10);
@@ -304,7 +304,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
     expect(core.x.hg_segment_find(built.handle, 299, 339)).toBe(299);
   });
 
-  it('refuse rows and columns from which none can be built', () => {
+  it('are not built from unsorted, repeated or invalid rows and columns', () => {
     const core = new Instance(build);
     const edges = [edgeOf(1, 1, [1]), edgeOf(1, 2, [2])];
     const status = (list: Edge[], columns: readonly Column[] = [], bucket = 60) =>
@@ -324,7 +324,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
     expect(core.x.hg_segment_build(list, 65_537, 60, 1, spec, 0)).toBe(STATUS.badArgument);
   });
 
-  it('are refused when any one bit of the file has changed', () => {
+  it('are refused when any bit that a checksum covers has changed', () => {
     const core = new Instance(build);
     const edges = range(0, 40).map((row) =>
       edgeOf(row * 3, row * row, [row, row + 1, 9999], { 0: row / 8, 6: `t${row % 5}` }),

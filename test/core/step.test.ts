@@ -1,5 +1,5 @@
-// Compares hg_segment_step, in every build, with a naive scan. One call seeks, lists rows, applies
-// tombstones and writes text. Scans with any step size must give the naive answer.
+// Compares `hg_segment_step`, in every build, with a naive scan. One call seeks, lists rows,
+// applies tombstones and writes text. The result must be the same however many rows a call returns.
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, Instance, STATUS } from './support/instance.ts';
@@ -63,8 +63,8 @@ function randomRequest(random: Random): Request {
 }
 
 /**
- * Steps to the end, each step starting after the last key. Returns the text, and checks every
- * answer against `rows`.
+ * Scans to the end in steps. Each step begins at the key that the previous one reported. Returns
+ * the text, and checks the other results of each step against `rows`.
  */
 function scan(core: Instance, built: BuiltSegment, request: Request, rows: readonly number[]): string {
   const block = core.alloc(192);
@@ -125,7 +125,7 @@ function scan(core: Instance, built: BuiltSegment, request: Request, rows: reado
 }
 
 describe.each(BUILDS)('hg_segment_step, %s build', (build) => {
-  it('gives the rows of any request, whatever the limit and the size of the text region', () => {
+  it('returns the rows of any request, whatever the limit and the size of the text region', () => {
     const core = new Instance(build);
     const random = randomFrom(22);
     const built = buildSegment(core, edges, COLUMNS, BUCKET);

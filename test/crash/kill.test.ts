@@ -1,6 +1,6 @@
-// Kills a process with kill -9 at random moments of an import and of its compactions. Every
-// acknowledged batch must be complete, and no batch or transaction may be partly present.
-// HEDGEROW_KILLS=100 is the long form. Needs dist/ (npm run build).
+// Kills a process with SIGKILL at random moments of an import and of its compactions. Every
+// acknowledged batch must be complete, and no batch or transaction may be partly present. With
+// `HEDGEROW_KILLS=100` the process is killed 100 times. Needs `dist/` (`npm run build`).
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -15,14 +15,14 @@ import { batchRows, edgeOf, isDeleted } from './edges.mjs';
 
 const KILLS = Number(process.env.HEDGEROW_KILLS ?? 4);
 const SEED = Number(process.env.HEDGEROW_KILL_SEED ?? 1);
-/** Kills per directory before a new directory is used. */
+/** Number of kills with the same directory before a new directory is used. */
 const KILLS_A_DIRECTORY = 8;
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const BUILT = existsSync(new URL('../../dist/engine/index.js', import.meta.url));
 
 /** What the importers of one directory have reported. */
 interface Said {
-  /** Batch -> last id. */
+  /** The last id of each acknowledged batch. */
   batches: Map<number, number>;
   deleted: Set<number>;
   /** Whether a compaction was running at the kill. */
@@ -89,8 +89,8 @@ function nothing(): Said {
 }
 
 /**
- * Runs an importer from batch `first` on and kills it: either at any moment, or at a random moment
- * after a compaction began.
+ * Runs an importer from batch `first` on and kills it a random time after it is ready or, if
+ * `inCompaction`, a shorter random time after one of the first compactions has begun.
  */
 async function importAndKill(
   directory: string,
@@ -166,11 +166,11 @@ function check(database: Database, said: Said): { rows: number; unacknowledged: 
     list.push(row);
     batches.set(batch, list);
   }
-  if (ids.size !== rows.length) throw new Error('an id is there twice');
+  if (ids.size !== rows.length) throw new Error('an id occurs twice');
   let unacknowledged = 0;
   for (const batch of said.batches.keys())
     if (!batches.has(batch) && survivors(batch, true).length > 0)
-      throw new Error(`batch ${batch} was acknowledged and is gone`);
+      throw new Error(`batch ${batch} was acknowledged and is missing`);
   for (const [batch, found] of batches) {
     if (!said.batches.has(batch)) unacknowledged++;
     checkBatch(batch, found, said);
@@ -188,10 +188,10 @@ function checkBatch(batch: number, found: Row[], said: Said): void {
   found.sort((a, b) => a.weight - b.weight);
   const deleted = found.length !== batchRows(batch) || batchRows(batch) === 0;
   if (said.deleted.has(batch) && !deleted)
-    throw new Error(`the edges of batch ${batch} were deleted, acknowledged, and are there`);
+    throw new Error(`the edges of batch ${batch} are present, although their deletion was acknowledged`);
   const places = survivors(batch, deleted);
   if (found.length !== places.length)
-    throw new Error(`batch ${batch} is half there: ${found.length} rows, not ${places.length}`);
+    throw new Error(`batch ${batch} is incomplete: ${found.length} rows, not ${places.length}`);
   const lastId = said.batches.get(batch);
   const firstId = (lastId ?? found[0]!.id - places[0]! + batchRows(batch) - 1) - batchRows(batch) + 1;
   for (const [order, place] of places.entries()) {

@@ -1,6 +1,7 @@
-// Runs every measure with its defaults on real files. Results are compared with plain JavaScript
-// where that is cheap; otherwise bounds and identities are checked. The files are not part of this
-// repository: they are read from ../shared/data, or from HEDGEROW_SHARED/data.
+// Runs every measure with its defaults on real files. Results that are cheap to compute are
+// compared with plain JavaScript; of the others, only bounds and identities are checked. The files
+// are not part of this repository: they are read from `../shared/data`, or from the folder `data`
+// in `HEDGEROW_SHARED`.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +26,7 @@ import {
 const DATA = join(process.env.HEDGEROW_SHARED ?? fileURLToPath(new URL('../../../shared', import.meta.url)), 'data');
 const FILES = ['email-Enron', 'contact-primary-school'];
 const BUCKET_SECONDS = 3600;
-/** Every EVERY-th node is checked pair by pair. */
+/** One node in this many is checked pair by pair. */
 const EVERY = 11;
 
 type Values = Record<string, number>;
@@ -33,7 +34,7 @@ type Values = Record<string, number>;
 function read(name: string): PlainEdge[] | undefined {
   const path = join(DATA, `${name}.ndjson.gz`);
   if (!existsSync(path)) {
-    console.log(`skipped: ${path} is not there (HEDGEROW_SHARED says where the shared folder is)`);
+    console.log(`skipped: ${path} is absent (HEDGEROW_SHARED sets the path of the shared folder)`);
     return undefined;
   }
   const lines = gunzipSync(readFileSync(path)).toString().trimEnd().split('\n');
@@ -150,7 +151,7 @@ function distancesAndNeighbours({ run, edges, nodes, graph, distances }: Real): 
     expectClose(run('harmonic_centrality'), harmonic);
     const diameter = run<{ value: number; components: number; max_over_components: number }>('s_diameter');
     expect(diameter.max_over_components).toBe(Math.max(...wanted.map(([, , d]) => d!)));
-    // Every shortest path between a pair at distance d has d - 1 inner nodes.
+    // Every shortest path between two nodes at distance d has d - 1 inner nodes.
     const between = Object.values(run('betweenness'));
     expectWithin(between, 0, 1);
     const inner = sum(wanted.map(([, , d]) => d! - 1));

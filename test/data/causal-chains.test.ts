@@ -1,6 +1,6 @@
 // Compares joins over real files with brute force: causal chains of three mails in email-Eu, and
-// pairs of contacts in contact-primary-school. Only the first 120,000 mails are used;
-// HEDGEROW_FULL_DATA=1 uses all.
+// pairs of contacts in contact-primary-school. Only the first 120,000 mails are used, or all of
+// them with `HEDGEROW_FULL_DATA=1`.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,8 +33,8 @@ class DataPlace {
   }
 
   /**
-   * Inserts a file into a new database. `inLog` is the number of last rows left uncompacted, `most`
-   * the maximum number of edges taken from the file.
+   * Inserts the first `most` edges of a file into a new database. The last `inLog` of them are
+   * inserted after the compaction, and so remain in the log.
    */
   static async open(name: string, inLog: number, most = Infinity): Promise<DataPlace> {
     const { times, members } = readDataFile(name);
@@ -75,7 +75,7 @@ class DataPlace {
 const CHAIN = 'follows(b, a, 3600) AND follows(c, b, 3600)';
 const SHARING = 'shared(a, b) >= 1 AND shared(b, c) >= 1';
 
-describe.skipIf(!hasDataFile('email-Eu'))('chains of three mails, each within an hour', () => {
+describe.skipIf(!hasDataFile('email-Eu'))('chains of three mails, each within an hour of the last', () => {
   let place: DataPlace;
   let lists: number[][];
   beforeAll(async () => {
@@ -102,7 +102,7 @@ describe.skipIf(!hasDataFile('email-Eu'))('chains of three mails, each within an
     expect(await place.count('cab', mirrored, { w: HOUR })).toBe(expected);
   });
 
-  test('are counted in a window', { timeout: 120_000 }, async () => {
+  test('are counted when one of the mails must be in a time window', { timeout: 120_000 }, async () => {
     const { times } = place.edges;
     const [from, to] = [times[50_000]!, times[90_000]!];
     const within = (edge: number) => times[edge]! >= from && times[edge]! <= to;
@@ -117,7 +117,7 @@ describe.skipIf(!hasDataFile('email-Eu'))('chains of three mails, each within an
     expect(await place.count('abc', `${CHAIN} AND ${SHARING} AND a.event_ts >= $recent`, { recent })).toBe(expected);
   });
 
-  test('are counted when all three mails share one member, and when the third returns to the first', {
+  test('are counted when first and third share a member, when consecutive mails share two, and when a node is in b', {
     timeout: 120_000,
   }, async () => {
     const { members } = place.edges;
@@ -134,7 +134,7 @@ describe.skipIf(!hasDataFile('email-Eu'))('chains of three mails, each within an
     expect(await place.count('abc', `${CHAIN} AND ${SHARING} AND $node IN b.members`, { node })).toBe(through);
   });
 
-  test('are returned with LIMIT in the requested number, each of them once', { timeout: 120_000 }, async () => {
+  test('are returned in the number that LIMIT requests, without duplicates', { timeout: 120_000 }, async () => {
     const rest = `WHERE ${CHAIN} AND ${SHARING} RETURN a.id AS a, b.id AS b, c.id AS c`;
     const some = await place.rows('abc', `${rest} LIMIT 5000`);
     expect(some.length).toBe(5000);

@@ -1,4 +1,4 @@
-// Reads a real file from ../shared/data into plain arrays. The files may be absent.
+// Reads a real file from `../shared/data` into plain arrays. The files may be absent.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,10 +21,10 @@ function pathOf(name: string): string {
   return join(DATA, `${name}.ndjson.gz`);
 }
 
-/** Returns whether the file is there, and prints a note if it is absent. */
+/** Returns whether the file exists, and prints a note if it does not. */
 export function hasDataFile(name: string): boolean {
   const has = existsSync(pathOf(name));
-  if (!has) console.log(`skipped: ${pathOf(name)} is not there (HEDGEROW_SHARED says where the shared folder is)`);
+  if (!has) console.log(`skipped: ${pathOf(name)} is absent (HEDGEROW_SHARED sets the path of the shared folder)`);
   return has;
 }
 

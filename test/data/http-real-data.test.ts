@@ -1,7 +1,7 @@
 // Sends real files through the service: `hedgerow import` loads each file into a running server,
 // and answers about windows and nodes over HTTP are compared with a brute-force reading of the
-// file. This is done with the rows in the log, after a compaction and after a restart.
-// HEDGEROW_FULL_DATA=1 also uses the larger files, and asks 1,000 questions of each kind.
+// file. This is done with the rows in the log, after a compaction and after a restart. With
+// `HEDGEROW_FULL_DATA=1`, the larger files are tested too, with 1,000 questions of each kind.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -73,7 +73,7 @@ for (const name of FULL ? [...FILES, ...LARGER] : FILES) {
   test(`${name} over HTTP gives the same rows as the file`, { timeout: 600_000 }, async (context) => {
     const path = join(DATA, `${name}.ndjson.gz`);
     if (!existsSync(path)) {
-      console.log(`skipped: ${path} is not there (HEDGEROW_SHARED says where the shared folder is)`);
+      console.log(`skipped: ${path} is absent (HEDGEROW_SHARED sets the path of the shared folder)`);
       context.skip();
     }
     const edges: Edge[] = gunzipSync(readFileSync(path))

@@ -1,5 +1,5 @@
-// Counts pairs and causal chains in a file by brute force: it visits every pair of edges whose
-// times are within a window, in plain arrays.
+// Visits pairs and causal chains of edges of a file by brute force: all pairs of edges whose time
+// difference is in a given range, in plain arrays.
 
 import type { FileEdges } from './data-file.ts';
 

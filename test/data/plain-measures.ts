@@ -1,5 +1,5 @@
-// Parts of measures on plain maps, fast enough for files with a hundred thousand edges. For tests
-// only.
+// Functions that compute measures, or parts of them, on plain maps. They are fast enough for files
+// with a hundred thousand edges, and used only in tests.
 
 import type { PlainEdge } from '../analytics/run-measure.ts';
 
@@ -43,7 +43,10 @@ export function bucketsOf(edges: readonly PlainEdge[], width: number): Map<numbe
   return buckets;
 }
 
-/** Returns the number of edges that contain both nodes of a pair, by `lesser,greater`. */
+/**
+ * Returns the number of edges that contain both nodes of each pair. The key of a pair is its lesser
+ * node, a comma and its greater node.
+ */
 export function pairCounts(edges: readonly PlainEdge[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { members } of edges)
@@ -78,7 +81,7 @@ export function coreNumbers(graph: Neighbours): Map<number, number> {
   return cores;
 }
 
-/** Returns the extra overlap of two sets (Zhou and Nakhleh 2011). */
+/** Returns the extra overlap of two member sets, as defined by Zhou and Nakhleh (2011). */
 export function extraOverlap(graph: Neighbours, a: readonly number[], b: readonly number[]): number {
   const onlyA = a.filter((u) => !b.includes(u));
   const onlyB = b.filter((u) => !a.includes(u));

@@ -1,7 +1,7 @@
 // Sends real files through the engine: every answer must equal a brute-force reading of the file,
 // with the rows in the log, in segments, and after a restart. The files are not part of this
-// repository: they are read from ../shared/data, or from HEDGEROW_SHARED/data. HEDGEROW_FULL_DATA=1
-// also uses the larger files, and asks more questions about each.
+// repository: they are read from `../shared/data`, or from the folder `data` in `HEDGEROW_SHARED`.
+// With `HEDGEROW_FULL_DATA=1`, the larger files are tested too, with more questions about each.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ const PAIRS = FULL ? 100 : 40;
 interface Edges {
   times: number[];
   members: number[][];
-  /** The text of each row with a newline; '' for a deleted edge. */
+  /** The JSON text of each row, with a newline. It is empty for a deleted edge. */
   lines: string[];
   refusedLines: number[];
 }
@@ -40,7 +40,7 @@ interface Edges {
 function fileOf(name: string): string | undefined {
   const path = join(DATA, `${name}.ndjson.gz`);
   if (existsSync(path)) return path;
-  console.log(`skipped: ${path} is not there (HEDGEROW_SHARED says where the shared folder is)`);
+  console.log(`skipped: ${path} is absent (HEDGEROW_SHARED sets the path of the shared folder)`);
   return undefined;
 }
 
@@ -111,7 +111,8 @@ interface Question {
 }
 
 /**
- * Returns windows, nodes and pairs, drawn once per file, with the answers of a brute-force reading.
+ * Draws questions about time windows, nodes and pairs of nodes, and answers them from `edges` by
+ * brute force.
  */
 function questionsOf(edges: Edges, seed: number): Question[] {
   const random = new Random(seed);
@@ -228,7 +229,8 @@ async function answersAreRight(name: string, maxMembers = 64): Promise<Edges | u
 }
 
 /**
- * Deletes the edges equal to about 40 randomly drawn ones, both in the table and in the reading.
+ * Draws about 40 edges and deletes all edges with the same time and members, in the table and in
+ * `edges`.
  */
 async function deleteSome(table: Table, edges: Edges): Promise<void> {
   const random = new Random(7);
@@ -272,4 +274,4 @@ describe.skipIf(!existsSync(DATA))("the engine's answers over real data", () => 
   });
 });
 
-test.skipIf(existsSync(DATA))(`skipped: ${DATA} is not there`, () => undefined);
+test.skipIf(existsSync(DATA))(`skipped: ${DATA} is absent`, () => undefined);

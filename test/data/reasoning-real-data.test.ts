@@ -13,7 +13,7 @@ const MANY = 20;
 const member = (edge: string, node: string) => ({ pred: 'member', args: [edge, node] });
 const close = (a: string, b: string) => ({ pred: 'close', args: [a, b] });
 
-/** Rules over pairs of people per month, weighted with the number of mails that the two shared. */
+/** Rules over edges of two people and a month. The weight is the number of mails they shared. */
 const CLOSE_RULES = [
   {
     id: 'rule:close',
@@ -33,7 +33,7 @@ const CLOSE_RULES = [
   },
 ];
 
-/** Rules over the mails themselves: three mails in one month, in ascending order of their ids. */
+/** A rule over the mails themselves: two people share three mails in one month. */
 const THRICE_RULES = [
   {
     id: 'rule:thrice',
@@ -155,7 +155,7 @@ function sharedMails({ times, members }: FileEdges): Map<string, number> {
   return counts;
 }
 
-/** Returns the pairs in both directions, in ascending order. */
+/** Returns the close pairs, each in both directions, in ascending order. */
 function closePairs(edges: FileEdges): [number, number][] {
   const pairs = new Set<string>();
   for (const [key, count] of sharedMails(edges)) {

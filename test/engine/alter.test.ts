@@ -168,7 +168,7 @@ describe('a dropped column', () => {
     expect(await codeOf(table.insert({ event_ts: 1, members: [1], properties: { speed: 1 } }))).toBe('unknown_column');
     expect(() => table.scan({ format: 'json', where: [{ column: 'speed' }] })).toThrow(/no column "speed"/);
     expect(segmentBytes(fs).includes(LONG)).toBe(true);
-    // The same names now denote other columns.
+    // Other columns get the same names.
     await database.alterTable('tracks', add('Speed', 'TEXT', { default: 'fast' }));
     await database.alterTable('tracks', add('Note', 'INTEGER'));
     const used = columns.map(({ id }) => id);
@@ -209,7 +209,7 @@ describe('a dropped column', () => {
 });
 
 describe('a new name', () => {
-  test('keeps the values and the index of a column', async () => {
+  test('leaves the values and the index of a column unchanged', async () => {
     const fs = simDisk();
     let database = await openSim(fs);
     let table = await tracks(database);
@@ -355,7 +355,7 @@ describe('ALTER', () => {
     expect(found.table('ways').item().columns.at(-1)).toEqual({ name: 'a', type: 'REAL' });
   });
 
-  test('makes an older version refuse a change that only a newer one knows, rather than misread columns', async () => {
+  test('is refused at the next open if this version does not know the kind of change, so that no column is misread', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     const table = await tracks(database);

@@ -25,10 +25,10 @@ test('an assertion stops segments of a version that are in the wrong order, repe
 
 test.each<[what: string, change: (head: number) => TableChange, text: string]>([
   ['an applied LSN that is too high', (head) => ({ appliedLsn: head + 1 }), 'never given out'],
-  ['an applied LSN that goes back', () => ({ appliedLsn: 0 }), 'appliedLsn of a table decreases'],
+  ['an applied LSN that decreases', () => ({ appliedLsn: 0 }), 'appliedLsn of a table decreases'],
   ['a segment number that is used again', () => ({ nextSegment: 0 }), 'nextSegment of a table decreases'],
-  ['more deletes than operations that wait', () => ({ pending: 0, pendingTombstones: 1 }), 'pending operations'],
-  ['fewer operations than none', () => ({ pending: -1 }), 'pending operations'],
+  ['more deletes than pending operations', () => ({ pending: 0, pendingTombstones: 1 }), 'pending operations'],
+  ['a negative number of pending operations', () => ({ pending: -1 }), 'pending operations'],
 ])('an assertion stops %s', async (_, change, text) => {
   const database = await openSim(simDisk());
   const table = database.table();
@@ -43,12 +43,13 @@ test('an assertion stops a snapshot that is released twice', async () => {
   const table = database.table();
   const snapshot = table.snapshot();
   snapshot.release();
-  // A second release does nothing. A count that becomes wrong is a programming error.
+  // A second release does nothing. A count that becomes wrong is a programming error, so an
+  // assertion stops it.
   snapshot.release();
   expect(() => table.countSnapshot(-1)).toThrow('released twice');
 });
 
-test('an assertion stops two compactions of a table at once, and a dropped table that returns', async () => {
+test('an assertion stops a second compaction of a table at the same time, and the return of a dropped table', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   const compacting = { segments: new Set<never>(), memtables: new Set<never>(), late: [] };
@@ -59,7 +60,7 @@ test('an assertion stops two compactions of a table at once, and a dropped table
   await database.close();
 });
 
-test('an LSN below the visible one makes writes fail, and a restart has the row whose frame is in the log', async () => {
+test('an LSN below the visible one makes writes fail, and the row whose frame is in the log is there after a restart', async () => {
   const disk = simDisk();
   const database = await openSim(disk);
   const table = database.table();

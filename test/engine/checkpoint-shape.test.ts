@@ -1,5 +1,5 @@
-// A manifest that has a correct checksum but contains a foreign document must be refused clearly.
-// It must never crash an open halfway.
+// A manifest with a correct checksum may still contain a document that no database has written.
+// Opening such a database must be refused with a clear error, and must never crash midway.
 
 import { expect, test } from 'vitest';
 import type { Checkpoint } from '../../src/engine/checkpoint/checkpoint.ts';
@@ -24,7 +24,7 @@ async function written(): Promise<Checkpoint> {
   return readManifest(fs, '/db', crc32c) as Checkpoint;
 }
 
-/** Returns every place inside a value: the object or list, and the key in it. */
+/** Returns every place inside a value, as an object or list and a key in it. */
 function placesOf(value: unknown, path = ''): { of: Record<string, unknown>; key: string; path: string }[] {
   if (typeof value !== 'object' || value === null || path.endsWith('.entries.0.1')) return [];
   const of = value as Record<string, unknown>;
@@ -54,7 +54,7 @@ test('a document has a problem when a value at any place is missing or of anothe
   }
 });
 
-test('a document has a problem when two tables share an id or a name, or an id was not yet given out', async () => {
+test('a document has a problem when two tables share an id or a name, or a table has an id that has not been assigned yet', async () => {
   const document = await cached();
   const [first, second] = document.tables;
   for (const definition of [
@@ -67,7 +67,7 @@ test('a document has a problem when two tables share an id or a name, or an id w
   }
 });
 
-test('a document with a problem is refused as corrupt, with the place', async () => {
+test('a document with a problem is refused as corrupt, and the error names the place', async () => {
   const fs = simDisk();
   await (await openSim(fs)).close();
   const text = JSON.stringify({ ...(readManifest(fs, '/db', crc32c) as object), tables: [{}] });

@@ -1,4 +1,5 @@
-// Tests which segments a compaction chooses to rewrite, using plain values.
+// Tests which segments a compaction chooses to rewrite, using plain values. A stretch is a run of
+// adjacent segments that are rewritten together.
 
 import { expect, test } from 'vitest';
 import { type ChooseInput, chooseStretches, type SegmentFigures } from '../../src/engine/compaction/choose.ts';
@@ -44,40 +45,40 @@ test('nothing is rewritten without new rows and deaths', () => {
   expect(chooseStretches(input({ segments: segments(80, 80, 80) }))).toEqual([]);
 });
 
-test('rows after a last segment that is more than half full do not rewrite it', () => {
+test('new rows after a last segment that is more than half full do not cause its rewrite', () => {
   const stretches = chooseStretches(
     input({ segments: segments(80, 60), newRows: [0, 10], newRowsBehind: 10, totalNewRows: 10 }),
   );
   expect(stretches).toEqual([{ from: 2, to: 2, lower: { eventTs: 139, id: 140 }, upper: undefined, append: true }]);
 });
 
-test('rows after a last segment that is at most half full fill it up', () => {
+test('new rows after a last segment that is at most half full are merged into it', () => {
   const stretches = chooseStretches(
     input({ segments: segments(80, 50), newRows: [0, 10], newRowsBehind: 10, totalNewRows: 10 }),
   );
   expect(stretches).toEqual([{ from: 1, to: 2, lower: { eventTs: 80, id: 80 }, upper: undefined, append: true }]);
 });
 
-test('rows that fall within one segment rewrite only that segment', () => {
+test('new rows within one segment cause only that segment to be rewritten', () => {
   const stretches = chooseStretches(input({ segments: segments(80, 80, 80), newRows: [0, 3, 0], totalNewRows: 3 }));
   expect(stretches).toEqual([
     { from: 1, to: 2, lower: { eventTs: 80, id: 80 }, upper: { eventTs: 160, id: 160 }, append: false },
   ]);
 });
 
-test('rows before the first segment are merged into it', () => {
+test('new rows before the first segment are merged into it', () => {
   const stretches = chooseStretches(input({ segments: segments(80, 80), newRows: [3, 0], totalNewRows: 3 }));
   expect(stretches).toEqual([{ from: 0, to: 1, lower: undefined, upper: { eventTs: 80, id: 80 }, append: false }]);
 });
 
-test('rows inside and after the last segment rewrite it', () => {
+test('new rows inside and after the last segment cause its rewrite', () => {
   const stretches = chooseStretches(
     input({ segments: segments(80, 80), newRows: [0, 3], newRowsBehind: 2, totalNewRows: 3 }),
   );
   expect(stretches).toEqual([{ from: 1, to: 2, lower: { eventTs: 80, id: 80 }, upper: undefined, append: true }]);
 });
 
-test('a death rewrites the segment of its row', () => {
+test('a dead row causes its segment to be rewritten', () => {
   expect(
     chooseStretches(input({ segments: segments(80, { rows: 80, dead: 1 }, 80) })).map(({ from, to }) => [from, to]),
   ).toEqual([[1, 2]]);
@@ -92,7 +93,7 @@ test('segments that lack an index order are rewritten, each one alone', () => {
   ]);
 });
 
-test('rows after a last segment that lacks an index order are merged into it', () => {
+test('new rows after a last segment that lacks an index order are merged into it', () => {
   const figures = segments(80, { rows: 60, stale: true });
   const stretches = chooseStretches(
     input({ segments: figures, newRows: [0, 10], newRowsBehind: 10, totalNewRows: 10 }),
@@ -100,14 +101,14 @@ test('rows after a last segment that lacks an index order are merged into it', (
   expect(stretches).toEqual([{ from: 1, to: 2, lower: { eventTs: 80, id: 80 }, upper: undefined, append: true }]);
 });
 
-test('the live rows of a segment with many deaths join a small neighbour before it', () => {
+test('the live rows of a segment with many deaths are merged with a small neighbour before it', () => {
   const stretches = chooseStretches(input({ segments: segments(80, 40, { rows: 80, dead: 60 }, 80) }));
   expect(stretches).toEqual([
     { from: 1, to: 3, lower: { eventTs: 80, id: 80 }, upper: { eventTs: 200, id: 200 }, append: false },
   ]);
 });
 
-test('the live rows of a segment with many deaths join no neighbour that has no room for them', () => {
+test('the live rows of a segment with many deaths are not merged with a neighbour that has no room for them', () => {
   expect(
     chooseStretches(input({ segments: segments(95, { rows: 80, dead: 60 }, 80) })).map(({ from, to }) => [from, to]),
   ).toEqual([[1, 2]]);
@@ -123,7 +124,7 @@ test('two adjacent stretches become one when they fit into one file', () => {
   ]);
 });
 
-test('a cutoff rewrites every segment that begins before it', () => {
+test('a cutoff time causes every segment that begins before it to be rewritten', () => {
   const chosen = chooseStretches(input({ segments: segments(80, 80, 80), cutoffTs: 100 })).map(({ from, to }) => [
     from,
     to,

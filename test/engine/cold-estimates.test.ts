@@ -35,7 +35,7 @@ const rare: ScanBounds = { nodes: [1500] };
 test.each([
   ['a node', node, ROWS / 3],
   ['a node in a window', most, ROWS / 3],
-  ['values without an order', weights, ROWS / 3],
+  ['values without an index order', weights, ROWS / 3],
   ['a node of one edge', rare, 1],
 ])('estimates for %s load at most two segments and are about right', async (_, request, rows) => {
   const fs = new SimFs(1);

@@ -1,5 +1,5 @@
-// Checks the byte bounds of a compaction: those of files, of parts and of slices of old segments,
-// for any rows.
+// Checks that a compaction keeps its limits in bytes for files, for parts and for slices of old
+// segments, whatever the rows are.
 
 import { expect, test } from 'vitest';
 import { loadCore } from '../../src/core/index.ts';
@@ -11,7 +11,7 @@ import { Random } from '../support/random.ts';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
 import { range, times } from '../support/sim-tables.ts';
 
-/** A runner that records the bytes of new records in each part. */
+/** A runner that records the size in bytes of the new records in each part. */
 class WeighingRunner extends InlineRunner {
   parts: number[] = [];
   maxBytes: number[] = [];
@@ -48,8 +48,8 @@ async function insert(table: Table, at: readonly number[], note: (time: number) 
 }
 
 /**
- * Returns, for each segment, a lower bound for the bytes of its records: the text of each row and
- * 26 bytes. Valid after a compaction, when no row is dead.
+ * Returns, for each segment, a lower bound for the size in bytes of its records: 26 bytes per row
+ * plus the row's text. Call it after a compaction, when no row is dead.
  */
 function recordBytes(table: Table): number[] {
   const rows = rowsOf(table);
@@ -58,7 +58,7 @@ function recordBytes(table: Table): number[] {
   );
 }
 
-test('a text shared by many rows is small in a file, but its records stay within the bound, also when read again', async () => {
+test('a text shared by many rows is small in a file, but its records stay within the bound, also in later compactions', async () => {
   const { database, table, runner } = await opened();
   const note = 'n'.repeat(2000);
   await insert(table, range(0, 300), () => note);
@@ -92,7 +92,7 @@ test('a row that alone exceeds the bound gets a file of its own, and can be comp
   await database.close();
 });
 
-test('a part from many memtables has no more bytes than one from few, even if over 1,024 overlap', async () => {
+test('a part read from many memtables is no larger than one read from few, even if over 1,024 memtables overlap', async () => {
   const { database, table, runner } = await opened();
   for (const place of range(0, 1100)) {
     await insert(table, [place, 3000 - place], (time) => `${time}`.padEnd(200, 'm'));
@@ -133,7 +133,7 @@ test('a column added with a long default adds no bytes to old rows', async () =>
   await database.close();
 });
 
-test('random rows, deaths and times survive, in disjoint segments that are within the bounds', async () => {
+test('random inserts and deletes leave the right rows, in disjoint segments that are within the bounds', async () => {
   for (const seed of range(1, 9)) {
     const random = new Random(seed);
     const { database, table } = await opened();

@@ -19,7 +19,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
 }
 
 describe('the files of a table', () => {
-  test('are kept by a compaction when no new row and no death falls within their segments', async () => {
+  test('are kept by a compaction when no new row and no deleted row falls within their segments', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     await fill(database.table(), range(0, 64));
@@ -38,7 +38,7 @@ describe('the files of a table', () => {
     await database.close();
   });
 
-  test('are added for rows at the newest end, and at most the last one is rewritten', async () => {
+  test('are added for rows at the newest end, and at most the last file is rewritten', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     await fill(database.table(), range(0, 60));
@@ -52,7 +52,7 @@ describe('the files of a table', () => {
     await database.close();
   });
 
-  test('hold fewer rows when the rows are wide: 4 MB, but at least 4,096 rows', async () => {
+  test('hold fewer rows if the rows are wide: as many as fit into 4 MB, but at least 4,096', async () => {
     const database = await openSim(simDisk(), { segmentRows: 65_536 });
     const rowsOfSegments = async (name: string, length: number) => {
       const table = await database.createTable({ name, columns: [{ name: 'note', type: 'TEXT' }] });
@@ -192,7 +192,7 @@ describe('the files of a table', () => {
     }
   });
 
-  test('do not include foreign files in the directory, which are not touched', async () => {
+  test('are told apart from foreign files in the directory, which are not touched', async () => {
     const fs = simDisk();
     let database = await openSim(fs);
     await fill(database.table(), range(0, 20));
@@ -210,7 +210,7 @@ describe('the files of a table', () => {
 describe('a compaction and the log', () => {
   // Found by the histories test: an idle table released the part of the log that the next manifest
   // needed.
-  test('a table that was idle when the log was shortened opens again', async () => {
+  test('a table that was idle when the log was truncated opens again', async () => {
     const fs = simDisk();
     let database = await openSim(fs, { logFileBytes: 4096 + 400 });
     const idle = await database.createTable({ name: 'idle' });
@@ -318,7 +318,9 @@ describe('a TTL', () => {
 });
 
 describe('writes during a compaction', () => {
-  /** Starts a compaction of 40 rows in segments and 8 in the log, paused before its first part. */
+  /**
+   * Starts a compaction of 40 rows in segments and 8 rows in the log, paused before its first part.
+   */
   async function compacting(): Promise<{ fs: SimFs; database: Database; go: () => Promise<void> }> {
     const fs = simDisk();
     const { opened, open } = gate();
@@ -396,7 +398,7 @@ describe('writes during a compaction', () => {
 
   // Found by the histories test: after close, a compaction of all tables continued with the next
   // table.
-  test('a compaction of all tables continues with no further table after close', async () => {
+  test('a compaction of all tables does not continue with another table after close', async () => {
     const { fs, database, go } = await compacting();
     await database.createTable({ name: 'other' });
     await database.table('other').insert({ event_ts: 1, members: [1] });

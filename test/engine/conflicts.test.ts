@@ -1,5 +1,5 @@
-// Transactions that conflict with other commits. A transaction sees snapshots of a single moment,
-// the first committer wins on a row's id, and a failed statement leaves nothing behind.
+// Tests transactions that conflict with other commits. A transaction sees snapshots of a single
+// moment, the first commit that changes a row wins, and a failed statement leaves nothing behind.
 
 import { describe, expect, test } from 'vitest';
 import type { Database, Table, Transaction } from '../../src/engine/index.ts';
@@ -50,7 +50,7 @@ describe('a pinned transaction', () => {
     await database.close();
   });
 
-  test('takes the snapshot of a table at its first look if it is not pinned', async () => {
+  test('sees an earlier moment than one that is not pinned, which takes a snapshot at its first read of the table', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
     const transaction = database.begin();
@@ -65,28 +65,28 @@ describe('a pinned transaction', () => {
 
 /** What another commit does to the row, and whether that conflicts with a change to the row. */
 const MEANWHILE: [string, boolean, (database: Database, table: Table) => Promise<unknown>][] = [
-  ['removes it', true, (database, table) => other(database, (tx) => tx.deleteRow(table, KEY))],
+  ['removes the row', true, (database, table) => other(database, (tx) => tx.deleteRow(table, KEY))],
   [
-    'updates it in place',
+    'updates the row in place',
     true,
     (database, table) => other(database, (tx) => tx.updateRow(table, KEY, { event_ts: 3, members: [1] })),
   ],
   [
-    'moves it to another time',
+    'moves the row to another time',
     true,
     (database, table) => other(database, (tx) => tx.updateRow(table, KEY, { event_ts: 50, members: [1] })),
   ],
   [
-    'moves it away and back',
+    'moves the row away and back',
     true,
     async (database, table) => {
       await other(database, (tx) => tx.updateRow(table, KEY, { event_ts: 50, members: [1] }));
       await other(database, (tx) => tx.updateRow(table, { eventTs: 50, id: 4 }, { event_ts: 3, members: [3, 103] }));
     },
   ],
-  ['deletes it by time and members', true, (_, table) => table.delete(3, [3, 103])],
+  ['deletes the row by time and members', true, (_, table) => table.delete(3, [3, 103])],
   [
-    'deletes it by time and members in a batch',
+    'deletes the row by time and members in a batch',
     true,
     (database, table) =>
       other(database, (tx) => {
@@ -94,13 +94,13 @@ const MEANWHILE: [string, boolean, (database: Database, table: Table) => Promise
         tx.insert(table, { event_ts: 3, members: [3, 103] });
       }),
   ],
-  ['drops it as too old', true, (database) => database.compact({ ttlSeconds: NOW_SECONDS - 10 })],
+  ['drops the row as too old', true, (database) => database.compact({ ttlSeconds: NOW_SECONDS - 10 })],
   [
     'changes other rows',
     false,
     (database, table) => other(database, (tx) => tx.deleteRow(table, { eventTs: 4, id: 5 })),
   ],
-  ['inserts its twin', false, (_, table) => table.insert({ event_ts: 3, members: [3, 103] })],
+  ['inserts an equal row', false, (_, table) => table.insert({ event_ts: 3, members: [3, 103] })],
 ];
 
 describe.each(MEANWHILE)('another commit that %s', (_, isInTheWay, meanwhile) => {
@@ -109,7 +109,7 @@ describe.each(MEANWHILE)('another commit that %s', (_, isInTheWay, meanwhile) =>
     ['in a segment', true, false],
     ['moved by a compaction since', false, true],
     ['moved from segment to segment since', true, true],
-  ])(`${isInTheWay ? 'wins' : 'is no conflict'} when the row is %s`, async (_place, before, after) => {
+  ])(`${isInTheWay ? 'wins' : 'causes no conflict'} when the row is %s`, async (_place, before, after) => {
     for (const how of ['update', 'move', 'remove', 'update twice', 'scan and update'] as const) {
       const database = await openSim(simDisk(), { segmentRows: 4 });
       const table = database.table();
@@ -237,7 +237,7 @@ describe('a table that changes during a transaction', () => {
     ['is renamed', (db) => db.alterTable('t', { kind: 'renameTable', to: 'u' })],
     ['is dropped', (db) => db.dropTable('t')],
     [
-      'is dropped and made anew',
+      'is dropped and created again',
       async (db) => {
         await db.dropTable('t');
         await db.createTable({ name: 't', columns: [{ name: 'a', type: 'TEXT' }] });
@@ -294,7 +294,7 @@ describe('a table that changes during a transaction', () => {
     await database.close();
   });
 
-  test('stores rows that were staged before under its new columns', async () => {
+  test('stores rows staged before the change under its new columns', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     const columns = [

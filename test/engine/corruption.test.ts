@@ -1,5 +1,5 @@
-// Damaged files: a table refuses with file and offset while others answer, and a database with a
-// damaged log or manifest is not opened. No answer is ever wrong.
+// Tests damaged files: a table refuses, naming file and offset, while others answer, and a database
+// with a damaged log or manifest is not opened. No answer is ever wrong.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { loadCore, readSegmentFacts } from '../../src/core/index.ts';
@@ -92,7 +92,7 @@ function flip(fs: SimFs, path: string, offset: number, bit = 1): void {
 let expectedTyped: string;
 let expectedOther: string;
 
-/** Reads the table in every way, compares the lookups, and returns the text of all rows. */
+/** Reads the table in every way, checks the lookups, and returns the text of all rows. */
 function readAll(database: Database, name: string): string {
   const table = database.table(name);
   const text = drain(table.scan({ format: 'ndjson' }));
@@ -305,7 +305,7 @@ describe('a segment file', () => {
     }
   }
 
-  test('is refused at its next load if it is damaged meanwhile, in a scan, a delete and a commit', async () => {
+  test('is refused at its next load by a scan, delete, commit or compaction if it was damaged meanwhile', async () => {
     for (const use of ['scan', 'delete', 'commit', 'compact'] as const) {
       const database = await openSim(fs, { segmentRows: 24, memoryBudgetBytes: 1 });
       const table = database.table('typed');

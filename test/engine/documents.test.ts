@@ -1,3 +1,5 @@
+// Tests documents stored in the log and the manifest, and the LSN and tag that change with a table.
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
 import { installManifest, readManifest } from '../../src/storage/manifest.ts';
@@ -174,7 +176,7 @@ describe('the LSN and the tag of a table', () => {
     expect(other.changedLsn).toBe(table.changedLsn + 1);
   });
 
-  test('include rows inserted after a change of the definition that is not yet durable', async () => {
+  test('reflect rows inserted after a change of the definition that is not yet durable', async () => {
     const table = db.table();
     const index = db.setCompactThreshold(7, table.name);
     const insert = new Promise<number>((resolve, reject) => {

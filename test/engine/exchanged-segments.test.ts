@@ -1,5 +1,5 @@
-// Segment files replaced by other undamaged segment files. The manifest records which file was
-// written, and the table refuses any other.
+// Tests segment files that were replaced by other undamaged segment files. The manifest records
+// which file was written, and the table refuses any other file.
 
 import { describe, expect, test } from 'vitest';
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
@@ -31,7 +31,7 @@ describe('a segment file', () => {
     }
   });
 
-  // For example a file that a compaction had replaced, restored as a single file from a backup.
+  // Such a file may come from a backup: one that a compaction had replaced, restored on its own.
   test('is refused if it is an earlier one of the same size', async () => {
     const disk = simDisk();
     const database = await openSim(disk, { segmentRows: 64 });

@@ -1,5 +1,5 @@
-// Compactions on a failing disk. After a failure at any step, either nothing has changed or writes
-// are refused until a restart.
+// Tests compactions on a failing disk. After a failure at any step, either nothing has changed or
+// writes are refused until a restart.
 
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -118,7 +118,7 @@ describe('a failing disk', () => {
     expect(disk.openHandles).toBe(0);
   }
 
-  test('leaves no half written segments when it is full', async () => {
+  test('leaves no half-written segments when it is full', async () => {
     const { fs, database } = await prepared();
     const before = segmentFiles(fs);
     let writes = 0;

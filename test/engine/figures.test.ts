@@ -1,11 +1,11 @@
-// Figures in answers and in the health report: buckets, nodes, records, pending operations, and the
-// limits for an edge.
+// Tests figures in answers and in the health report (buckets, nodes, records, pending operations)
+// and the limits for an edge.
 
 import { expect, test } from 'vitest';
 import { drain, openSim, rowsOf, simDisk, turn } from '../support/sim-engine.ts';
 
-// Found by the random histories: rows were out of key order, but in rising buckets. A sort then
-// lost the buckets before it.
+// Found by the random histories: rows were inserted out of key order, but in ascending buckets.
+// After they were sorted, the buckets before them were no longer counted.
 test('each bucket is counted once, whatever the order of the rows', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
@@ -175,7 +175,7 @@ test('members are a set with at least 1 and at most maxMembers safe integers', a
   await database.close();
 });
 
-test('texts of the greatest size and bytes that all need escapes are read back, from memtable and segment', async () => {
+test('texts of the maximum size, some with only escaped characters, are read back from memtable and segment', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   const texts = ['\u0001'.repeat(65536), '"'.repeat(65536), '🦔'.repeat(16384), 'é'.repeat(32768)];

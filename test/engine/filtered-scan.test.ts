@@ -9,7 +9,7 @@ import { Random } from '../support/random.ts';
 import { drain, openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
 
 describe('filtered scans', () => {
-  test('agree with brute force: log, segments with and without orders, snapshots, transactions', async () => {
+  test('agree with brute force in the log, segments with and without index orders, snapshots and transactions', async () => {
     for (let seed = 1; seed <= 9; seed++) {
       const random = new Random(seed);
       const core = (['release', 'plain', 'debug'] as const)[seed % 3]!;
@@ -36,7 +36,7 @@ describe('filtered scans', () => {
     }
   });
 
-  test('see what a transaction has staged, and do not see what it hides', async () => {
+  test('see the rows that their transaction has staged, and not the rows that it hides', async () => {
     const random = new Random(5);
     const database = await openSim(simDisk());
     const pair = await pairOn(database, random);

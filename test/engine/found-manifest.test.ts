@@ -1,5 +1,5 @@
-// A manifest that a killed process renamed but did not sync. The next open serves this manifest, so
-// a power loss must not undo it.
+// Tests a manifest that a killed process renamed but did not sync. The next open uses this
+// manifest, so a later power loss must not undo the rename.
 
 import { expect, test } from 'vitest';
 import { openSim, simDisk, turn } from '../support/sim-engine.ts';
@@ -7,7 +7,7 @@ import { fill, range, times } from '../support/sim-tables.ts';
 
 const now = () => 10_000_000;
 
-test('a manifest that an open found unsynced outlives a power loss', async () => {
+test('a manifest that an open found renamed but not synced survives a power loss', async () => {
   let renamed = 0;
   for (let seed = 1; seed <= 20; seed++) {
     const fs = simDisk(seed);

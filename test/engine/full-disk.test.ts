@@ -27,7 +27,8 @@ async function prepared(more: object = {}): Promise<{ fs: SimFs; database: Datab
 }
 
 /**
- * While `unless` returns false, there is no room for tables and manifests. The log keeps its room.
+ * Makes writes of segments and manifests fail for lack of space while `unless` returns false. The
+ * log can still be written.
  */
 function full(fs: SimFs, unless: () => boolean = () => false): void {
   fs.schedule = ({ kind, path }) =>
@@ -35,7 +36,7 @@ function full(fs: SimFs, unless: () => boolean = () => false): void {
 }
 
 describe('a manifest for which there is no room', () => {
-  test('fails only its compaction; writes continue, no file is left, and the next compaction does all the work', async () => {
+  test('makes only its compaction fail; writes continue, no file is left, and the next compaction does all the work', async () => {
     const { fs, database } = await prepared();
     await fill(database.table(), range(20, 40));
     const before = segmentFiles(fs);
@@ -67,13 +68,13 @@ describe('a manifest for which there is no room', () => {
     }
   });
 
-  test('does not fail a DROP: the table is gone, and its files are removed with the next manifest or open', async () => {
+  test('does not make a DROP fail: the table is gone, and its files are removed with the next manifest or open', async () => {
     for (const next of ['manifest', 'crash', 'kill'] as const) {
       const { fs, database, notices } = await prepared();
       full(fs);
       await database.dropTable('other');
       expect(notices).toContain(
-        'a table was dropped, but no manifest can be written now; its files go with the next one',
+        'a table was dropped, but no manifest can be written now; its files are removed with the next one',
       );
       expect(() => database.table('other')).toThrow(/no table/);
       await turn();

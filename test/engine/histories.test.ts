@@ -1,5 +1,5 @@
-// Compares random histories of the whole engine with the naive model. HEDGEROW_HISTORIES=10000 is
-// the long form; HEDGEROW_FIRST_HISTORY replays one seed.
+// Compares random histories of the whole engine with the naive model. HEDGEROW_HISTORIES sets the
+// number of histories (10000 for a long run), and HEDGEROW_FIRST_HISTORY the seed of the first one.
 
 import { expect, test } from 'vitest';
 import { EngineHistory, warmUp } from '../support/engine-history.ts';
@@ -69,7 +69,7 @@ const ALL_KINDS = [
   'crash at sync',
 ];
 
-/** Runs a history, and fails it with its last steps if it hangs. */
+/** Runs a history. If it hangs, fails with the last steps of the history. */
 async function timely(history: EngineHistory, seed: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const hang = new Promise<never>((_, reject) => {

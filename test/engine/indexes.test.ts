@@ -10,7 +10,7 @@ import type { Fault, Operation, SimFs } from '../support/sim-fs.ts';
 import { codeOf } from '../support/sim-tables.ts';
 
 describe('the catalog of indexes', () => {
-  test('lists, refuses and drops by table and column, ignoring case', async () => {
+  test('lists, refuses and drops indexes by table and column, ignoring case', async () => {
     const database = await openSim(simDisk());
     const { table } = await pairOn(database, new Random(2));
     expect(database.indexes()).toEqual([]);
@@ -44,7 +44,7 @@ describe('the catalog of indexes', () => {
     await database.close();
   });
 
-  test('survives a restart, from the log and from the manifest, with the attached answers', async () => {
+  test('survives a restart, both from the log and from the manifest, with the stored answers', async () => {
     const fs = simDisk();
     let database = await openSim(fs);
     const pair = await pairOn(database, new Random(3));
@@ -66,7 +66,7 @@ describe('the catalog of indexes', () => {
     await database.close();
   });
 
-  test('makes one index if two requests create it at once, and none if the table is dropped meanwhile', async () => {
+  test('gets one index if two requests create it at the same time, and none if the table is dropped meanwhile', async () => {
     const database = await openSim(simDisk());
     const pair = await pairOn(database, new Random(4));
     await pair.insert(50);
@@ -84,7 +84,7 @@ describe('the catalog of indexes', () => {
 });
 
 describe('the index orders in segments', () => {
-  test('are built for existing rows, kept by compactions, and removed when segments are rewritten after a drop', async () => {
+  test('are built for existing rows, kept by compactions, and removed when segments are rewritten after a DROP INDEX', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     const pair = await pairOn(database, new Random(6));
@@ -139,7 +139,7 @@ describe('the index orders in segments', () => {
     await database.close();
   });
 
-  test('are built while readers and writers continue, each at its snapshot', async () => {
+  test('are built while writers continue, and while readers continue at their snapshots', async () => {
     const gates: (() => void)[] = [];
     let paused = false;
     const fs = simDisk();
@@ -229,7 +229,7 @@ describe('building an index', () => {
       const operations = await operationsOf();
       expect(operations.length).toBeGreaterThan(20);
       const outcomes = new Set<boolean>();
-      // At the last step everything is done.
+      // If `step` is the number of operations, everything is done before the crash.
       for (let step = 0; step <= operations.length; step++) {
         const { fs, database, pair } = await prepared();
         const at = fs.operations + 1 + step;

@@ -1,5 +1,5 @@
-// Commits that are executed in slices: what others see and do between two slices, and what remains
-// when a slice fails.
+// Tests commits that are executed in slices: what others see and do between two slices, and what
+// remains when a slice fails.
 
 import { describe, expect, test } from 'vitest';
 import { CoreMemtable } from '../../src/core/index.ts';
@@ -12,8 +12,8 @@ import { SimFs } from '../support/sim-fs.ts';
 import { codeOf, fill, range } from '../support/sim-tables.ts';
 
 /**
- * Returns a scheduler whose clock makes each step use up an event loop turn, so that the number of
- * steps per turn does not depend on the machine.
+ * Returns options with a scheduler whose clock makes each step use up an event loop turn, so that
+ * the number of steps per turn does not depend on the machine.
  */
 function oneStepATurn(): Partial<EngineOptions> {
   let ms = 0;
@@ -103,7 +103,7 @@ describe('a commit in slices', () => {
     await db.close();
   });
 
-  test('is byte for byte the same in the log as one made at once', async () => {
+  test('has the same LSN and rows, and as many bytes in the log, as a commit made in one piece', async () => {
     const stateAfter = async (slicedOperations: number) => {
       const fs = new SimFs(1);
       const db = await filled(fs, { slicedOperations });
@@ -241,8 +241,8 @@ describe('a failing commit in slices', () => {
     const fs = new SimFs(1);
     const db = await filled(fs);
     const before = rowsOf(db.table());
-    // Only syncs of log files fail, not those that reserve space. If reserving fails, nothing has
-    // been written and the log continues.
+    // Only syncs of log files fail. Syncs that reserve space succeed: after a failed reservation
+    // nothing would have been written, and the log would continue.
     const isOfLog = (path: string) => /\/log-0/.test(path);
     fs.schedule = ({ kind, path }) => (kind === 'datasync' && isOfLog(path) ? { code: 'EIO' } : undefined);
     expect(await codeOf(changed(db, 9).commit())).toBe('log_failed');
@@ -293,7 +293,7 @@ describe('a failing commit in slices', () => {
   });
 });
 
-test('few rows with long texts are also committed in slices of bounded bytes, and survive a restart', async () => {
+test('few rows with long texts are also committed in slices of bounded size, and survive a restart', async () => {
   const fs = new SimFs(1);
   const db = await openSim(fs, { core: 'release', ...oneStepATurn() });
   const table = db.table();
@@ -316,7 +316,7 @@ test('few rows with long texts are also committed in slices of bounded bytes, an
     { ...kept!, properties: { formation: text(1) } },
   );
   transaction.deleteRow(table, { eventTs: gone!.event_ts, id: gone!.id });
-  // One of the transaction's own rows, from a later piece.
+  // This row is the transaction's own, and in a later piece of the commit.
   transaction.deleteRow(table, { eventTs: 1150, id: own[150]! });
   const commit = transaction.commit();
   let moments = 0;
@@ -341,7 +341,7 @@ test('few rows with long texts are also committed in slices of bounded bytes, an
   await again.close();
 });
 
-test('many random commits, in slices and at once, leave the rows of a plain model', async () => {
+test('many random commits, in slices and in one piece, leave the same rows as a plain model', async () => {
   for (let seed = 1; seed <= 12; seed++) {
     const random = new Random(seed);
     const fs = new SimFs(seed);

@@ -1,5 +1,5 @@
-// Tables that keep the log from being truncated: an idle table with a pending row, and a table with
-// a corrupt file. The log is truncated without losing anything.
+// Tests tables that could keep the log from being truncated: an idle table with a pending row, and
+// a table with a corrupt file. The log must be truncated nevertheless, without losing anything.
 
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -72,7 +72,7 @@ async function damaged(): Promise<{ fs: SimFs; database: Database; expected: num
 }
 
 test.each(['close', 'kill', 'crash'] as const)(
-  'a corrupt table does not hold the log, and has all its operations once its file is whole again (%s)',
+  'a corrupt table does not keep the log from shrinking, and has all its operations when its file is whole again (%s)',
   async (how) => {
     const { fs, database, expected, restore } = await damaged();
     const most = await longest(database, () => busy(database, 'busy', 60));
@@ -81,7 +81,7 @@ test.each(['close', 'kill', 'crash'] as const)(
     let disk = fs;
     if (how === 'close') await database.close();
     else disk = how === 'kill' ? fs.kill() : fs.crash();
-    // The table is still corrupt, so nothing is removed.
+    // The table is still corrupt, so its held operations are not removed.
     let again = await openSim(disk, options);
     expect(again.table().corrupt).not.toBe(null);
     expect(again.table().held.length).toBeGreaterThan(0);
@@ -108,7 +108,7 @@ test.each(['close', 'kill', 'crash'] as const)(
   60_000,
 );
 
-test('a damaged file of held operations makes its table refuse, is named, and is kept', async () => {
+test('a damaged file of held operations is kept, and its table refuses with an error that names the file', async () => {
   const { fs, database, restore } = await damaged();
   await busy(database, 'busy', 30);
   await database.close();

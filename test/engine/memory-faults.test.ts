@@ -1,5 +1,5 @@
-// Commits when memory is short. A commit that fails before its frame is in the log is refused and
-// leaves no trace. One that fails after that is never visible in part, and is complete after a
+// Tests commits when memory is short. A commit that fails before its frame is in the log is refused
+// and leaves no trace. One that fails after that is never visible in part, and is complete after a
 // restart.
 
 import { afterEach, describe, expect, test } from 'vitest';
@@ -143,7 +143,7 @@ describe.each(Object.entries(COMMITS))('%s', (name, commit) => {
   });
 });
 
-test('a batch drops edges that could not be encoded for lack of memory, and the next edges do not include them', () => {
+test('a batch drops edges that could not be encoded for lack of memory, and they do not appear with the next edges', () => {
   const real = core.instantiate();
   let isFull = false;
   const alloc = (bytes: number) => (isFull ? 0 : real.exports.hg_memory_alloc(bytes));
@@ -171,7 +171,7 @@ test('an edge that runs out of memory while it is encoded is not reported as inv
 });
 
 describe('a memtable that began long ago', () => {
-  test('is no longer written after 2^32 LSNs, neither in operation nor in a replay', async () => {
+  test('gets no more rows after 2^32 LSNs, neither from writes nor in a replay', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
     const table = database.table();
@@ -228,7 +228,7 @@ describe('instances of the core', () => {
     expect(made).toBeLessThan(200);
   });
 
-  test('can run out of address space: reads release others, writes share one, and a replay compacts', async () => {
+  test('can run out of address space: then reads release instances, writes share one, and a replay compacts', async () => {
     const fs = simDisk();
     const limits = { memtableLimits: { rows: 8, smallRows: 2 } };
     const database = await openSim(fs, limits);
@@ -248,7 +248,7 @@ describe('instances of the core', () => {
   });
 });
 
-test('half of a surrogate pair in a text is refused, also in the embedded database', async () => {
+test('an unpaired surrogate in a text is refused, also in the embedded database', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   const insert = table.insert({ event_ts: 1, members: [1], properties: { formation: 'a\ud800b' } });

@@ -1,5 +1,5 @@
-// Counts distinct nodes: compares the merge with sets, and checks that small tables are counted
-// exactly at once and large ones in slices with bounded waits.
+// Tests the count of distinct nodes. Compares the merge with sets, and checks that a small table is
+// counted at once and a large one in slices, for which a request waits only a bounded time.
 
 import { expect, test } from 'vitest';
 import type { Database, EngineOptions } from '../../src/engine/index.ts';
@@ -67,7 +67,7 @@ function large(): Partial<EngineOptions> {
   };
 }
 
-test('the last count of a large table is reported at once, and the new one once it is complete', async () => {
+test('for a large table the last count is reported at once, and the new count when it is complete', async () => {
   const database = await openSim(simDisk(), large());
   await fillNodes(database, 0, 30_000);
   await database.table().insert({ event_ts: 1, members: [2 ** 40, -(2 ** 40), Number.MAX_SAFE_INTEGER] });
@@ -109,7 +109,7 @@ test('rows inserted during a count do not change its result', async () => {
   await database.close();
 });
 
-test('a count that cannot read a file keeps the last count, and is tried again', async () => {
+test('a count that cannot read a file leaves the last count in place, and is tried again', async () => {
   const fs = simDisk();
   const database = await openSim(fs, large());
   await fillNodes(database, 0, 30_000);

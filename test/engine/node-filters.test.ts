@@ -1,5 +1,5 @@
-// Tests node filters: many tables in one core instance, one table across several, and tables that
-// have no filters because memory is short.
+// Tests node filters: those of many tables in one core instance, those of one table in several
+// instances, and tables that have no filters because memory is short.
 
 import { expect, test } from 'vitest';
 import { type Core, type CoreModule, FilterDirectory, FilterRoom, loadCore } from '../../src/core/index.ts';
@@ -40,7 +40,7 @@ function roomOf(
   return { room: new FilterRoom(module, { limitBytes: 2 ** 30, shardBytes, charge }), charged: () => charged };
 }
 
-test('a directory in many instances finds the same as in one; instances are shared and released', async () => {
+test('a directory in many instances finds the same segments as a directory in one instance; instances are shared and released', async () => {
   const fs = simDisk();
   const database = await openSim(fs);
   await fillTable(database.table(), 400);
@@ -81,7 +81,7 @@ test('a damaged filter is noticed, and its memory is released', async () => {
   await database.close();
 });
 
-test('no filter is built without an instance or memory for it, then or later, and existing filters work', async () => {
+test('a filter for which there is no instance or memory is not built, then or later, and existing filters still work', async () => {
   const fs = simDisk();
   const database = await openSim(fs);
   await fillTable(database.table(), 400);
@@ -107,7 +107,7 @@ test('no filter is built without an instance or memory for it, then or later, an
   await database.close();
 });
 
-test('filters count in the budget, and a table without room for them opens, answers and reports it once', async () => {
+test('filters count against the memory budget; a table without room for them opens, answers and reports this once', async () => {
   const fs = simDisk();
   const notices: [string, unknown][] = [];
   const notice = (message: string, fields: Record<string, unknown>) => void notices.push([message, fields.table]);

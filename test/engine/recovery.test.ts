@@ -1,5 +1,5 @@
-// Tests recovery of more rows than memory may contain. It compacts on the way, and a disk failure
-// meanwhile loses nothing.
+// Tests recovery of more rows than memtables may hold. Recovery compacts on the way, and a disk
+// failure meanwhile loses nothing.
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { nodeFs } from '../../src/storage/node-fs.ts';
 import { crc32c } from '../support/crc32c.ts';
 import { drain, simOptions } from '../support/sim-engine.ts';
 
-/** So many rows that recovery exceeds the 16 MB, which memtables may always use, several times. */
+/** This many rows take several times the 16 MB that memtables may always use. */
 const ROWS = 440_000;
 const BATCH = 20_000;
 

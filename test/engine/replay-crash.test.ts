@@ -1,6 +1,7 @@
-// Loses power or kills the process at writes and syncs of the disk. A write and its stored answer
-// must both be there or both be absent, and documents must change all together or not at all.
-// HEDGEROW_CRASH_POINTS=all tries every point; without it some are left out.
+// Loses power or kills the process at writes and syncs of the disk. Afterwards a write and its
+// stored answer must both be there or both be absent, and of documents that are changed together
+// all or none must have changed. HEDGEROW_CRASH_POINTS=all tries every point; without it some are
+// left out.
 
 import { expect, test } from 'vitest';
 import type { Attach, Database, EngineOptions } from '../../src/engine/index.ts';
@@ -95,8 +96,8 @@ async function statesOf(): Promise<string[]> {
 }
 
 /**
- * Runs the history on a disk that stops at its change or sync number `crashAt`. Returns the number
- * of acknowledged steps.
+ * Runs the history on a disk that stops at operation number `crashAt`, counting changes and syncs.
+ * Returns the number of acknowledged steps.
  */
 async function runUntil(
   fs: SimFs,
@@ -125,8 +126,8 @@ async function runUntil(
 }
 
 /**
- * Checks that the state is one from the history that is not before the acknowledged one, and that
- * the state survives a compaction and another restart.
+ * Checks that the state is one of the states in the history, but none before the acknowledged one,
+ * and that the state survives a compaction and another restart.
  */
 async function check(found: SimFs, states: readonly string[], acknowledged: number): Promise<number> {
   let fs = found;
@@ -154,7 +155,7 @@ async function diskAfter(what: string, fs: SimFs, crashAt: number): Promise<SimF
   if (what === 'power loss') return fs.crash();
   const next = fs.kill();
   if (what === 'kill') return next;
-  // The next process completes only a few operations.
+  // Another process opens the disk, but the power fails after a few of its operations.
   const more = crashAt % 40;
   next.schedule = ({ index }) => (index === more ? 'crash' : undefined);
   const opened = openSim(next, OPTIONS).then(() => undefined);
@@ -183,14 +184,15 @@ test.each(CRASHES)(
       places.add(await check(await diskAfter(what, fs, crashAt), states, acknowledged));
     }
     expect(crashAt).toBeGreaterThan(100);
-    // Steps issued at the same time are often found together, so there are fewer places than steps.
+    // Concurrent steps often become durable together, so fewer states are found than there are
+    // steps.
     expect(places.size).toBeGreaterThan(STEPS.length * 0.8);
   },
   120_000,
 );
 
 test.each(CRASHES)(
-  '%s at writes and syncs leaves the newest answers while old files are removed',
+  '%s at writes and syncs, while old files are removed, leaves the newest answers',
   async (what) => {
     const limits = { ...OPTIONS, replayLimits: { fileBytes: 200, entries: 6 } };
     const stores = Array.from({ length: 16 }, (_, i) => ({
@@ -220,7 +222,7 @@ test.each(CRASHES)(
 );
 
 test.each(CRASHES)(
-  '%s at writes and syncs leaves every key while bodies are dropped and files are rewritten',
+  '%s at writes and syncs, while bodies are dropped and files are rewritten, leaves every key',
   async (what) => {
     const limits = { ...OPTIONS, replayLimits: { fileBytes: 2000, bodyBytes: 3000 }, logFileBytes: 2 ** 16 };
     const body = (i: number) => `${i}`.padEnd(1000, '.');

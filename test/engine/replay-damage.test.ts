@@ -1,5 +1,5 @@
-// Damaged, cut and missing files of stored answers. The database opens, everything readable is
-// kept, and a request whose answer may be lost is not executed again.
+// Tests damaged, cut and missing files of stored answers. The database opens, everything readable
+// is kept, and a request whose answer may be lost is not executed again.
 
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -153,11 +153,11 @@ describe('a damaged file of stored answers', () => {
     expect(answers()).toEqual(without(...lost));
   });
 
-  test('loses all its answers if it is missing, and no answers in other files', async () => {
+  test('loses all its answers if it is missing, but no answers in other files', async () => {
     for (const path of [paths[0]!, paths[2]!]) await fs.remove(path);
     await open();
     expect(answers()).toEqual(without('e0', 'e1', 'e2', 'e6', 'e7'));
-    // The newer of the two files decides.
+    // The newer of the two missing files determines how long keys are refused.
     expect(db.replays.damagedUntil).toBe(START_MS + 31 * HOUR_MS);
     await checkpoint();
     await crash();
@@ -211,7 +211,7 @@ describe('a damaged file of stored answers', () => {
     expect([fs.exists(paths[1]!), fs.exists(`${paths[1]}.damaged`)]).toEqual([false, true]);
   });
 
-  test("is refused for a day from its discovery if the manifest does not record the newest answer's time", async () => {
+  test("causes refusals for a day from its discovery if the manifest does not record its newest answer's time", async () => {
     const document = readManifest(fs, '/db', crc32c) as { replays: StoredReplays };
     for (const file of document.replays.files) delete file.newestAt;
     await installManifest(fs, '/db', crc32c, document);
@@ -224,7 +224,7 @@ describe('a damaged file of stored answers', () => {
     expect([answers(), db.replays.damagedUntil]).toEqual([without('e0'), until]);
   });
 
-  test('loses nothing more in a crash at any step of setting it aside', async () => {
+  test('loses nothing more if a crash occurs at any step of setting it aside', async () => {
     flip(paths[1]!, 60);
     const damaged = fs.kill();
     for (let crashAt = 1; ; crashAt++) {

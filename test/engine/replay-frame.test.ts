@@ -1,5 +1,5 @@
-// Memory runs short in the middle of replaying a frame. The runs before that point are applied
-// once, and the run that failed is retried at its own LSN.
+// Memory is exhausted in the middle of replaying a frame. The runs of operations before that point
+// are applied once, and the run that failed is retried at its own LSN.
 
 import { expect, test } from 'vitest';
 import { OPERATION, singleRun } from '../../src/engine/commit/operations.ts';

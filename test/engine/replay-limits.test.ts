@@ -1,5 +1,5 @@
-// What is kept of the answers stored under Idempotency-Keys when they are many or large: always the
-// key, and the body while it is within the budget, in memory and in files.
+// Tests what is kept of stored answers when they are many or large. Their keys are always kept, up
+// to a limit of newer keys. Their bodies are kept within a budget, in memory and in files.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { decodeReplay, encodeReplay, IdRanges, MAX_KEPT_BODY_BYTES } from '../../src/engine/idempotency/kept-answer.ts';
@@ -10,7 +10,7 @@ import type { SimFs } from '../support/sim-fs.ts';
 
 const HOUR_MS = 3600 * 1000;
 const DIR = '/db/replays';
-/** JSON size of the `ids` that each entry in this file has. */
+/** Size in bytes of the `ids` of an entry as JSON. All entries in this file have the same `ids`. */
 const IDS_BYTES = '{"ids":[{"table":"t","first_id":1,"last_id":9}]}'.length;
 
 let fs: SimFs;
@@ -84,14 +84,14 @@ describe('answers over the budget', () => {
     expect(state(60)).toEqual({ known: 60, whole: 10 });
   });
 
-  test('are removed from the files', async () => {
+  test('also lose their bodies in the files', async () => {
     await open(LIMITS);
     for (let i = 0; i < 400; i++) {
       await db.replays.store(entry(`${i}`, 'x'.repeat(1000)));
       if (i % 20 === 19) await checkpoint();
     }
-    // At most two copies of 400 records of 300 bytes and of ten bodies. With all bodies they would
-    // take 520,000 bytes.
+    // The files contain at most two copies of 400 records of 300 bytes and of ten bodies. With all
+    // bodies, one copy would take 520,000 bytes.
     expect(sum(fileSizes())).toBeLessThan(2 * (400 * 300 + 10_000) + LIMITS.fileBytes);
     expect(sum(fileSizes())).toBeGreaterThan(400 * 150);
     expect(fileSizes().length).toBeLessThan((2 * (400 * 300 + 10_000)) / LIMITS.fileBytes + 2);
@@ -124,7 +124,7 @@ describe('answers over the budget', () => {
     expect(state(22)).toEqual({ known: 22, whole: 10 });
   });
 
-  test('are counted by their size in memory, and small ones are always kept', async () => {
+  test('are counted by their size in memory, and small bodies are always kept', async () => {
     await open({ bodyBytes: 2000 });
     await db.replays.store(entry('small', 's'.repeat(256)));
     await db.replays.store(entry('a', 'é'.repeat(500)));

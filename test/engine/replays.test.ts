@@ -1,3 +1,5 @@
+// Tests stored answers: how they are made with a write, and kept in memory and in files.
+
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Committer } from '../../src/engine/commit/committer.ts';
 import { IdempotencyStore, REPLAY_LIMITS } from '../../src/engine/idempotency/idempotency-store.ts';
@@ -84,7 +86,7 @@ describe('an answer stored with a write', () => {
     expect(found('unknown')).toBeUndefined();
   });
 
-  test('counts what a transaction deletes as the commit does, over random transactions', async () => {
+  test('has the same counts of deleted rows as the answer of the commit, for random transactions', async () => {
     const random = new Random(3);
     const other = await db.createTable({ name: 'other' });
     const edge = () => ({ event_ts: random.below(3) - 1, members: [random.below(2), 5] });
@@ -313,7 +315,7 @@ describe('stored answers', () => {
     const held = await db.createTable({ name: 'held' });
     for (let i = 0; i < 5; i++) await db.replays.store(entry(`e${i}`));
     await db.compact({});
-    // From here on the log is needed.
+    // The row that stays pending in `held` keeps the log from here on.
     await held.insert({ event_ts: 1, members: [1] });
     for (let i = 5; i < 10; i++) await db.replays.store(entry(`e${i}`));
     await db.compact({ table: 'hyperedges' });

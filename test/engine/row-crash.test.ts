@@ -9,7 +9,7 @@ import { openSim, rowsOf } from '../support/sim-engine.ts';
 import { SimFs } from '../support/sim-fs.ts';
 import { range } from '../support/sim-tables.ts';
 
-/** One change; its number is its position in the history. */
+/** Changes something that can be read. Changes are numbered in the order of the history. */
 type Change = (db: Database) => Promise<unknown>;
 /** Work that changes nothing that can be read. */
 interface Work {
@@ -40,7 +40,9 @@ function changed(stage: (transaction: Transaction, db: Database) => void): Chang
   };
 }
 
-/** Raises the weight of every row in [from, to), and moves or removes some of the rows. */
+/**
+ * Raises the weight of every row with a time in [from, to), and moves or removes some of the rows.
+ */
 function statement(from: number, to: number): Change {
   return changed((transaction, db) => {
     const table = db.table();
@@ -128,8 +130,8 @@ async function statesOf(): Promise<string[]> {
 }
 
 /**
- * Runs the history on a disk that stops at its change or sync number `crashAt`. Returns the number
- * of acknowledged changes.
+ * Runs the history on a disk that stops at operation number `crashAt`, counting changes and syncs.
+ * Returns the number of acknowledged changes.
  */
 async function runUntil(fs: SimFs, crashAt: number, options: Partial<EngineOptions>): Promise<number> {
   let acknowledged = 0;
@@ -153,8 +155,8 @@ async function runUntil(fs: SimFs, crashAt: number, options: Partial<EngineOptio
 }
 
 /**
- * Checks that the state is one from the history that is not before the acknowledged one, and that
- * the state survives a compaction and another restart.
+ * Checks that the state is one of the states in the history, but none before the acknowledged one,
+ * and that the state survives a compaction and another restart.
  */
 async function check(found: SimFs, states: readonly string[], acknowledged: number): Promise<number> {
   let db = await openSim(found, AT_ONCE);
@@ -182,7 +184,7 @@ test.each([
   ['power loss', 'in slices', 3, inSlices],
   ['kill', 'in slices', 5, inSlices],
 ] as const)(
-  '%s at writes and syncs leaves only whole changes, commits made %s (1 of %i points)',
+  '%s at writes and syncs leaves only whole changes (commits run %s, 1 of every %i points is tried)',
   async (what, _, stride, options) => {
     const states = await statesOf();
     const places = new Set<number>();

@@ -1,5 +1,5 @@
-// Rows changed by their id: updates that keep the id, and removals of one row, wherever the older
-// versions of the row are stored.
+// Tests rows that are changed by their id: updates that keep the id, and removals of one row,
+// wherever the older versions of the row are stored.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -104,8 +104,8 @@ describe.each(PLACES)('a row changed by its id, %s', (_, options) => {
     ];
     for (const [round, before] of settle.entries()) {
       await before();
-      // First an update in place, then one that changes only members. In the end one row is
-      // deleted.
+      // Each round updates another row, and row 10 again, in place. After the rounds one row moves
+      // to another time, and one is removed.
       await update(database, table, { eventTs: 3 + round, id: 4 + round }, { event_ts: 3 + round, members: [round] });
       await update(database, table, { eventTs: 9, id: 10 }, { event_ts: 9, members: [7, round] });
       wanted[3 + round] = `${4 + round}@${3 + round} [${round}]`;
@@ -293,7 +293,7 @@ describe('a row changed by its id while a compaction runs', () => {
 });
 
 describe('the changes in one transaction', () => {
-  test('act on the earlier ones, and form one frame', async () => {
+  test('see the effects of earlier ones, and form one frame', async () => {
     for (const compacted of [false, true]) {
       const fs = simDisk();
       const database = await openSim(fs);
@@ -333,7 +333,7 @@ describe('the changes in one transaction', () => {
     }
   });
 
-  test('can remove by time and members what earlier ones left, and the stored answer has the right counts', async () => {
+  test('can remove, by time and members, rows that earlier ones left, and the stored answer has the right counts', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
     for (const _ of range(0, 3)) await table.insert({ event_ts: 1, members: [1] });

@@ -1,5 +1,5 @@
-// Transactions: reads of their own writes over one snapshot, atomicity, and cases that were once
-// wrong.
+// Tests transactions: reads of their own writes over one snapshot, atomicity, and cases that were
+// once wrong.
 
 import { expect, test } from 'vitest';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
@@ -73,7 +73,7 @@ test('rows of a transaction have their ids before the commit, and a rollback lea
   expect(rowsOf((await openSim(fs)).table())).toHaveLength(1);
 });
 
-test('a row with a smaller id than rows committed before it is ordered among them, also in segments', async () => {
+test('a row is read in key order even if rows with larger ids were committed before it, also from segments', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   const transaction = database.begin();

@@ -1,4 +1,4 @@
-// Automatic compactions: which tables are checked, and when.
+// Tests automatic compactions: which tables are checked, and when.
 
 import { expect, test } from 'vitest';
 import { CompactionTrigger } from '../../src/engine/compaction/trigger.ts';
@@ -6,7 +6,7 @@ import type { Table } from '../../src/engine/index.ts';
 import { openSim, simDisk, turn } from '../support/sim-engine.ts';
 import { range } from '../support/sim-tables.ts';
 
-test('a table whose oldest memtable is far below the head is compacted, and others are not', async () => {
+test('a table whose oldest memtable begins far below the newest LSN is compacted, and others are not', async () => {
   const database = await openSim(simDisk(), { core: 'release' });
   const old = await database.createTable({ name: 'old' });
   const young = await database.createTable({ name: 'young' });
@@ -32,7 +32,7 @@ test('a table whose oldest memtable is far below the head is compacted, and othe
   await database.close();
 });
 
-test('commits inspect tables only when the core instances with memtables exceed the limit', async () => {
+test('commits inspect tables only when the core instances that hold memtables exceed their limit', async () => {
   const looks = new Map<Table, number>();
   const table = (bytes: number): Table => {
     const made = {

@@ -1,3 +1,5 @@
+// Compares `WideMap` with a Map, and checks that long texts of one length do not make it slow.
+
 import { expect, test } from 'vitest';
 import { WideMap } from '../../src/engine/idempotency/wide-map.ts';
 import { Random } from '../support/random.ts';

@@ -1,4 +1,4 @@
-// Compactions in a worker thread, on real files. Needs dist/ (npm run build).
+// Tests compactions in a worker thread, on real files. Needs dist/ (npm run build).
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -97,7 +97,7 @@ test.skipIf(!BUILT)(
   },
 );
 
-test.skipIf(!BUILT)('a damaged segment makes the table refuse, with file and offset', async () => {
+test.skipIf(!BUILT)('a damaged segment makes its table refuse, with an error that names file and offset', async () => {
   const database = await open();
   await fill(database, 0, 24);
   await database.compact({});

@@ -21,7 +21,7 @@ setInterval(() => {
   }
 }, 1000);`;
 
-/** Runs the inputs, divided among all targets, or all on the target named `only`. */
+/** Runs the inputs on all targets, divided among them, or only on the target named `only`. */
 export async function fuzzAll(
   inputs: number,
   seed: number,

@@ -1,7 +1,7 @@
 // Feeds arbitrary and damaged bytes, some with correct checksums, to the core's checks. Everything
-// that passes a check goes to every read. The result must be a value or a status, never a trap, a
-// hang or a write beyond a region. HEDGEROW_FUZZ=<cases> runs longer; HEDGEROW_FUZZ_SEED=<n> runs
-// other cases.
+// that passes a check is given to every read function. The result must be a value or a status,
+// never a trap, a hang or a write beyond a region. HEDGEROW_FUZZ sets the number of cases,
+// HEDGEROW_FUZZ_SEED selects other cases.
 
 import { describe, expect, it } from 'vitest';
 import { COLUMNS, concat } from '../core/support/model.ts';

@@ -1,5 +1,5 @@
 // Fuzz targets in the debug build of the core: records, and segments with correct checksums. The
-// input ends where memory ends.
+// input is placed at the end of memory, so that a read beyond it traps.
 
 import { COLUMNS, concat } from '../core/support/model.ts';
 import { recordsOf } from '../core/support/segments.ts';
@@ -48,7 +48,7 @@ export function segmentTarget(): Target<Uint8Array> {
     mutate: (random, source) => mutate(random, source, HEADER_BYTES),
     run(bytes, random) {
       const at = core.place(bytes);
-      // One in eight keeps its wrong checksums.
+      // One input in eight keeps its wrong checksums.
       if (random.below(8) > 0) repair(core, at, bytes.length);
       core.x.hg_segment_check(at, bytes.length, 0);
       const ok = core.x.hg_segment_check(at, bytes.length, 1) === 0;

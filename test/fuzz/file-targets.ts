@@ -213,7 +213,7 @@ export async function fileTargets(): Promise<Target<Change>[]> {
       },
     }),
     fileTarget(files, {
-      // Checksums are correct again. Whatever the files contain, the result must be a value or a
+      // The checksums are repaired. Whatever the files contain, the result must be a value or a
       // refusal.
       ...{ name: 'database', share: 3, chosen: () => true },
       run: (change) =>
@@ -223,7 +223,8 @@ export async function fileTargets(): Promise<Target<Change>[]> {
         ),
     }),
     fileTarget(files, {
-      // Checksums are wrong. After a clean close, either every row is there or the open is refused.
+      // The checksums stay wrong. The database was closed cleanly, so all rows are there or it is
+      // refused.
       ...{ name: 'damage', share: 8, chosen: () => true },
       run: (change) =>
         opened(change, (found) => {

@@ -46,7 +46,7 @@ const MOST_INPUTS_A_LOOK = 20_000;
 /** Number of inputs from a batch that are run again, evenly spread over the batch. */
 const MOST_INPUTS_AGAIN = 40;
 /**
- * A coverage read costs about 10 ms. So, except at the start, there is at most one read for this
+ * A coverage read costs about 10 ms. So, except at the start, there is at most one read per this
  * many inputs.
  */
 const INPUTS_A_LOOK = 100;
@@ -150,7 +150,7 @@ async function runOne<T>(
     );
 }
 
-/** Returns undefined if the error is one that a caller may get, else a description of the fault. */
+/** Returns undefined if a caller may get this error, and otherwise a description of the fault. */
 function faultOf(error: unknown): string | undefined {
   if (error instanceof HedgerowError) {
     if (error.code === 'internal') return `internal: ${error.message}`;

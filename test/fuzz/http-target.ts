@@ -7,7 +7,7 @@ import { REQUEST_WORDS, REQUESTS } from './corpus/texts.ts';
 import { type Target, Wrong } from './fuzz-loop.ts';
 import { mutateText } from './support/mutate-text.ts';
 
-/** How long the service may wait for the rest of a request after its client has ended its side. */
+/** How long the service may wait for the rest of a request after the client has ended its side. */
 const PATIENCE_MS = 900;
 const STACK = /\bat [\w.<>]+ \(?(file:|\/|node:)/;
 

@@ -1,5 +1,5 @@
 // Sends hostile statements to the built service, which has a heap of 300 MB. Checks that the
-// service survives, what it answers, and how long its event loop is blocked.
+// service survives and gives acceptable answers, and measures how long its event loop is blocked.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { type HostileStatement, hostileStatement } from './statement-grammar.ts'
 
 const HEAP_MB = 300;
 const WATCH = fileURLToPath(new URL('./support/loop-watch.mjs', import.meta.url));
-/** Bytes of an answer that are read before the client disconnects. */
+/** Number of bytes of an answer after which the client disconnects. */
 const MOST_READ = 2 ** 20;
 const CLIENTS = 4;
 const TIMEOUT_MS = 200;
@@ -24,7 +24,7 @@ export interface Figures {
   readonly statements: number;
   /** Counts by status; 0 stands for an answer that was cut off after it had begun. */
   readonly statuses: Record<number, number>;
-  /** Defects, each with its statement: how the service died, or an answer without a reason. */
+  /** Defects, each with its statement: how the service died, or an answer that gave no reason. */
   readonly failures: string[];
   /**
    * Event loop steps over 100 ms: their duration, the time of the garbage collection in them, and
@@ -67,7 +67,7 @@ export async function runHostile(
     server.output.error = '';
     let sent = 0;
     const running = new Map<number, string>();
-    /** Statements that ended recently. A step is reported a little after it has happened. */
+    /** Statements that ended recently. They may have run in a step that is only now reported. */
     const ended: string[] = [];
     server.process.stderr!.on('data', (text: string) => {
       if (process.env.HEDGEROW_LOOP_PROFILE === '1') process.stderr.write(text);

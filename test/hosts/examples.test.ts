@@ -1,5 +1,5 @@
-// Runs the examples in the documents that newcomers copy, and compares their output with the
-// documents. The examples are programs, a page, and commands of the README.
+// Runs the examples that newcomers copy from the documents, and compares their output with that in
+// the documents. The examples are programs, a page, and commands of the README.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // Runs the host vectors in C: core.plain.wasm through wabt's wasm2c, compiled with any C compiler. No runtime, no engine.
 //
-// The test writes `steps.c` from vectors.json (one statement a step) and builds:
+// The test writes `steps.c` from vectors.json (one statement per step) and builds:
 //   wasm2c build/core.plain.wasm -n core -o core.c
 //   cc host.c core.c wasm-rt-impl.c -lm
 
@@ -26,7 +26,7 @@ static const char *section = "start";
 static int failures = 0;
 static int steps = 0;
 
-// Linear memory may move when it grows: ask for its place at every use.
+// Linear memory may move when it grows, so its address is read at every use.
 static uint8_t *at(u32 address) { return (uint8_t *)CORE(memory)(core)->data + address; }
 
 static u32 region(u32 bytes) { return CORE(hg_memory_alloc)(core, bytes); }

@@ -16,8 +16,8 @@ let installed = '';
 let manifest: { dependencies: object; optionalDependencies: object; exports: Record<string, unknown> };
 
 /**
- * Packs the current working tree. Of other packages, only those that the manifest names are
- * available.
+ * Packs the working tree, and unpacks the package into a project in which only the packages that
+ * its manifest names are available.
  */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'hedgerow-packed-'));

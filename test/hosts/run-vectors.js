@@ -1,6 +1,6 @@
 // Runs the host vectors in any JavaScript host: Node, a browser, Deno, Bun. Plain JavaScript and the WebAssembly API, nothing else.
 
-/** Instantiates the core and runs all steps. Returns what differed, as sentences; an empty list is good. */
+/** Instantiates the core and runs all steps. Returns a sentence for each result that differs. */
 export async function runVectors(coreBytes, steps) {
   // The core imports nothing, so the import object is empty.
   const { instance } = await WebAssembly.instantiate(coreBytes, {});
@@ -9,19 +9,19 @@ export async function runVectors(coreBytes, steps) {
   const failures = [];
   let section = 'start';
 
-  // "name+8" is an address: of a region, or a result that was kept.
+  // A place such as "name+8" is the address of a region, or a kept result, plus an offset.
   const valueOf = (argument) => {
     if (typeof argument === 'number') return argument;
     const [name, offset] = argument.split('+');
     return places.get(name) + Number(offset ?? 0);
   };
-  // Memory may have grown, and then its old buffer is gone: take a new view for every use.
+  // When memory grows, its old buffer becomes unusable. So every use takes a new view.
   const view = (at, length) => new DataView(core.memory.buffer, valueOf(at), length);
   const hexOf = (at, length) => {
     const bytes = new Uint8Array(core.memory.buffer, valueOf(at), length);
     return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
   };
-  // u32 results arrive signed; statuses are meant to be negative.
+  // u32 results arrive as signed numbers, and statuses are negative. Both are compared as u32.
   const same = (result, expected) => result === expected || (Number.isInteger(result) && result >>> 0 === expected >>> 0);
 
   const run = {

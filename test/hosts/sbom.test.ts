@@ -1,3 +1,5 @@
+// Checks the software bill of materials that `npm run sbom` prints.
+
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +23,7 @@ test('npm run sbom lists the packages that are installed or copied by the build,
   const names = bill.components.map(({ purl }) =>
     decodeURIComponent(purl.replace(/^pkg:npm\//, '')).replace(/(.)@.*/, '$1'),
   );
-  // By the real name of the package, not its alias.
+  // The real names of the packages, not their aliases.
   const wanted = Object.entries(manifest.dependencies as Record<string, string>).map(
     ([name, range]) => /^npm:(@?[^@]+)@/.exec(range)?.[1] ?? name,
   );

@@ -1,6 +1,6 @@
 // The host vectors: calls into the core in order, with the results that a naive model expects.
 // vectors.json is generated from this file (HEDGEROW_WRITE_GOLDEN=1) and run step by step in every
-// host. Therefore it is also the longest example of embedding the core.
+// host. So this file is also the longest example of embedding the core.
 
 import { encodeProperties } from '../../src/core/index.ts';
 import { KIND_CODES, kindOfType } from '../../src/model/column-types.ts';
@@ -8,7 +8,7 @@ import { compareEdges, concat, type Edge, edgeOf, naiveRecord, planOf, rowText, 
 import { recordsOf } from '../core/support/segments.ts';
 import { FIXTURE_BUCKET_SECONDS, FIXTURE_COLUMNS, FIXTURE_EDGES } from '../fixtures/format-v1/edges.ts';
 
-/** A number, or a place: the name of a region or of a kept result, with `+offset`. */
+/** A number, or a place: the name of a region or of a kept result, optionally with `+offset`. */
 export type Argument = number | string;
 
 export type Step =
@@ -122,7 +122,9 @@ function encode(script: Script): void {
   script.call('hg_record_members', ['out', 'members'], 3);
   script.holds('members', new Uint8Array(Float64Array.from([3, 5, 300]).buffer));
 
-  script.say('what cannot be encoded is a status and the row: half a member, too many, none, and no room');
+  script.say(
+    'input that cannot be encoded gives a status and the row: a fraction as member, too many, none, and no space',
+  );
   script.numbers('members', [1, 2, 3, 4, 0.5, 6, 7]);
   script.call('hg_records_encode', [2, 'times', 'ids', 'counts', 'members', 0, 0, 64, 'out', 512], -7);
   script.call('hg_result_offset', [], 1);
@@ -134,7 +136,7 @@ function encode(script: Script): void {
   script.call('hg_records_encode', [1, 'times', 'ids', 'counts', 'members', 0, 0, 64, 'out', 40], -2);
   script.call('hg_result_needed', [], 24 + 1 + 4 * 8 + 8);
 
-  script.say('one changed byte makes them corrupt, at the record it is in');
+  script.say('one changed byte makes the records corrupt, at the offset of its record');
   script.bytes('out', Uint8Array.of(...records[0]!.slice(0, 5), 1));
   script.call('hg_records_check', ['out', size, 2], -4);
   script.call('hg_result_offset', [], 0);
@@ -197,7 +199,7 @@ function read(script: Script): void {
   script.call('hg_segment_buckets', ['segment', 0, rows.length], 5);
   script.call('hg_segment_buckets', ['segment', 2, 6], 1);
 
-  script.say('rows of one node, of two, of a node that is in none; and how many');
+  script.say('rows with one node, with two, with a node that is in no row; and their number');
   script.region('nodes', 16);
   script.region('rows', 64 + 32);
   for (const nodes of [[3], [2, 3], [-5], [12_345]]) {
@@ -210,7 +212,7 @@ function read(script: Script): void {
     script.holdsWords('rows', rowsWith(...nodes));
   }
   script.call('hg_segment_count', ['segment', 3, 0, rows.length], rowsWith(3).length);
-  script.say('a full list stops, and says where to go on');
+  script.say('a lookup stops when the list is full, and reports where to continue');
   script.numbers('nodes', [3]);
   script.call('hg_segment_lookup', ['segment', 'nodes', 1, 0, rows.length, 'rows', 2], 2);
   script.call('hg_result_rows', [], rowsWith(3)[2]!);
@@ -221,7 +223,7 @@ function read(script: Script): void {
   script.call('hg_segment_psi_count', ['segment', 0, 0.5, 1e308, 1], 2);
   script.call('hg_segment_psi', ['segment', 0, 0.5, 2.5, 0, 'rows', 2], -2);
   script.call('hg_result_needed', [], 3);
-  script.say('the same rows by looking at each');
+  script.say('the same rows, found by testing each row');
   script.region('range', 32);
   script.bytes('range', rangeEntry(0, 0.5, 2.5, 0));
   script.call('hg_rows_range', [0, 16, 'rows']);
@@ -243,7 +245,7 @@ function rangeEntry(column: number, low: number, high: number, flags: number): U
 }
 
 function lists(script: Script): void {
-  script.say('row lists: intersection, union, difference, and taking out what was dead at LSN 20');
+  script.say('row lists: intersection, union, difference, and removal of the rows that were dead at LSN 20');
   script.region('a', 24);
   script.region('b', 24);
   script.region('both', 48 + 32);
@@ -272,7 +274,9 @@ function text(script: Script): void {
   script.region('json', 16_384);
   script.call('hg_segment_json', ['segment', 'all', rows.length, 'plan', 2, 'json', 16_384], expected.length);
   script.holds('json', expected);
-  script.say('no room for a row is a status, and what it needs; room for some stops behind them');
+  script.say(
+    'without space for a row: a status and the size that the row needs; with space for some rows: stops after them',
+  );
   script.call('hg_segment_json', ['segment', 'all', rows.length, 'plan', 2, 'json', 100], -2);
   script.call(
     'hg_segment_json',

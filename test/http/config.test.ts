@@ -173,7 +173,7 @@ test.each([
   ['virtual_dsn = "x"', 'hedgerow.toml: virtual_dsn takes a table'],
   ['[virtual_dsn]\n"a-b" = "x"', 'hedgerow.toml: virtual_dsn.a-b takes a name'],
   ['[virtual_dsn]\npg = 1', 'hedgerow.toml: virtual_dsn.pg takes a text.'],
-  ['[virtual_dsn]\npg = "x"\nPG = "y"', 'hedgerow.toml: virtual_dsn.PG is defined twice.'],
+  ['[virtual_dsn]\npg = "x"\nPG = "y"', 'hedgerow.toml: virtual_dsn.PG is set twice.'],
   ['port = 1\nport = 2', 'hedgerow.toml: line 2, column'],
   ['api_key = "hgr_secret', 'hedgerow.toml: line 1, column'],
 ])('a file with %j stops the start with one line', (toml, line) => {

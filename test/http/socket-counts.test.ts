@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { mostConnections } from '../../src/http/descriptors.ts';
+import { mostConnections } from '../../src/http/connection-limit.ts';
 import { SocketCounts } from '../../src/http/socket-counts.ts';
 import { peersIn } from '../../src/http/tcp-table.ts';
 import { openSocket, raw, send, startServer, type TestServer } from './support.ts';

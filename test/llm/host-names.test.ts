@@ -87,8 +87,8 @@ describe('a host name', () => {
       return createChatModel(options, { resolve, post }).complete(PROMPT);
     };
     const notFound = Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
-    expect(await messageOf(failing(() => Promise.reject(notFound)))).toMatch(/no address is known/);
-    expect(await messageOf(failing(async () => []))).toMatch(/no address is known/);
+    expect(await messageOf(failing(() => Promise.reject(notFound)))).toMatch(/address cannot be found/);
+    expect(await messageOf(failing(async () => []))).toMatch(/address cannot be found/);
     expect(await messageOf(failing(() => new Promise(() => {}), 50))).toMatch(/did not answer within 0.05 s/);
     const controller = new AbortController();
     const leaving = createChatModel(

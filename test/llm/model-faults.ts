@@ -70,9 +70,12 @@ export const FAULTS: Readonly<Record<string, readonly [Respond, RegExp]>> = {
     /not UTF-8/,
   ],
   latin1: [answering(Buffer.from(completionJson('Übung'), 'latin1')), /not UTF-8/],
-  gzip: [answering(gzipSync(completionJson('packed')), { 'content-encoding': 'gzip' }), /packed its answer/],
-  'gzip-bomb': [answering(gzipSync(Buffer.alloc(64 * MEGABYTE)), { 'content-encoding': 'gzip' }), /packed its answer/],
-  'unknown-encoding': [answering('{}', { 'content-encoding': 'identity, br' }), /packed its answer/],
+  gzip: [answering(gzipSync(completionJson('packed')), { 'content-encoding': 'gzip' }), /compressed its answer/],
+  'gzip-bomb': [
+    answering(gzipSync(Buffer.alloc(64 * MEGABYTE)), { 'content-encoding': 'gzip' }),
+    /compressed its answer/,
+  ],
+  'unknown-encoding': [answering('{}', { 'content-encoding': 'identity, br' }), /compressed its answer/],
   'over-1-mb': [answering(completionJson('x'.repeat(MEGABYTE))), /longer answer than 1 MB/],
   'over-1-mb-in-chunks': [
     (response) => {
@@ -94,26 +97,26 @@ export const FAULTS: Readonly<Record<string, readonly [Respond, RegExp]>> = {
     /longer answer than 1 MB/,
   ],
   'length-of-a-terabyte': [raw(`${HEAD}content-length: 1099511627776\r\n\r\n{`), /longer answer than 1 MB/],
-  'reset-before-head': [(_, socket) => socket.resetAndDestroy(), /broke the connection off/],
-  'closed-before-head': [(_, socket) => socket.end(), /broke the connection off/],
-  'closed-within-head': [raw('HTTP/1.1 200 OK\r\ncontent-ty'), /broke the connection off/],
-  'closed-mid-body': [raw(`${HEAD}content-length: 5000\r\n\r\n{"choices": [`), /broke the connection off/],
+  'reset-before-head': [(_, socket) => socket.resetAndDestroy(), /closed the connection early/],
+  'closed-before-head': [(_, socket) => socket.end(), /closed the connection early/],
+  'closed-within-head': [raw('HTTP/1.1 200 OK\r\ncontent-ty'), /closed the connection early/],
+  'closed-mid-body': [raw(`${HEAD}content-length: 5000\r\n\r\n{"choices": [`), /closed the connection early/],
   'reset-mid-body': [
     (response, socket) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 5000 });
       response.write('{"choices": [', () => socket.resetAndDestroy());
     },
-    /broke the connection off/,
+    /closed the connection early/,
   ],
-  'chunks-cut-off': [raw(`${HEAD}transfer-encoding: chunked\r\n\r\n5\r\n{"cho`), /broke the connection off/],
+  'chunks-cut-off': [raw(`${HEAD}transfer-encoding: chunked\r\n\r\n5\r\n{"cho`), /closed the connection early/],
   'wrong-chunk-size': [raw(`${HEAD}transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`), /did not answer in HTTP/],
   'length-that-is-short': [
     raw(`${HEAD}content-length: 2\r\n\r\n${completionJson('a')}`),
-    /broken JSON|broke the connection off/,
+    /broken JSON|closed the connection early/,
   ],
   'two-lengths': [
     raw(`${HEAD}content-length: 1\r\ncontent-length: 2\r\n\r\n{}`),
-    /did not answer in HTTP|broke the connection off/,
+    /did not answer in HTTP|closed the connection early/,
   ],
   'no-status': [raw('HTTP/1.1 2xx OK\r\n\r\n'), /did not answer in HTTP/],
   'no-http': [raw(`SSH-2.0-OpenSSH_9.6 ${KEY}\r\n`), /did not answer in HTTP/],

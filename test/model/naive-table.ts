@@ -20,7 +20,7 @@ export interface NaiveRequest {
   after?: RowKey | undefined;
 }
 
-/** A column keeps its key when it is renamed. */
+/** A column with a key that stays the same when the column is renamed. */
 export interface NaiveColumn extends ColumnDefinition {
   key: number;
 }
@@ -98,7 +98,8 @@ export class NaiveTable {
   }
 
   /**
-   * Ends every live edge that has this time and this member set. Returns the number of ended edges.
+   * Marks every live edge with this time and this member set as dead. Returns the number of these
+   * edges.
    */
   delete(eventTs: number, members: readonly number[], lsn: number): number {
     let matched = 0;
@@ -136,15 +137,15 @@ export class NaiveTable {
     this.columns = this.columns.map((column) => (column.name === name ? { ...column, name: to } : column));
   }
 
-  /** Undoes everything that happened after `lsn`, as a crash does. */
+  /** Undoes the inserts and deletes after `lsn`, as a crash does. */
   forgetAfter(lsn: number): void {
     this.rows = this.rows.filter((entry) => entry.born <= lsn);
     for (const entry of this.rows) if (entry.died !== Infinity && entry.died > lsn) entry.died = Infinity;
   }
 
   /**
-   * Does what a compaction does: drops the dead rows and, with a cutoff, the rows with a smaller
-   * time. Returns the number of live rows dropped.
+   * Does what a compaction does: drops the dead rows and the rows with a time below `cutoffTs`.
+   * Returns the number of live rows dropped.
    */
   compact(cutoffTs = -Infinity): number {
     const live = this.rows.filter((entry) => entry.died === Infinity);

@@ -48,7 +48,7 @@ const insert = (n: number, rows: number): Operation => ({
 });
 
 test.skipIf(!BUILT).each<[what: string, change: (ledger: Ledger) => void, says: RegExp | undefined]>([
-  ['what was written', () => {}, undefined],
+  ['an unchanged ledger', () => {}, undefined],
   [
     'a lost operation',
     (ledger) => {
@@ -70,7 +70,7 @@ test.skipIf(!BUILT).each<[what: string, change: (ledger: Ledger) => void, says: 
     /, not \{"id"/,
   ],
   [
-    'an open operation that is there in part',
+    'an open operation that is stored in part',
     (ledger) => {
       const [n, { rows }] = firstGroup(ledger);
       ledger.tables.get(PRIMARY)!.groups.delete(n);
@@ -78,7 +78,7 @@ test.skipIf(!BUILT).each<[what: string, change: (ledger: Ledger) => void, says: 
     },
     /rows are gone, of operations/,
   ],
-  ['an open operation that is not there', (ledger) => ledger.begin(insert(9000, 3)), undefined],
+  ['an open operation that is not stored', (ledger) => ledger.begin(insert(9000, 3)), undefined],
   ['a lost document', (ledger) => ledger.documents.set('d9000', 9000), /the documents are/],
   ['a lost answer', (ledger) => ledger.answers.set(9000, 1), /the kept answer of operation 9000 is gone/],
   [

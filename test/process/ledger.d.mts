@@ -37,7 +37,7 @@ export type Kind =
   | 'compact'
   | 'backup';
 
-/** Which fields are there follows from the kind. */
+/** The kind determines which fields are present. */
 export interface Operation extends Partial<PlannedRow> {
   n: number;
   kind: Kind;

@@ -11,7 +11,9 @@ export const PRIMARY = 'hyperedges';
 export const ROWS_PER_OPERATION = 1000;
 /** Epoch seconds at which the writer's clock is fixed. */
 export const NOW_SECONDS = 2_000_000;
-/** Time to live of a TTL compaction, seconds: it removes rows before 1,000,000, no later ones. */
+/**
+ * Time to live of a TTL compaction, in seconds. It removes all rows of `old` parts, and no others.
+ */
 export const TTL_SECONDS = 1_500_000;
 const MOST_TABLES = 6;
 const LONG_TEXT = 'long '.repeat(120);

@@ -62,9 +62,9 @@ export function fitted(points: readonly { x: number; y: number }[]): { first: nu
 export interface Bound {
   name: string;
   of: (sample: Sample) => number;
-  /** Rise of the fitted line after warm-up that is allowed, as a share of its first value. */
+  /** Allowed rise of the fitted line after warm-up, as a share of its first value. */
   share: number;
-  /** Absolute rise of the fitted line after warm-up that is always allowed. */
+  /** Rise of the fitted line after warm-up that is allowed whatever its first value is. */
   amount: number;
 }
 

@@ -2,7 +2,8 @@
 // another system call fails or kills the process, and then the judge checks the directory.
 //
 // strace counts calls per thread. A fault at count n therefore hits the first thread that makes its
-// n-th call of that name. The loop tries each count that any thread of the phase reaches once.
+// n-th call of that name. The loop tries, once each, the counts that any thread of the phase
+// reaches.
 
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

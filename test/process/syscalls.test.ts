@@ -24,7 +24,7 @@ test.skipIf(!BUILT || noTrace !== undefined)(
 );
 
 test.skipIf(!BUILT || noDisk !== undefined)(
-  'a full disk causes honest refusals, and work resumes when the disk is enlarged',
+  'a full disk causes no wrong answer, and work resumes when the disk is enlarged',
   { timeout: 300_000 },
   async () => {
     const figures = await spaceLoop(12, 15);

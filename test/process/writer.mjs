@@ -14,7 +14,7 @@ import { carryOut, openSmall, say } from './operations.mjs';
 const task = JSON.parse(process.argv[2]);
 const ledger = new Ledger(JSON.parse(readFileSync(task.expected, 'utf8')));
 const random = new Draws(task.seed);
-/** A lane stops after so many consecutive draws of operations that are not possible. */
+/** Number of consecutive draws of impossible operations after which a lane stops. */
 const MOST_TRIES = 300;
 let left = task.operations;
 

@@ -11,7 +11,7 @@ describe('the binder refuses', () => {
     // Names.
     ['MATCH (a:Contakt) RETURN *', 'table_not_found 1:10', 'Did you mean Contact?'],
     ['MATCH (a:Nothing) RETURN *', 'table_not_found 1:10', 'SHOW TABLES lists them.'],
-    ['MATCH (a:Contact), (A:Trip) RETURN *', 'invalid_statement 1:21', 'alias A is used twice'],
+    ['MATCH (a:Contact), (A:Trip) RETURN *', 'invalid_statement 1:21', 'alias A occurs twice'],
     ['MATCH (a:Contact) RETURN b.n', 'invalid_statement 1:26', '"b" is not an alias; there is a.'],
     ['MATCH (alpha:Contact)\nRETURN alhpa.n', 'invalid_statement 2:8', 'Did you mean alpha?'],
     ['MATCH (a:Contact) RETURN a.plase', 'unknown_column 1:28', 'Did you mean Place?'],
@@ -73,12 +73,8 @@ describe('the binder refuses', () => {
     ['MATCH (a:Contact) MEMBERS [1.5] RETURN *', 'invalid_statement 1:27', 'MEMBERS takes integers'],
     ['MATCH (a:Contact) MEMBERS [1, 1.5] RETURN *', 'invalid_statement 1:27', 'MEMBERS takes integers'],
     ['MATCH (a:Contact) MEMBERS [null] RETURN *', 'invalid_statement 1:27', 'MEMBERS takes integers'],
-    ['MATCH (a:Contact) MEMBERS [a.n] RETURN *', 'invalid_statement 1:28', 'no row can be named here'],
-    [
-      'MATCH (a:Contact) MEMBERS [count(*)] RETURN *',
-      'invalid_statement 1:28',
-      'aggregates are allowed only in RETURN',
-    ],
+    ['MATCH (a:Contact) MEMBERS [a.n] RETURN *', 'invalid_statement 1:28', 'there are no aliases here'],
+    ['MATCH (a:Contact) MEMBERS [count(*)] RETURN *', 'invalid_statement 1:28', 'aggregates are allowed in RETURN'],
     // Aggregates and groups.
     [where('count(*) > 1'), 'invalid_statement 1:35', 'not in WHERE'],
     ['MATCH (a:Contact) RETURN sum(max(a.n))', 'invalid_statement 1:30', 'an aggregate cannot be inside another'],
@@ -100,12 +96,12 @@ describe('the binder refuses', () => {
     [
       'MATCH (a:Contact) RETURN a.n ORDER BY count(*)',
       'invalid_statement 1:39',
-      'an aggregate to order by must be returned too',
+      'an aggregate in ORDER BY must also be returned',
     ],
     [
       'MATCH (a:Contact) RETURN DISTINCT a.n ORDER BY a.score',
       'invalid_statement 1:48',
-      'only returned items can be ordered by, and a.score is none',
+      'only returned items can be ordered by, and a.score is not one',
     ],
     ['MATCH (a:Contact) RETURN a.n, count(*) ORDER BY a.score', 'invalid_statement 1:49', 'a.score is none'],
     ['MATCH (a:Contact) RETURN a.n, count(*) ORDER BY sum(a.n)', 'invalid_statement 1:49', 'sum(a.n) is none'],

@@ -249,8 +249,8 @@ describe('changes of rows', () => {
 
   it.each<[string, string, string]>([
     ['INSERT INTO Nope (event_ts, members) VALUES (1, [1])', 'table_not_found 1:13', 'SHOW TABLES'],
-    ['INSERT INTO Contact (event_ts) VALUES (1)', 'invalid_statement 1:13', 'INSERT names members'],
-    ['INSERT INTO Contact (members) VALUES ([1])', 'invalid_statement 1:13', 'INSERT names event_ts'],
+    ['INSERT INTO Contact (event_ts) VALUES (1)', 'invalid_statement 1:13', 'INSERT must name members'],
+    ['INSERT INTO Contact (members) VALUES ([1])', 'invalid_statement 1:13', 'INSERT must name event_ts'],
     [
       'INSERT INTO Contact (event_ts, members, id) VALUES (1, [1], 5)',
       'invalid_statement 1:41',
@@ -280,17 +280,17 @@ describe('changes of rows', () => {
     [
       'INSERT INTO Contact (event_ts, members, n) VALUES (1, [1], count(*))',
       'invalid_statement 1:60',
-      'aggregates are allowed only in RETURN',
+      'aggregates are allowed in RETURN',
     ],
     ['UPDATE Contact SET id = 5', 'invalid_statement 1:20', 'id is given by the database'],
     ['UPDATE Contact SET n = 5, Contact.N = 6', 'invalid_statement 1:35', 'column N is given twice'],
     ['UPDATE Contact SET n = score', 'invalid_statement 1:24', 'column n is of type integer'],
-    ['UPDATE Contact SET n = sum(n)', 'invalid_statement 1:24', 'aggregates are allowed only in RETURN'],
+    ['UPDATE Contact SET n = sum(n)', 'invalid_statement 1:24', 'aggregates are allowed in RETURN'],
     ['UPDATE Contact SET event_ts = null', 'invalid_statement 1:31', 'of type integer'],
     ['UPDATE Contact SET n = 1 WHERE n', 'invalid_statement 1:32', 'WHERE takes a condition'],
     ['UPDATE Contact SET n = 1 WHERE m = 1', 'unknown_column 1:32', 'no column "m"'],
     ['DELETE FROM Contact WHERE Trip.n = 1', 'invalid_statement 1:27', '"Trip" is not an alias'],
-    ['DELETE FROM Contact WHERE count(*) = 1', 'invalid_statement 1:27', 'aggregates are allowed only in RETURN'],
+    ['DELETE FROM Contact WHERE count(*) = 1', 'invalid_statement 1:27', 'aggregates are allowed in RETURN'],
   ])('are refused: %s', (text, place, part) => {
     const { place: found, detail } = refusal(text);
     expect(found).toBe(place);

@@ -62,7 +62,7 @@ describe('a check', () => {
       json.results.map(({ supported, reasons }: { supported: boolean; reasons: string[] }) => [supported, reasons]),
     ).toEqual([
       [true, []],
-      [false, ['the number 41 is not what is cited']],
+      [false, ['the number 41 is not in what is cited']],
       [false, ['it has no tag']],
     ]);
     expect([json.supported, json.total]).toEqual([1, 3]);

@@ -120,7 +120,7 @@ describe('a count about a person or thing that the data does not contain', () =>
     const inMarch = ({ event_ts }: { event_ts: number }) =>
       event_ts >= day(3, 1) - 86_400 && event_ts < day(4, 1) - 40_000;
     expect(await count('How many meetings did Anna have in March 2024?')).toEqual([
-      'It is part of names: Anna Müller, Anna Schulz. Say the whole name that is meant.',
+      'It is part of names: Anna Müller, Anna Schulz. Give the full name.',
     ]);
     expect(await count('How many meetings did Eve have in March 2024?')).toEqual([expect.stringContaining('No node')]);
     expect(await count('How many meetings were in February or March 2024?')).toContain(

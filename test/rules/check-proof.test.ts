@@ -106,14 +106,18 @@ const FORGERIES: [string, (proof: Proof) => void, RegExp][] = [
     /predicate and args say "member\(3, 2\)"/,
   ],
   ['the type of an argument', (p) => Object.assign(evidence(p, 'member(3, 1)'), { args: [3, '1'] }), /fact is/],
-  ['arguments that are none', (p) => Object.assign(evidence(p, 'member(3, 1)'), { args: [3, [1]] }), /args must be/],
+  [
+    'an argument that is not a value',
+    (p) => Object.assign(evidence(p, 'member(3, 1)'), { args: [3, [1]] }),
+    /args must be/,
+  ],
   [
     'a confidence above its premises',
     (p) => Object.assign(conclusion(p, 'way(1, 3, 160)'), { confidence: 0.9 }),
     /that of a premise is 0.8/,
   ],
   [
-    'a confidence below',
+    'a confidence that is too low',
     (p) => Object.assign(conclusion(p, 'way(1, 3, 160)'), { confidence: 0.3 }),
     /its confidence is 0.4, not 0.3/,
   ],
@@ -130,23 +134,27 @@ const FORGERIES: [string, (proof: Proof) => void, RegExp][] = [
     /premise \d.* is not what rule:next asks/,
   ],
   ['a missing edge', (p) => p.edges.shift(), /edge from the premise "n1" to "n6" is missing/],
+  ['an additional edge', (p) => p.edges.push({ from: 'n1', to: p.nodes.at(-1)!.id, role: 'premise' }), /of no premise/],
   [
-    'an edge more',
-    (p) => p.edges.push({ from: 'n1', to: p.nodes.at(-1)!.id, role: 'premise' }),
-    /belongs to no premise/,
+    'an edge from a node that does not exist',
+    (p) => p.edges.push({ from: 'x', to: 'y', role: 'premise' }),
+    /from "x" to "y"/,
   ],
-  ['an edge from nowhere', (p) => p.edges.push({ from: 'x', to: 'y', role: 'premise' }), /from "x" to "y"/],
-  ['an edge twice', (p) => p.edges.push(p.edges[0]!), /occurs twice/],
+  ['an edge twice', (p) => p.edges.push(p.edges[0]!), /stands twice/],
   ['the role of an edge', (p) => Object.assign(p.edges[0]!, { role: 'proof' }), /edges\[0\].role/],
   ['a circle', (p) => circle(p), /rests on itself/],
   ['a missing node', (p) => p.nodes.splice(2, 1), /there is no such node/],
-  ['a node more', (p) => p.nodes.push({ id: 'n99', kind: 'guard', compare: [1, '<', 2e6] }), /does not rest on "n99"/],
+  [
+    'an additional node',
+    (p) => p.nodes.push({ id: 'n99', kind: 'guard', compare: [1, '<', 2e6] }),
+    /does not rest on "n99"/,
+  ],
   ['an id twice', (p) => p.nodes.push(p.nodes[0]!), /two nodes have the same id/],
   ['a fact twice', (p) => p.nodes.push({ ...p.nodes[0]!, id: 'n99' }), /another node says/],
-  ['a node of no kind', (p) => Object.assign(p.nodes[0]!, { kind: 'axiom' }), /nodes\[0\].kind/],
+  ['a node of an unknown kind', (p) => Object.assign(p.nodes[0]!, { kind: 'axiom' }), /nodes\[0\].kind/],
   ['no node at all', (p) => Object.assign(p, { nodes: [], edges: [] }), /no conclusion is the goal/],
   [
-    'a rule there is not',
+    'a rule that does not exist',
     (p) => Object.assign(conclusion(p, 'way(1, 2, 100)'), { rule_id: 'rule:last' }),
     /no rule "rule:last"/,
   ],
@@ -156,17 +164,17 @@ const FORGERIES: [string, (proof: Proof) => void, RegExp][] = [
     /rule:link has 5 conditions/,
   ],
   [
-    'one rule of two tags',
+    'one rule with two tags',
     (p) => Object.assign(conclusion(p, 'link(1, 2, 100)'), { rule_tag: 'RULE-9' }),
     /are not each other/,
   ],
   [
-    'a rule tag of no form',
+    'a malformed rule tag',
     (p) => Object.assign(conclusion(p, 'link(1, 2, 100)'), { rule_tag: 'RULE-0' }),
     /rule_tag must be RULE-<n>/,
   ],
   [
-    'a step tag of two',
+    'a step tag used twice',
     (p) =>
       Object.assign(conclusion(p, 'link(1, 2, 100)'), {
         step_tag: p.nodes.at(-1)!.kind === 'conclusion' && conclusion(p, deepest.goal).step_tag,
@@ -179,7 +187,7 @@ const FORGERIES: [string, (proof: Proof) => void, RegExp][] = [
     /is not what rule:next asks/,
   ],
   [
-    'an absence of what holds',
+    'an absence of a fact that holds',
     (p) => Object.assign(nodeOf(p, 'absence', '[1,3,160]'), { args: [1, 2, 100] }),
     /another node says that it holds/,
   ],
@@ -194,7 +202,7 @@ const FORGERIES: [string, (proof: Proof) => void, RegExp][] = [
     /160 < 100 does not hold/,
   ],
   [
-    'a guard across types',
+    'a guard between values of two types',
     (p) => Object.assign(nodeOf(p, 'guard', '[100,"<",160]'), { compare: [100, '!=', 'a'] }),
     /does not hold/,
   ],
@@ -204,14 +212,14 @@ const FORGERIES: [string, (proof: Proof) => void, RegExp][] = [
     /is not what rule:next asks/,
   ],
   [
-    'a guard of no operator',
+    'a guard with an unknown operator',
     (p) => Object.assign(nodeOf(p, 'guard', '[100,"<",160]'), { compare: [1, '<>', 2] }),
     /compare must be/,
   ],
   ['the depth', (p) => Object.assign(p, { depth: 3 }), /the depth is 4, not 3/],
   ['the goal', (p) => Object.assign(p, { goal: 'way(1, 3, 160)' }), /no conclusion is the goal/],
   ['the status', (p) => Object.assign(p, { status: 'unproved' }), /neither nodes nor edges/],
-  ['a status that is none', (p) => Object.assign(p, { status: 'maybe' }), /status must be/],
+  ['an unknown status', (p) => Object.assign(p, { status: 'maybe' }), /status must be/],
   ['the number', (p) => Object.assign(p, { proof_id: '1' }), /proof_id must be proof-<n>/],
   [
     'the tag of an edge',
@@ -221,9 +229,13 @@ const FORGERIES: [string, (proof: Proof) => void, RegExp][] = [
   ['the id of an edge', (p) => Object.assign(evidence(p, 'member(3, 1)'), { edge_id: 4 }), /edge_id is 4/],
   ['the time of an edge', (p) => Object.assign(evidence(p, 'member(3, 1)'), { event_ts: 101 }), /event_ts is 101/],
   ['the table of an edge', (p) => Object.assign(evidence(p, 'member(3, 1)'), { table: 'other' }), /of one table/],
-  ['half an edge', (p) => Object.assign(evidence(p, 'member(3, 1)'), { table: undefined }), /table must be/],
+  [
+    'evidence with only a part of its edge',
+    (p) => Object.assign(evidence(p, 'member(3, 1)'), { table: undefined }),
+    /table must be/,
+  ],
   ['evidence without an edge', (p) => withoutEdge(p), /names no edge/],
-  ['evidence of an edge that is not there', (p) => moved(p), /"member\(5, 1\)" does not hold/],
+  ['evidence of an edge that does not exist', (p) => moved(p), /"member\(5, 1\)" does not hold/],
   ['a claim instead of a conclusion', (p) => claim(p), /is given without a proof/],
   [
     'a conclusion of a base fact',
@@ -281,7 +293,7 @@ describe('the checker and forged proofs', () => {
     expect(count).toBeGreaterThan(2000);
   });
 
-  test('finds a change to any leaf, except to names that a proof alone cannot verify', () => {
+  test('finds a change of any single value, except of names that a proof alone cannot verify', () => {
     const names = new Set(['proof_id', 'rule_tag', 'step_tag']);
     const missed = leavesOf(deepest).filter((path) => {
       const proof = structuredClone(deepest);
@@ -311,7 +323,7 @@ function changeLeaf(root: unknown, path: Path): void {
 }
 
 describe('a proof checked without rules', () => {
-  test('may pass if it follows by some rule', () => {
+  test('may pass if some rule could justify it', () => {
     const lower = (proof: Proof) => Object.assign(conclusion(proof, 'way(1, 2, 100)'), { confidence: 0.7 });
     expect(problemsOf(lower, { rules: undefined as never, known })).toBe('');
     expect(problemsOf(lower)).toMatch(/its confidence is 0.8, not 0.7/);

@@ -9,7 +9,7 @@ import type { Value, WireCondition, WireFact } from './naive-evaluator.ts';
 import type { Program } from './random-program.ts';
 
 export class ClingoText {
-  /** In ascending order; clingo gets the index of a number. */
+  /** The numbers in the program, in ascending order. clingo gets the index of a number instead. */
   readonly #numbers: readonly number[];
   readonly #program: Program;
   /** Number of guards written so far. Each has its own type variable. */

@@ -46,7 +46,7 @@ function written(pred: string, ...args: Constant[]): string {
 }
 
 describe('long relations', () => {
-  it('have the right rows for pairs that are found by the pair', () => {
+  it('have the right rows for pairs that are found by their values, without a hash', () => {
     const base = new BaseFacts();
     for (let x = 0; x < N; x++) base.add('n', x);
     const { facts, steps } = derived([rule('a', atom('p', '?X', '?Y'), atom('n', '?X'), atom('n', '?Y'))], base);

@@ -57,8 +57,8 @@ export function keyOf({ pred, args }: WireFact): string {
 }
 
 /**
- * Returns the smallest strata in which a head is not below its premises, and above those it
- * negates.
+ * Returns the smallest strata in which a head is not below its premises, and is above the premises
+ * that it negates.
  */
 export function strataOf(rules: readonly WireRule[]): Map<string, number> {
   const strata = new Map(rules.map((rule) => [rule.then.pred, 0]));

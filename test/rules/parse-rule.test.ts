@@ -1,3 +1,5 @@
+// Tests the parser of rules: defaults, limits, and a message for every fault.
+
 import { describe, expect, it } from 'vitest';
 import { v } from '../../src/http/schema.ts';
 import { ruleBody } from '../../src/routes/schemas/rules.ts';
@@ -14,7 +16,7 @@ function parsedOf(value: unknown): ParsedRule {
   return outcome.parsed;
 }
 
-/** Returns `if[0].args must be ...` for every error. */
+/** Returns the place and the message of every error, such as `if.0.args must be ...`. */
 function errorsOf(value: unknown): string[] {
   const outcome = parseRule(value, ['body']);
   if ('parsed' in outcome) return [];
@@ -161,7 +163,7 @@ describe('a rule is refused', () => {
     expect(errorsOf({ ...RULE, ...change })).toEqual([message]);
   });
 
-  it('if a field is missing, with a suggestion of a misspelled one', () => {
+  it('if a field is missing, and a misspelled field is suggested', () => {
     expect(errorsOf({ ...RULE, if: undefined, iff: [] })).toEqual([
       'if is missing: an array of 1 to 64 conditions; is "iff" a misspelling of it?',
     ]);
@@ -279,7 +281,7 @@ describe('the faults of a rule', () => {
 });
 
 describe('any JSON as a rule', () => {
-  /** Returns an arbitrary whose values are mostly valid. */
+  /** Returns a generator (an arbitrary of fast-check) whose values are mostly valid. */
   const mostly = <T>(right: fc.Arbitrary<T>, ...wrong: unknown[]) =>
     fc.oneof<fc.MaybeWeightedArbitrary<unknown>[]>(
       { weight: 20, arbitrary: right },
@@ -308,7 +310,7 @@ describe('any JSON as a rule', () => {
     ),
   );
 
-  it('is parsed or refused with places, and a parsed rule can be parsed again with the same result', () => {
+  it('is parsed, or refused with the places of its faults; parsing a parsed rule again gives the same result', () => {
     let read = 0;
     fc.assert(
       fc.property(rule, (value) => {
@@ -336,7 +338,7 @@ describe('any JSON as a rule', () => {
         if (isTaken) taken++;
         const described = v.safeParse(ruleBody, value).success;
         // The descriptions do not use a regular expression for "variable or constant", because it
-        // would not help a reader.
+        // would not help a reader. So they accept some texts that the parser refuses.
         if (/"\?"/.test(JSON.stringify(value))) expect(isTaken && !described).toBe(false);
         else expect([JSON.stringify(value), described]).toEqual([JSON.stringify(value), isTaken]);
       }),

@@ -138,7 +138,7 @@ describe('a proof', () => {
     expect(checkProof(proof)).toEqual([]);
   });
 
-  test('has no fields of an edge where the first argument is not an edge', () => {
+  test('has no fields of an edge in evidence whose first argument is not an edge', () => {
     const rules = [{ id: 'rule:a', if: [fact('b', '?X')], then: fact('a', '?X') }];
     for (const value of [3, 'x', true]) {
       const [evidence] = proofFor(rules, [fact('b', value)], fact('a', value)).nodes;
@@ -162,8 +162,8 @@ describe('a proof', () => {
 });
 
 /**
- * Returns a model in which `fact(n)` follows from `fact(n - 1)` and edge n. Even handles are facts,
- * and odd ones are edges.
+ * Returns a model in which `up(n)` follows from `up(n - 1)` and edge n. Even handles are facts, and
+ * odd ones are edges.
  */
 function ladder(height: number): { model: ProvenFacts; goal: number; rule: WireRule } {
   const rule: WireRule = {
@@ -187,7 +187,7 @@ function ladder(height: number): { model: ProvenFacts; goal: number; rule: WireR
 describe('a proof 100,000 conclusions deep', () => {
   const { model, goal, rule } = ladder(100_000);
   const tags = { ...NO_TAGS, edge: (id: number) => ({ table: 'meetings', event_ts: id }) };
-  // The fact at the start is not the fact of an edge.
+  // The fact at the start does not come from an edge.
   const plain = { ...tags, edge: (id: number) => (id === 0 ? undefined : tags.edge(id)) };
 
   test('is written in steps, and checked', () => {

@@ -30,8 +30,8 @@ interface Predicate {
 }
 
 /**
- * By code point, U+FFFD is below U+1F9F6. By UTF-16 code unit, it is above that character's first
- * surrogate.
+ * Texts of programs. U+FFFD is below U+1F9F6 by code point, but above the first surrogate of
+ * U+1F9F6 by UTF-16 code unit.
  */
 const TEXTS = ['', 'a', 'b', 'ab', 'A', '1', 'true', 'é', '\u{fffd}', '\u{1f9f6}', 'with "quotes" and \\', 'a, b'];
 const NUMBERS = [0, 1, 2, 3, 4, 5, -1, 0.5, 2.5, 1e21];
@@ -103,7 +103,8 @@ class ProgramMaker {
   }
 
   /**
-   * Returns rules for paths between nodes: through one predicate or two, step by step or by halves.
+   * Returns rules for paths between nodes. They use one predicate or two, and extend a path by one
+   * step or join two paths.
    */
   #recursion(hasEdges: boolean): WireRule[] {
     const way = 'way';
@@ -190,7 +191,7 @@ class ProgramMaker {
     };
   }
 
-  /** Returns mostly distinct variables: the ends of a chain, or arbitrary ones. */
+  /** Returns the arguments of a head: the ends of a chain of variables, or arbitrary terms. */
   #headArgs(arity: number, bound: readonly string[]): Value[] {
     const ends = [bound[0], bound.at(-1), ...bound.slice(1)].filter((one) => one !== undefined);
     if (ends.length >= arity && this.#random.chance(0.6)) return ends.slice(0, arity);

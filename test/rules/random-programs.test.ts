@@ -108,7 +108,7 @@ describe(`${PROGRAMS} random programs from seed ${FIRST_SEED} on`, () => {
   );
 
   test(
-    'have proofs that agree with their edges, and hedge tags for all of these',
+    'have proofs that agree with the edges, and `hedgesOf` returns the edges of each proof',
     () => {
       let proofCount = 0;
       for (const seed of SEEDS) {
@@ -131,7 +131,7 @@ describe(`${PROGRAMS} random programs from seed ${FIRST_SEED} on`, () => {
   );
 
   test(
-    'give the same bytes, however facts and rules are ordered',
+    'have the same facts and proofs, byte for byte, however their facts and rules are ordered',
     () => {
       const bytesOf = (program: Program) => {
         const model = modelOf(program.rules, program.facts);

@@ -1,4 +1,4 @@
-// Tests rule sets as values. Their derivations and refusals are tested in golden/*.txt.
+// Tests the functions that build and check rule sets. What rules derive is tested in golden/*.txt.
 
 import { describe, expect, it } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';
@@ -52,7 +52,7 @@ describe('a rule set', () => {
     ]);
   });
 
-  it('contains the strata and the numbers of arguments', () => {
+  it('contains the strata and the number of arguments of each predicate', () => {
     const set = setOf(...THREE);
     expect(set.strataCount).toBe(3);
     expect(['start', 'node', 'member', 'reach', 'lost', 'fine', 'other'].map(set.stratumOf)).toEqual([

@@ -1,3 +1,5 @@
+// Tests the store of rules: versions, strata, refusals, and rules that are stored as documents.
+
 import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
 import { type RuleDocuments, RuleStore } from '../../src/rules/rule-store.ts';
@@ -114,7 +116,7 @@ describe('putting a rule', () => {
     expect([documents.changes, store.list().length]).toEqual([before, 1]);
   });
 
-  it('checks the rule without the one that it replaces', async () => {
+  it('checks the rule against the set without the rule that it replaces', async () => {
     const { store, put } = storeOf('rule:a: p(?X) :- q(?X), not r(?X)', 'rule:b: r(?X) :- q(?X)');
     await put;
     await store.put(ruleOf('rule:a: p(?X, ?X) :- q(?X)'));
@@ -316,7 +318,7 @@ describe('a stored rule', () => {
   };
 
   it.each<[string, Record<string, unknown>, string]>([
-    ['is no object', { 'rule:a': 'x' }, 'The stored rule "rule:a" cannot be read. Restore a backup.'],
+    ['is not an object', { 'rule:a': 'x' }, 'The stored rule "rule:a" cannot be read. Restore a backup.'],
     [
       'lacks its head',
       { 'rule:a': { ...WHOLE, then: undefined } },
@@ -336,7 +338,7 @@ describe('a stored rule', () => {
       },
       'The stored rules are not a valid set: The rules cannot be stratified: p -> not r -> p (rule:a, rule:b). Restore a backup.',
     ],
-  ])('is reported as corrupt if %s', async (_, stored, sentence) => {
+  ])('is reported as corrupt if it %s', async (_, stored, sentence) => {
     const documents = new MemoryDocuments();
     for (const [id, value] of Object.entries(stored)) documents.stored.set(id, value);
     const { code, message } = await refusalOf(() => new RuleStore(documents));

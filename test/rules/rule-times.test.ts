@@ -48,7 +48,7 @@ describe('a text used with the time of an edge', () => {
     });
   }
 
-  it('is a time as the argument of at, also in a negation', () => {
+  it('is a time as an argument of `at`, also in a negation', () => {
     for (const text of TEXTS) {
       expect(derived([{ pred: 'at', args: ['?E', text] }])).toEqual(
         derived([{ pred: 'at', args: ['?E', secondsOf(text)] }]),
@@ -77,7 +77,7 @@ describe('a text used with the time of an edge', () => {
 });
 
 describe('a text that is not a valid time', () => {
-  it('equals no time, as a value of another type does', () => {
+  it('does not compare with a time, like any value of another type', () => {
     for (const text of ['soon', '2024-02-30', String(NOON), '', 'x'.repeat(60_000)]) {
       expect(derived([AT, { compare: ['?T', '!=', text] }])).toEqual([]);
       expect(derived([{ pred: 'at', args: ['?E', text] }])).toEqual([]);

@@ -1,4 +1,4 @@
-// Tests more unsafe rules with their messages. Others are in golden/06-unsafe.txt.
+// Tests unsafe rules with their messages. More unsafe rules are in golden/06-unsafe.txt.
 
 import { describe, expect, it } from 'vitest';
 import { BASE_PREDICATES } from '../../src/rules/base-predicates.ts';

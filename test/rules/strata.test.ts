@@ -77,7 +77,7 @@ describe('strata', () => {
     maxLength: 6,
   });
 
-  it('are the smallest that their definition allows; if there are none, the named rules form a cycle', () => {
+  it('are the smallest that their definition allows; if no strata exist, the named rules form a cycle', () => {
     const seen = { strata: 0, cycles: 0 };
     fc.assert(
       fc.property(program, (rules) => {
@@ -120,7 +120,10 @@ interface Small {
   readonly body: readonly { readonly pred: string; readonly not: number }[];
 }
 
-/** Raises every stratum until the definition is satisfied. Returns undefined if that never ends. */
+/**
+ * Raises every stratum until the definition is satisfied. Returns undefined if that would never
+ * end.
+ */
 function leastStrata(rules: readonly Small[]): Record<string, number> | undefined {
   const strata: Record<string, number> = {};
   for (const { head } of rules) strata[head] = 0;

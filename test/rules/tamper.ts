@@ -10,7 +10,9 @@ export interface Forgery {
   proof: Proof;
 }
 
-/** The facts that hold in the program of the proof, and values for facts that may not hold. */
+/**
+ * Tells which facts hold in the program of the proof, and supplies values for making false facts.
+ */
 export interface Truth {
   holds(fact: WireFact): boolean;
   values: readonly Value[];
@@ -94,12 +96,12 @@ const FORGERIES: Record<string, Forge> = {
     if (node.fact === proof.goal) proof.confidence = node.confidence;
     return true;
   },
-  'a rule that is not there': (proof, _, random) => {
+  'a rule that does not exist': (proof, _, random) => {
     const node = conclusionOf(proof, random);
     node.rule_id = `${node.rule_id}x`;
     return true;
   },
-  'an absence of what holds': (proof, _, random) => {
+  'an absence of a fact that holds': (proof, _, random) => {
     const absences = proof.nodes.filter((one) => one.kind === 'absence');
     if (absences.length === 0) return false;
     const { predicate, args } = pick(proof.nodes.filter(isFact), random);
@@ -134,7 +136,7 @@ const FORGERIES: Record<string, Forge> = {
     }
     return false;
   },
-  'a premise less': (proof, _, random) => {
+  'one premise less': (proof, _, random) => {
     const { premises } = conclusionOf(proof, random);
     premises.splice(random.below(premises.length), 1);
     return true;
@@ -144,7 +146,7 @@ const FORGERIES: Record<string, Forge> = {
     premises.push(pick(premises, random));
     return true;
   },
-  'a premise from nowhere': (proof, _, random) => {
+  'a premise that does not exist': (proof, _, random) => {
     const { premises } = conclusionOf(proof, random);
     premises[random.below(premises.length)] = 'nowhere';
     return true;
@@ -161,7 +163,7 @@ const FORGERIES: Record<string, Forge> = {
     proof.edges.splice(random.below(proof.edges.length), 1);
     return true;
   },
-  'an edge the wrong way': (proof, _, random) => {
+  'an edge in the wrong direction': (proof, _, random) => {
     const edge = pick(proof.edges, random);
     [edge.from, edge.to] = [edge.to, edge.from];
     return true;
@@ -174,7 +176,7 @@ const FORGERIES: Record<string, Forge> = {
     proof.nodes.splice(random.below(proof.nodes.length), 1);
     return true;
   },
-  'a node more': (proof) => {
+  'an additional node': (proof) => {
     proof.nodes.push({ id: 'more', kind: 'guard', compare: [1, '<', 2_000_000] });
     return true;
   },

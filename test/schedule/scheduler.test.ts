@@ -1,3 +1,5 @@
+// Tests the scheduler, which shares turns of the event loop between tasks, and the locks.
+
 import { describe, expect, test } from 'vitest';
 import { Mutex, Semaphore } from '../../src/schedule/locks.ts';
 import { LONG_STEP_MS, Scheduler } from '../../src/schedule/scheduler.ts';
@@ -15,7 +17,7 @@ function withClock() {
 const turn = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
 describe('a scheduler', () => {
-  test('runs steps of all tasks in turn, for about 5 ms of each turn of the event loop in total', async () => {
+  test('runs the steps of all tasks alternately, for a total of about 5 ms per turn of the event loop', async () => {
     const { scheduler, work } = withClock();
     const seen: string[] = [];
     for (const name of ['a', 'b']) {
@@ -35,7 +37,7 @@ describe('a scheduler', () => {
     expect(scheduler.figures).toMatchObject({ turns: 3, steps: 8, longestStepMs: 2, longestTurnMs: 6, longSteps: 0 });
   });
 
-  test('counts the work after a pause as a step of the turn, however many tasks run', async () => {
+  test('counts the work after a pause as a step, and runs it after every step of a task, however many tasks run', async () => {
     const { scheduler, work } = withClock();
     const seen: string[] = [];
     for (const name of ['a', 'b', 'c'])
@@ -47,7 +49,7 @@ describe('a scheduler', () => {
     const commit = (async () => {
       for (let slice = 0; slice < 4; slice++) {
         await scheduler.pause();
-        // Like the functions between the engine's work and its pause.
+        // These stand for the functions between the engine's work and its pause.
         await null;
         await null;
         seen.push('*');

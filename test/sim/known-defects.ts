@@ -4,7 +4,7 @@
 import type { GoName } from './sim-goes.ts';
 
 interface KnownDefect {
-  /** Name of the group of defects, as in the report. */
+  /** Name of the group of defects. */
   point: string;
   /** Matches the text of the failure. */
   pattern: RegExp;

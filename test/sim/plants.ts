@@ -114,25 +114,25 @@ export const PLANTS: readonly Plant[] = [
     replace: 'if (written < 0) {',
   },
   {
-    name: 'the checksum of a frame is not looked at',
+    name: 'the checksum of a frame is not checked',
     file: 'storage/frame.ts',
     search: 'return sum === region.view.getUint32(offset + FRAME_CRC_AT, true) ? header : null;',
     replace: 'return sum < 0 ? null : header;',
   },
   {
-    name: 'the checksum of the manifest is not looked at',
+    name: 'the checksum of the manifest is not checked',
     file: 'storage/manifest.ts',
     search: 'if (sum !== header[2])',
     replace: 'if (sum === "")',
   },
   {
-    name: 'the checksums of a segment are not looked at',
+    name: 'the checksums of a segment are not checked',
     file: 'core/segment.ts',
     search: '    if (status < 0) throw corruptStatus(core, status, options.file);\n    this.facts',
     replace: '    void status;\n    this.facts',
   },
   {
-    name: 'a whole segment of an earlier time is taken for the one that was written',
+    name: 'an intact older segment is accepted instead of the one that was written',
     file: 'core/segment-facts.ts',
     search: 'if (checksum === undefined || facts.checksum === checksum) return;',
     replace: 'if (checksum !== facts.table + 2 ** 33) return;',
@@ -144,7 +144,7 @@ export const PLANTS: readonly Plant[] = [
     replace: 'if (this.#byId.size <= entries / 2 && ',
   },
   {
-    name: 'a key goes with its body',
+    name: 'a key is removed with its body',
     file: 'engine/idempotency/idempotency-store.ts',
     search: '    kept.body = null;\n',
     replace:
@@ -163,13 +163,13 @@ export const PLANTS: readonly Plant[] = [
     replace: 'const firstLsn = this.#log!.append(total, operations > 0 ? parts : all);',
   },
   {
-    name: 'ids are given out again after a restart',
+    name: 'ids are assigned again after a restart',
     file: 'engine/recovery/recovery.ts',
     search: '  table.change({ nextId: Math.max(table.nextId, greatestId(run.bytes) + 1) });\n',
     replace: '  void greatestId;\n',
   },
   {
-    name: 'a removal is seen before it is durable',
+    name: 'a removal is visible before it is durable',
     file: 'engine/write/edge-writes.ts',
     search: 'if (killRow(table, place, lsn)) table',
     replace: 'if (killRow(table, place, table.context.committer.visibleLsn)) table',
@@ -181,20 +181,20 @@ export const PLANTS: readonly Plant[] = [
     replace: '      lsn = firstLsn;\n',
   },
   {
-    name: 'the files of a dropped table go before the drop is logged',
+    name: 'the files of a dropped table are removed before the drop is logged',
     file: 'engine/catalog/ddl.ts',
     search: "        await this.change([{ op: 'drop_table', id: table.id }]",
     replace:
       "        table.dropped = true;\n        await forget(table);\n        await this.change([{ op: 'drop_table', id: table.id }]",
   },
   {
-    name: 'a conflict with another commit is not seen',
+    name: 'a conflict with another commit is not detected',
     file: 'engine/transaction/transaction-commit.ts',
     search: 'if (isAlive(place)) return place;',
     replace: 'if (isAlive(place) || table.id > 0) return place;',
   },
   {
-    name: 'a conflict is not seen when a compaction came between',
+    name: 'a conflict is not detected if a compaction ran meanwhile',
     file: 'engine/transaction/transaction-commit.ts',
     search: 'table.updates.isUpdatedAfter(place.id, lsn) ? undefined : findLive(table, place)',
     replace: 'lsn < 0 ? undefined : findLive(table, place)',
@@ -212,13 +212,13 @@ export const PLANTS: readonly Plant[] = [
     replace: 'const stored = documents.stored().slice(1);',
   },
   {
-    name: 'a large commit is seen before all of it is applied',
+    name: 'a large commit is visible before all of it is applied',
     file: 'engine/commit/committer.ts',
     search: '    this.#ceilingLsn = lsn - 1;\n',
     replace: '    await this.#log!.flush();\n',
   },
   {
-    name: 'the manifest says more than the log holds',
+    name: 'the manifest has an LSN that is not yet durable in the log',
     file: 'engine/checkpoint/checkpointer.ts',
     search: 'const lsn = Math.max(committer.durableLsn, this.foundLsn);',
     replace: 'const lsn = Math.max(committer.headLsn, this.foundLsn);',
@@ -236,7 +236,7 @@ export const PLANTS: readonly Plant[] = [
     replace: '    void writeWhole;\n',
   },
   {
-    name: 'an orderly end leaves no seal, no mark and no watermark',
+    name: 'a clean close leaves no seal, no mark and no watermark',
     file: 'storage/log.ts',
     search: '        await this.#seal();\n',
     replace: '',
@@ -250,14 +250,14 @@ export const PLANTS: readonly Plant[] = [
     also: [NO_WATERMARK],
   },
   {
-    name: 'the mark names a new log file before it is there',
+    name: 'the mark names a new log file before the file exists',
     file: 'storage/log.ts',
     search: '    const handle = await placeSpare(',
     replace:
       '    await this.#mark.write({ sequence, firstLsn, reachedLsn: firstLsn - 1 });\n    const handle = await placeSpare(',
   },
   {
-    name: 'the mark of an orderly end has an LSN that is too low, and there is no watermark',
+    name: 'the mark of a clean close has an LSN that is too low, and there is no watermark',
     file: 'storage/log.ts',
     search: 'this.#mark.write({ reachedLsn: this.headLsn, closed: true })',
     replace: 'this.#mark.write({ closed: true })',
@@ -286,7 +286,7 @@ export const PLANTS: readonly Plant[] = [
     replace: 'this.#mark.writeWatermark(lsn + 1)',
   },
   {
-    name: 'the watermark is not looked at',
+    name: 'the watermark is not read',
     file: 'storage/log-recovery.ts',
     search: '    mark?.watermarkLsn ?? 0,\n',
     replace: '',
@@ -298,7 +298,7 @@ export const PLANTS: readonly Plant[] = [
     replace: 'if (payloadBytes < 0) throw',
   },
   {
-    name: 'the log says that there is always room',
+    name: 'the log reports that it always has room',
     file: 'storage/log-room.ts',
     search: '    if (this.#overdrawn) return false;\n',
     replace: '    if (bytes > 0) return true;\n',

@@ -23,7 +23,7 @@ const { values: given } = parseArgs({
     verbose: { type: 'boolean', default: false },
     /** Counts known defects as failures. */
     strict: { type: 'boolean', default: false },
-    /** For one of several jobs: run only every nth seed. `offset` is the first of them. */
+    /** Runs only every nth seed, as one of several jobs. `offset` is added to the first seed. */
     stride: { type: 'string', default: '1' },
     offset: { type: 'string', default: '0' },
   },

@@ -1,5 +1,5 @@
-// Damage between two processes: bits or bytes of a file are changed, or the file is lost. The next
-// process must refuse the file by name, or must still have all data.
+// Damages files between the lives of two processes: changes bits or bytes, or removes a file. The
+// next process must refuse the file by name, or must still have all data.
 
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
 import { Database } from '../../src/engine/index.ts';
@@ -13,7 +13,7 @@ import { Violation } from './sim-model.ts';
 import { failureOf } from './sim-perils.ts';
 import type { SimWorld } from './sim-world.ts';
 
-/** What was done to the files of a disk that no process has opened. */
+/** Describes what was done to the files of a disk while no process had it open. */
 interface Damage {
   what: string;
   /** Paths that were changed. */

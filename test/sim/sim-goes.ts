@@ -114,8 +114,8 @@ export function stepsOf(random: Random): number {
 }
 
 /**
- * Returns the probabilities, per lifetime of a process, of a crash at a chosen disk operation and
- * of a fault.
+ * Returns two probabilities, each per lifetime of a process: of a crash at a chosen disk operation,
+ * and of a fault.
  */
 export function perilsOf(go: GoName): { crash: number; fault: number } {
   if (go === 'crashes') return { crash: 0.75, fault: 0 };

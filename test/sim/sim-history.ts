@@ -77,8 +77,8 @@ export class SimHistory {
 
   async #step(): Promise<void> {
     const { world } = this;
-    // After a disk failure only a restart helps, and reads continue until then. A full disk may get
-    // room again.
+    // After a disk failure, writes are refused until a restart, but reads continue. A full disk may
+    // get free space again, so a restart is less likely then.
     if (world.refuses && world.random.chance(this.go === 'full' ? 0.04 : 0.4))
       return world.random.chance(0.6) ? world.crash() : world.reopen();
     await this.#steps[this.#pick()]();
@@ -116,7 +116,7 @@ export class SimHistory {
     await this.#guard(() => (world.refuses ? world.crash() : world.reopen()));
     await this.#guard(async () => {
       world.perils.calm(world.fs);
-      // A fault may affect the background work of the start that follows.
+      // A fault may also hit the background work of the next start. The start is then repeated.
       for (let starts = 0; starts < 4 && (world.perils.disk || world.refuses); starts++) {
         await world.crash();
         world.perils.calm(world.fs);

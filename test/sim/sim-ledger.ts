@@ -10,7 +10,9 @@
 
 import { type SimAnswer, SimModel, Violation } from './sim-model.ts';
 
-/** Returns the id of the row with the given token, if the database contains that row. */
+/**
+ * Returns the id of the row with the given token (its unique weight), if the database has that row.
+ */
 export type IdOf = (token: number) => number | undefined;
 
 export interface SimOp {

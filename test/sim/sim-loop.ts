@@ -46,8 +46,8 @@ export class SimLoop {
   }
 
   /**
-   * Runs tasks until `isDone` returns true. Throws SimHang if nothing is queued and it still
-   * returns false.
+   * Runs tasks until `isDone` returns true. Throws SimHang if `isDone` still returns false after
+   * many turns in which nothing was queued.
    */
   async until(isDone: () => boolean, what: string): Promise<void> {
     let idle = 0;

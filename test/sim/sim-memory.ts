@@ -125,7 +125,7 @@ export class SimMemory implements CoreModule {
   failures = 0;
   /**
    * Number of the first allocation that fails, and number from which allocations succeed again. The
-   * same for instances below. Infinity means that none fails.
+   * next two fields are the same for instances. Infinity means that none fails.
    */
   #failFrom = Infinity;
   #failUntil = -Infinity;
@@ -177,8 +177,8 @@ export class SimMemory implements CoreModule {
     }
     const isTight = this.#tight > 0 && this.#random.chance(this.#tight);
     const pages = GROWTHS[isTight ? this.#random.below(GROWTHS.length) : 0]!;
-    // The instance fails if it needs more memory, which cannot be observed from here. So it is
-    // counted in advance.
+    // The instance fails when it needs more memory. This cannot be observed from here, so the
+    // failure is counted in advance.
     if (isTight) this.failures++;
     const core = isTight ? cap(this.#build, pages).instantiate() : fromPool(this.#build);
     if (!this.#wrapped) return core;

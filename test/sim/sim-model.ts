@@ -22,7 +22,7 @@ export interface SimAnswer {
   body: string;
 }
 
-/** A table that remembers every id it has assigned in a commit that happened. */
+/** A table that remembers every id that was assigned in it by a commit that happened. */
 export class SimTable extends NaiveTable {
   readonly usedIds = new Set<number>();
   /** Keys of the indexed columns. */
@@ -75,8 +75,8 @@ export class SimModel {
   lsn = 0;
 
   /**
-   * Tables by their former names, including dropped tables. A commit that was staged before the
-   * change may follow the change in the log. Names are never reused.
+   * Tables by their former names, including dropped tables. In the log, a commit that was staged
+   * before a drop or a rename may follow it. Names are never reused.
    */
   readonly #former = new Map<string, SimTable>();
 
@@ -112,7 +112,7 @@ export class SimModel {
 /** The document stores to which the simulation writes. Keys, rules and specs are such documents. */
 export const STORES = ['keys', 'rules', 'specs'] as const;
 
-/** Returns the shape of all tables, in a form that both sides can produce. */
+/** Returns the shape of all tables, in a form that `shapeOfDatabase` returns too. */
 export function shapeOfModel(model: SimModel): string {
   const tables = [...model.tables].sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify(

@@ -55,7 +55,7 @@ export class SimPerils {
     this.#note = note;
   }
 
-  /** Decides what happens in the next lifetime of the process. */
+  /** Plans the crash and the faults of the next lifetime of the process. */
   plan(fs: SimFs, perilous: boolean): void {
     this.disk = false;
     this.#budgetBytes = Infinity;

@@ -34,7 +34,7 @@ export class SimReaders {
     this.#world = world;
   }
 
-  /** Runs a read. Memory may run out during a read; then the read reports nothing. */
+  /** Runs a read. A read that runs out of memory is not compared. */
   #reading(what: string, read: () => void): void {
     try {
       read();
@@ -238,8 +238,8 @@ export class SimReaders {
 
   figures(): void {
     const { db, ledger } = this.#world;
-    // Mostly counts while nothing is in flight. Then counts are exact, which reveals unacknowledged
-    // rows that were counted by mistake.
+    // Mostly counts while nothing is in flight. The count must then be exact, which reveals rows
+    // that were counted before they were acknowledged.
     if (ledger.unsettled.size > 0 && this.#world.random.chance(0.8)) return;
     // The count does not include a table that could not be read.
     if (db.tables().some(({ corrupt }) => corrupt !== null)) return;

@@ -42,7 +42,7 @@ export class SimTransactions {
     this.#writers = writers;
   }
 
-  /** Begins a transaction. Returns undefined if the begin was refused for an excused reason. */
+  /** Begins a transaction. Returns undefined if a fault of memory or disk explains its refusal. */
   #begin(): OpenTransaction | undefined {
     const { db, random, onEnd } = this.#world;
     let tx: Transaction;
@@ -157,7 +157,7 @@ export class SimTransactions {
 
   /**
    * Updates or removes a known row, which `place` selects. If the transaction does not see the row,
-   * it must be refused.
+   * the change must be refused.
    */
   #changeRow(open: OpenTransaction, name: string, place?: number): void {
     const { random, source, ledger } = this.#world;

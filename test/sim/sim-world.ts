@@ -22,8 +22,8 @@ export const NOW_SECONDS = 1_000_000_000;
 const MOST_UNDER_WAY = 6;
 
 /**
- * An operation that was not answered before the process ended, with the answer under whose key its
- * client retries it.
+ * An operation that was not answered before the process ended. Its client retries it under the key
+ * of `answer`.
  */
 export interface Retry {
   answer: SimAnswer;
@@ -45,8 +45,8 @@ export class SimWorld {
   /** The number of most recent answers that must be kept. */
   readonly keptAnswers: number;
   /**
-   * Whether the size of kept answers is limited so that fewer are kept than promised, as in the old
-   * engine.
+   * Whether the total size of kept bodies has a low limit, so that a missing answer does not prove
+   * that its write was lost.
    */
   readonly boundsBytes: boolean;
   fs: SimFs;
@@ -115,7 +115,10 @@ export class SimWorld {
     return this.db.tables().some((table) => table.name === name);
   }
 
-  /** Returns the name of a table that both sides have and whose definition is not changing. */
+  /**
+   * Returns the name of a table that is in the model and in the database, and whose definition is
+   * not changing.
+   */
   anyTable(): string | undefined {
     const names = this.tableNames().filter((name) => this.hasTable(name));
     return names.length === 0 ? undefined : this.source.pick(names);
@@ -137,9 +140,9 @@ export class SimWorld {
   // Operations
 
   /**
-   * Follows an operation that was just passed to the engine. `firstLsn` returns the first LSN of
-   * the operation's frame from the resolved value, or undefined if the operation was not logged.
-   * `mayRefuse` lists the codes with which the operation may report that it did nothing.
+   * Passes an operation to the engine through `call`, and follows it. `firstLsn` returns the first
+   * LSN of the operation's frame from the resolved value, or undefined if the operation was not
+   * logged. `mayRefuse` lists the codes with which the operation may report that it did nothing.
    */
   submit<T>(op: SimOp, call: () => Promise<T>, firstLsn: (value: T) => number | undefined, mayRefuse: string[]): void {
     this.ledger.begin(op, this.db.lastLsn);
@@ -177,8 +180,8 @@ export class SimWorld {
     const failure = failureOf(error);
     const inDoubt = db.figures().logFailed;
     this.note(`  ${op.what} -> ${failure.code}${inDoubt ? ', writes are refused' : ''}`);
-    // After another process took over the log, the code `conflict` is also the answer to writes
-    // that may have been written.
+    // After another process has taken over the log, the code `conflict` also means that a write may
+    // have happened.
     const isPlain = mayRefuse.includes(failure.code) || failure.code === 'draining';
     if (isPlain && !(inDoubt && failure.code === 'conflict')) {
       this.ledger.refused(op);
@@ -203,7 +206,7 @@ export class SimWorld {
 
   // Time
 
-  /** Stores the error of `look` for the next check. */
+  /** Calls `look`, and keeps its error for the next call of `check`. */
   report(look: () => void): void {
     try {
       look();
@@ -390,12 +393,12 @@ export class SimWorld {
     await this.open();
   }
 
-  /** Compares everything now. Nothing may be in flight. */
+  /** Compares the database with the model now. Nothing may be in flight. */
   judgeNow(): void {
     this.quietly(() => judge(this.db, this.ledger.model, this));
   }
 
-  /** Runs something outside of the history, during which the disk does not fail. */
+  /** Calls `run` outside of the history, while the disk does not fail. */
   quietly(run: () => void): void {
     const { schedule } = this.fs;
     this.fs.schedule = () => undefined;
@@ -418,7 +421,9 @@ function servesAll(db: Database): boolean {
   return db.tables().every(({ corrupt }) => corrupt === null);
 }
 
-/** Compiles the cores in advance, so that the time of the first history does not include it. */
+/**
+ * Compiles the cores in advance, so that this does not count towards the time of the first history.
+ */
 export function warmUp(): void {
   for (const core of ['release', 'plain', 'debug'] as const) loadCore(core).instantiate();
 }

@@ -20,7 +20,10 @@ export class SimWriters {
     this.#world = world;
   }
 
-  /** Returns an answer for a request with a key. Most requests have no key. */
+  /**
+   * Returns the answer to store for a request with a key. Most requests have no key, and get
+   * undefined.
+   */
   answer(chance = 0.35): SimAnswer | undefined {
     const { random } = this.#world;
     if (!random.chance(chance)) return undefined;
@@ -54,8 +57,8 @@ export class SimWriters {
   }
 
   /**
-   * Inserts an edge with the time and the members of the last one, so that one removal removes
-   * both.
+   * Inserts an edge with the time and the members of the last inserted edge, so that one removal
+   * removes both.
    */
   equal(): void {
     const last = this.#last;
@@ -198,8 +201,8 @@ export class SimWriters {
   }
 
   /**
-   * Stores an answer by itself, as for work that is not a single frame. The call does not return
-   * its LSN, so nothing else may be in flight.
+   * Stores an answer by itself, as the service does for work that is not a single frame. The call
+   * does not return its LSN, so nothing else may be in flight.
    */
   async store(): Promise<void> {
     const world = this.#world;
@@ -225,7 +228,9 @@ export class SimWriters {
     await world.settle();
   }
 
-  /** Repeats the request of a client that got no answer, unless its answer was kept. */
+  /**
+   * Repeats the request of a client that got no answer, unless an answer to the request was kept.
+   */
   retry(): void {
     const world = this.#world;
     const retry = world.retries.shift();
@@ -236,8 +241,8 @@ export class SimWriters {
     const isKnown = world.ledger.model.answers.has(retry.answer.id);
     if (found !== undefined && !isKnown)
       throw new Violation('answer-without-write', `an answer is kept under ${retry.answer.id}, but its write is lost`);
-    // The key is repeated with other content. If the first request had happened, there would be
-    // twice the rows.
+    // The retry has the same key, but other content. If the first request had happened, the
+    // database would contain the rows of both.
     if (found === undefined && !isKnown) this.insert(retry.answer);
   }
 }

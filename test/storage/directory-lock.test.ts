@@ -54,7 +54,7 @@ test('only one of many concurrent attempts in one process gets the lock', async 
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('a lock of an older build names its live process, and is taken over once that process is killed', async () => {
+test('the lock of an older build is respected while its process lives, and taken over when that process is killed', async () => {
   const holder = spawnKept([process.execPath, '--input-type=module', '-e', OLDER_HOLDER, path]);
   await lineOf(holder);
   const refused = await refusal(path);
@@ -70,7 +70,7 @@ test('a lock of an older build names its live process, and is taken over once th
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test('a stale lock is taken over: process dead, id reused, earlier boot, or bytes lost in a power failure', async () => {
+test('a stale lock is taken over if its process died, its id was reused, the machine rebooted, or its bytes were lost', async () => {
   const mine = await describeSelf();
   const stale = [
     { ...mine, pid: 2 ** 22 + 1 },
@@ -112,7 +112,7 @@ test('a process that is stopped or busy still holds its lock and is named', asyn
   (await nodeFs.lock(path)).release();
 });
 
-test('a candidate that died before publishing leaves nothing, and a stopped one is waited for, then named', async () => {
+test('a process that died while it took the lock leaves nothing; one that is stopped is waited for, and then named', async () => {
   const dead = createServer();
   await new Promise<void>((resolve) => void dead.listen(`${path}.aaaaaaaaaaaaaaaa.draft`, resolve));
   linkSync(`${path}.aaaaaaaaaaaaaaaa.draft`, `${path}.bbbbbbbbbbbbbbbb.draft`);
@@ -131,7 +131,7 @@ test('a candidate that died before publishing leaves nothing, and a stopped one 
   });
 }, 30_000);
 
-test('paths longer than the address of a socket can be locked', async () => {
+test('paths that are too long for the address of a socket can be locked', async () => {
   const deep = `${dir}/${'d'.repeat(120)}/${'e'.repeat(120)}`;
   mkdirSync(deep, { recursive: true });
   for (const name of ['lock', `.${'n'.repeat(200)}.restoring.lock`]) {
@@ -194,7 +194,7 @@ for (const [name, wrapper] of [
   });
 }
 
-test('only one of 20 processes in PID namespaces at once gets a stale lock, until it is killed', async () => {
+test('only one of 20 concurrent processes in PID namespaces gets a stale lock, and holds it until it is killed', async () => {
   const wrapper = canRun(UNSHARE_PID) ? UNSHARE_PID : [];
   const first = await lockingChild(wrapper);
   await killed(first.child);
@@ -208,8 +208,9 @@ test('only one of 20 processes in PID namespaces at once gets a stale lock, unti
 }, 120_000);
 
 /**
- * A script that writes its own description as builds without lock sockets did, and waits. It is
- * plain JavaScript, so that it runs without a loader.
+ * A script that writes the lock file of older builds, which had no lock sockets. The file describes
+ * the process of the script, which then waits. It is plain JavaScript, so that it runs without a
+ * loader.
  */
 const OLDER_HOLDER = `
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Runs the contract of a log on the file log and on the memory log.
+// Runs the tests of the log contract on the log in files and on the log in memory.
 
 import { inspectLogFile } from '../../src/storage/inspect-log.ts';
 import { openLog } from '../../src/storage/log.ts';

@@ -17,7 +17,9 @@ export interface LogMedium {
   kill(): LogMedium;
   /** Makes the next write or sync of a group fail; the one after it succeeds. */
   failOnce(code: 'EIO' | 'ENOSPC'): void;
-  /** Sets whether there is no room beyond what is already prepared. */
+  /**
+   * Sets whether the medium is full, so that only space that is already prepared can be written.
+   */
   setFull(isFull: boolean): void;
   /** Damages the frame that contains `lsn`. */
   damage(lsn: number): void;
@@ -117,7 +119,7 @@ function appending(makeMedium: () => LogMedium): void {
     expect(reported.at(-1)).toBe(log.headLsn);
   });
 
-  test('leaves whole frames after a crash in the middle: a prefix with everything that was reported', async () => {
+  test('leaves, after a crash at any moment, a prefix of the frames with all that were reported as durable', async () => {
     for (let turns = 0; turns < 12; turns++) {
       const medium = makeMedium();
       const { log, durable } = await opened(medium);
@@ -133,7 +135,7 @@ function appending(makeMedium: () => LogMedium): void {
 }
 
 function appendingOtherwise(makeMedium: () => LogMedium): void {
-  test('gives the same frame in slices, after those that were already queued', async () => {
+  test('builds the same frame in slices, after the frames that were already queued', async () => {
     const medium = makeMedium();
     const { log } = await opened(medium);
     log.append(1, textFrame('before'));
@@ -177,7 +179,7 @@ function appendingOtherwise(makeMedium: () => LogMedium): void {
 }
 
 function reading(makeMedium: () => LogMedium): void {
-  test('gives the frame that contains the first LSN and all later ones, before and after a reopening', async () => {
+  test('returns the frame that contains the requested LSN and all later frames, before and after a reopening', async () => {
     const random = new Random(7);
     const medium = makeMedium();
     const wanted: { text: string; last: number }[] = [];
@@ -215,7 +217,7 @@ function reading(makeMedium: () => LogMedium): void {
 }
 
 function readingMeanwhile(makeMedium: () => LogMedium): void {
-  test('ends at what was durable when it began, if the log is written meanwhile', async () => {
+  test('ends at the last frame that was durable when it began, even if the log is written meanwhile', async () => {
     const { log } = await opened(makeMedium());
     const wanted = await write(log, numbered(30, 700));
     log.append(1, textFrame('not durable'));
@@ -228,14 +230,14 @@ function readingMeanwhile(makeMedium: () => LogMedium): void {
     expect((await framesOf(log)).slice(30, 32)).toEqual(['31+1:not durable', `32+1:${numbered(1, 700)[0]}`]);
   });
 
-  test('gives each of several concurrent readers the same', async () => {
+  test('returns the same frames to several concurrent readers', async () => {
     const { log } = await opened(makeMedium());
     const wanted = await write(log, numbered(40, 900));
     const found = await Promise.all([framesOf(log), framesOf(log, 20), framesOf(log)]);
     expect(found).toEqual([wanted, wanted.slice(20), wanted]);
   });
 
-  test('keeps the frames still to be read, and releases them when the reader ends or leaves', async () => {
+  test('keeps the frames still to be read, and releases them when the reader ends or stops early', async () => {
     const { log } = await opened(makeMedium());
     const wanted = await write(log, numbered(60, 700));
     const found: string[] = [];
@@ -268,7 +270,7 @@ function truncation(makeMedium: () => LogMedium): void {
     expect(await framesOf(second.log, 30)).toEqual(wanted.slice(30));
   });
 
-  test('keeps the head even if everything is truncated', async () => {
+  test('keeps the newest LSN even if everything is truncated', async () => {
     const medium = makeMedium();
     const { log } = await opened(medium);
     await write(log, numbered(60, 700));
@@ -307,7 +309,7 @@ function truncation(makeMedium: () => LogMedium): void {
 }
 
 function room(makeMedium: () => LogMedium): void {
-  test('is there once promised, however full the medium is, and nothing is lost', async () => {
+  test('is available after it was promised, however full the medium is, and no frame is lost', async () => {
     const medium = makeMedium();
     const { log, failures } = await opened(medium);
     const random = new Random(3);
@@ -330,7 +332,7 @@ function room(makeMedium: () => LogMedium): void {
     expect((await framesOf(log)).length).toBe(written);
   });
 
-  test('is refused if there is none left, but some is kept for urgent frames, and the log stays open', async () => {
+  test('is refused when it runs out, but some is kept for urgent frames, and the log stays open', async () => {
     const medium = makeMedium();
     const { log, failures } = await opened(medium);
     await writeWithRoom(log, 100);
@@ -387,7 +389,7 @@ function openingAndClosing(makeMedium: () => LogMedium): void {
     expect((await opened(medium, { minimumLsn: 30, reachedLsn: 60 })).log.headLsn).toBe(60);
   });
 
-  test('a lost manifest is detected once the log has had a frame', async () => {
+  test('a lost manifest is detected if the log has ever had a frame', async () => {
     const medium = makeMedium();
     const first = await opened(medium, { manifest: 'missing' });
     expect(first.log.provesManifest).toBe(false);
@@ -439,7 +441,7 @@ function failing(makeMedium: () => LogMedium): void {
     expect([failures.length, durable.at(-1), log.durableLsn]).toEqual([1, 5, 5]);
     expect(await framesOf(log)).toEqual(wanted);
     await log.close();
-    // 'lost' may or may not be there. What was acknowledged must be there.
+    // The frame 'lost' may or may not be there. What was acknowledged must be there.
     const second = await opened(medium.kill());
     expect((await framesOf(second.log)).slice(0, 5)).toEqual(wanted);
     expect(second.log.failed).toBe(null);

@@ -1,4 +1,4 @@
-// Damage that no crash causes. Acknowledged bytes that have changed are refused with file and
+// Tests damage that no crash causes. Acknowledged bytes that have changed are refused with file and
 // offset, wherever they are.
 
 import { expect, test } from 'vitest';
@@ -11,8 +11,8 @@ const FRAME = 40 + 104;
 const FIRST = '/data/log-0000000000000001';
 
 /**
- * Makes a log of `frames` frames with 144 bytes each. Each is synced separately. The log then ends
- * with `end`.
+ * Makes a log of `frames` frames with 144 bytes each. Each is synced separately. Then the log is
+ * closed, or a crash ends it.
  */
 async function makeLog(frames: number, end: 'close' | 'crash', more: { fileBytes?: number } = {}): Promise<SimFs> {
   const fs = new SimFs(5);
@@ -102,7 +102,7 @@ test('a torn frame ends the log if nothing proves that it was durable, and the n
   const { log } = await openTestLog(fs);
   expect(log.append(1, textFrame('again'))).toBe(3);
   await log.close();
-  // The torn end of the file now has a successor, so it is not read.
+  // The file now has a successor, so its torn end is not read.
   expect((await openAndReplay(fs)).at(-1)).toBe('3+1:again');
 });
 
@@ -154,7 +154,7 @@ test("a file below the manifest's LSN is not needed, whatever its contents are",
   expect(await refusal(fs, { minimumLsn: 9 })).toEqual({ file: FIRST, offset: 0 });
 });
 
-test('a log that ends below the LSN that the manifest has seen is refused', async () => {
+test('a log that ends below the LSN that the manifest records is refused', async () => {
   const fs = await makeLog(3, 'close');
   expect(await openAndReplay(fs, { reachedLsn: 3 })).toHaveLength(3);
   expect((await refusal(fs, { reachedLsn: 4 })).file).toBe(FIRST);

@@ -54,7 +54,7 @@ describe('the bytes of the mark', () => {
     expect(decodeMark('mark', exampleMark(), crc32c)).toEqual({ slot: EXAMPLE, watermarkLsn: 43 });
   });
 
-  test('are read from the slot with the greater counter, at either position, or from the other if damaged', () => {
+  test('are read from the slot with the greater counter, at either position, or from the other slot if that one is damaged', () => {
     for (const counter of [6, 7]) {
       const older = { ...EXAMPLE, counter };
       const newer = { ...EXAMPLE, counter: counter + 1, reachedLsn: 50 };
@@ -82,7 +82,8 @@ describe('the bytes of the mark', () => {
     expect(() => decodeMark('mark', bytes, crc32c)).toThrow(/neither of its two slots/);
     for (const size of [0, 1, 4096, MARK_BYTES - 1, MARK_BYTES + 1])
       expect(() => decodeMark('mark', new Uint8Array(size), crc32c)).toThrow(/12288 bytes/);
-    // A slot at the position of the other slot must have been copied there.
+    // A slot is not valid at the position of the other slot, because it must have been copied
+    // there.
     const moved = new Uint8Array(MARK_BYTES);
     moved.set(encodeSlot(EXAMPLE, crc32c), 4096);
     expect(() => decodeMark('mark', moved, crc32c)).toThrow(/neither/);
@@ -90,7 +91,7 @@ describe('the bytes of the mark', () => {
 });
 
 describe('the contents of the mark', () => {
-  test('follow an open, a rotation, a group and a close', async () => {
+  test('record an open, a rotation, a group and a close', async () => {
     const fs = new SimFs(1);
     const { log } = await openTestLog(fs, { owner: 77 });
     expect(foundMark(fs)).toMatchObject({ epoch: 1, owner: 77, sequence: 0, reachedLsn: 0, closed: false });
@@ -111,7 +112,7 @@ describe('the contents of the mark', () => {
     expect(fs.openHandles).toBe(0);
   });
 
-  test('cost one more write of 32 bytes for each group, and no more syncs', async () => {
+  test('cost one more write of 32 bytes for each group, and no additional sync', async () => {
     const fs = new SimFs(1);
     const { log } = await openTestLog(fs, { fileBytes: 2 ** 20 });
     log.append(1, textFrame('a'));
@@ -126,7 +127,7 @@ describe('the contents of the mark', () => {
   });
 
   for (const fault of [{ code: 'EIO' }, { shortBytes: 7 }] satisfies Fault[]) {
-    test(`end writing if the watermark cannot be written (${JSON.stringify(fault)})`, async () => {
+    test(`end writing to the log if the watermark cannot be written (${JSON.stringify(fault)})`, async () => {
       const fs = new SimFs(1);
       const { log, durable } = await openTestLog(fs);
       fs.schedule = ({ kind }) => (kind === 'writeNow' ? fault : undefined);
@@ -201,7 +202,7 @@ describe('the proof in the mark', () => {
     expect((await refusal(fs)).message).toContain('missing');
   });
 
-  test('does not cover a file that a process killed in a rotation may not have created: the older one is kept', async () => {
+  test('does not rely on a log file whose name may not be durable after a kill in a rotation: the older file is kept', async () => {
     for (let seed = 1; seed <= 20; seed++) {
       const fs = new SimFs(seed);
       const { log } = await openTestLog(fs);
@@ -219,7 +220,7 @@ describe('the proof in the mark', () => {
     }
   });
 
-  test('lets unacknowledged bytes be dropped with one notice: file, offset, bytes', async () => {
+  test('lets unacknowledged bytes be dropped, with one notice that contains file, offset and size', async () => {
     const fs = new SimFs(3);
     const dropped: unknown[] = [];
     const { log } = await openTestLog(fs, { fileBytes: 2 ** 15 });
@@ -242,7 +243,7 @@ describe('the proof in the mark', () => {
 });
 
 describe('the ownership in the mark', () => {
-  test('makes a process that lost the log notice at its next rotation, refuse, and change nothing', async () => {
+  test('makes a process that lost the log refuse at its next rotation, and change nothing', async () => {
     const fs = new SimFs(4);
     const first = await openTestLog(fs, { owner: 1 });
     first.log.append(1, textFrame('mine'));
@@ -306,7 +307,7 @@ describe('the ownership in the mark', () => {
     expect(failures).toEqual([]);
   });
 
-  test('prevents replacing a log file that already has the next number', async () => {
+  test('prevents a rotation from replacing a log file that already has the next number', async () => {
     const fs = new SimFs(4);
     const { log } = await openTestLog(fs);
     await turn();

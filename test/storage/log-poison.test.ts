@@ -1,5 +1,5 @@
-// The first failed write or sync ends writing. Nothing later is acknowledged, no sync is retried,
-// and a restart finds everything that was promised.
+// Tests that the first failed write or sync ends writing to the log. Nothing later is acknowledged,
+// no sync is retried, and a restart finds everything that was promised.
 
 import { expect, test } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';
@@ -38,8 +38,7 @@ for (const { name, kind, fault, code } of CASES) {
     expect(faults).toBe(1);
     await log.close();
     expect(fs.openHandles).toBe(0);
-    // 'lost' may or may not be there. 'kept' must be, and everything that the next open finds
-    // stays.
+    // The frame 'lost' may or may not be there, but 'kept' must be there.
     const found = await framesOf((await openTestLog(fs.kill())).log);
     expect(found[0]).toBe('1+1:kept');
   });
@@ -56,7 +55,7 @@ test('bytes that a failed sync left in the page cache are rewritten before the n
   const killed = fs.kill();
   expect(await framesOf((await openTestLog(killed)).log)).toHaveLength(2);
   expect(await framesOf((await openTestLog(killed.crash())).log)).toHaveLength(2);
-  // Without that open, the power loss would have destroyed the frame.
+  // Without the open in between, the power loss would have destroyed the frame.
   expect(await framesOf((await openTestLog(fs.crash())).log)).toHaveLength(1);
 });
 

@@ -1,6 +1,6 @@
 // Reads the frames of log files while the log is written. Leased files stay, large frames are
-// checked in pieces, damage is reported with its offset, and the log files of a backup, made from
-// frames, open as a log.
+// checked in pieces, and damage is reported with its offset. The log files that a backup makes from
+// the frames open as a log.
 
 import { expect, test } from 'vitest';
 import { archivedLog } from '../../src/storage/archived-log.ts';
@@ -35,7 +35,7 @@ async function writeArchived(fs: Fs, lease: LogLease, dir: string): Promise<stri
   return names;
 }
 
-test('leased files outlive a truncation, and are removed by the first one after their release', async () => {
+test('leased files survive a truncation, and the first truncation after their release removes them', async () => {
   const fs = new SimFs(1);
   const { log } = await openTestLog(fs);
   for (let i = 1; i <= 40; i++) {
@@ -58,7 +58,7 @@ test('leased files outlive a truncation, and are removed by the first one after 
   await log.close();
 });
 
-test('the log of a backup opens with exactly the requested LSNs, over epochs and files', async () => {
+test('the log of a backup opens with exactly the requested LSNs, across epochs and files', async () => {
   const fs = new SimFs(2);
   const wanted: string[] = [];
   for (let epoch = 1; epoch <= 3; epoch++) {
@@ -180,8 +180,7 @@ test('a damaged, missing or foreign frame is refused with its offset', async () 
   flip();
   await expect(read(part, 4)).rejects.toMatchObject({ fields: { file: part.path, offset: second } });
   flip();
-  // There is no sixth frame. A frame that extends beyond the requested end belongs to another
-  // history.
+  // There is no frame with LSN 6, and the file does not begin at LSN 2.
   await expect(read({ ...part, stopLsn: 9 })).rejects.toMatchObject({ code: 'corrupt' });
   await expect(read({ ...part, firstLsn: 2 })).rejects.toMatchObject({ code: 'corrupt' });
   expect(await read(part, 4)).toEqual(['4+1:frame', '5+1:frame']);

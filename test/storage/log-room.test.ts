@@ -1,5 +1,5 @@
-// Tests reserving room for frames. A full disk is noticed before anything is appended, the log
-// stays open, and writes resume when there is room again.
+// Tests how the log reserves room for frames. A full disk is noticed before anything is appended,
+// the log stays open, and writes resume when there is space again.
 
 import { describe, expect, test } from 'vitest';
 import { framesOf, openTestLog, textFrame, turn } from '../support/open-test-log.ts';
@@ -7,7 +7,7 @@ import { Random } from '../support/random.ts';
 import { type Operation, SimFs } from '../support/sim-fs.ts';
 
 const FILE_BYTES = 4096 + 8192;
-/** Bytes of a small file that are reserved for urgent frames. */
+/** Size in bytes of the part of a small file that is kept for urgent frames. */
 const KEPT_BYTES = FILE_BYTES >> 3;
 
 const fullSpare = ({ kind, path }: Operation) =>
@@ -44,7 +44,7 @@ describe('room for frames', () => {
     await log.close();
   });
 
-  test('is made as large as a frame that exceeds a file, by writing zeros in advance', async () => {
+  test('is prepared for a frame that is larger than a file, by writing zeros in advance', async () => {
     const fs = new SimFs(1);
     const { log } = await openTestLog(fs, { fileBytes: FILE_BYTES });
     await settled();
@@ -65,14 +65,14 @@ describe('room for frames', () => {
     await log.close();
   });
 
-  test('is never promised twice, and what was promised is written without any preparation', async () => {
+  test('is never promised twice, and a frame with promised room is written without any preparation', async () => {
     for (let seed = 1; seed <= 30; seed++) {
       const random = new Random(seed);
       const fs = new SimFs(seed);
       const { log, failures } = await openTestLog(fs, { fileBytes: FILE_BYTES });
       await settled();
       let written = 0;
-      // From here on the disk is full while frames are written, but has room while room is
+      // From here on the disk is full while frames are written, but has space while room is
       // prepared.
       fs.schedule = noNewFile;
       for (let step = 0; step < 120; step++) {
@@ -96,7 +96,7 @@ describe('room for frames', () => {
     }
   });
 
-  test('is shared by requests that ask for it at the same moment', async () => {
+  test('is sufficient for all requests that arrive at the same moment', async () => {
     const fs = new SimFs(1);
     const { log } = await openTestLog(fs, { fileBytes: FILE_BYTES });
     await Promise.all(Array.from({ length: 50 }, (_, index) => write(log, 100 + index * 20)));
@@ -105,7 +105,7 @@ describe('room for frames', () => {
     await log.close();
   });
 
-  test('does not change a spare file that is being renamed meanwhile', async () => {
+  test('is not made in a spare file that is being renamed', async () => {
     const fs = new SimFs(1);
     const { log, failures } = await openTestLog(fs, { fileBytes: FILE_BYTES });
     const asked: Promise<void>[] = [];
@@ -123,7 +123,7 @@ describe('room for frames', () => {
     expect(await framesOf((await openTestLog(fs)).log)).toHaveLength(6);
   });
 
-  test('is made at the write if a frame was appended without a request', async () => {
+  test('is made when a frame is written for which none was reserved', async () => {
     const { log } = await openTestLog(new SimFs(1), { fileBytes: FILE_BYTES });
     for (let count = 0; count < 30; count++) log.append(1, textFrame('.'.repeat(700)));
     await log.flush();
@@ -135,7 +135,7 @@ describe('room for frames', () => {
 });
 
 describe('a full disk', () => {
-  test('refuses requests, leaves the rest to urgent frames, and lets the open log continue once there is room', async () => {
+  test('refuses requests for room, leaves the rest to urgent frames, and lets the log continue when there is space again', async () => {
     const fs = new SimFs(1);
     const { log, failures } = await openTestLog(fs, { fileBytes: FILE_BYTES });
     await write(log, 100);
@@ -161,7 +161,7 @@ describe('a full disk', () => {
     await write(log, 200, true);
     await log.flush();
     expect([log.failed, failures]).toEqual([null, []]);
-    // A half-written spare file would take up room that others need.
+    // A half-written spare file would take up space that others need.
     expect(fs.exists('/data/log-spare')).toBe(false);
     for (let time = 0; time < 3; time++) await expect(log.makeRoom(200)).rejects.toMatchObject({ code: 'disk_full' });
     fs.schedule = () => undefined;
@@ -171,7 +171,7 @@ describe('a full disk', () => {
     expect(await framesOf((await openTestLog(fs.crash())).log)).toHaveLength(written + 61);
   });
 
-  test('lets a small file be made if there is room for a small one only', async () => {
+  test('lets a small file be made if there is no space for a large one', async () => {
     const fs = new SimFs(1);
     let room = 3 * 2 ** 20;
     fs.schedule = ({ kind, path }) => {

@@ -1,5 +1,5 @@
-// Frames that are built in slices: they have the same bytes as when built at once and the right
-// order among the others, or are not there at all.
+// Tests frames that are built in slices. Such a frame has the same bytes as one built in one piece
+// and follows the frames queued before it, or it is not in the log at all.
 
 import { expect, test } from 'vitest';
 import { framesOf, openTestLog, textFrame, turn } from '../support/open-test-log.ts';
@@ -13,7 +13,7 @@ function parts(bytes: number): Uint8Array[] {
 }
 
 test.each([20, 8 * 1024, LARGE])(
-  'a frame of %i bytes built in slices is the same as one built at once',
+  'a frame of %i bytes built in slices is the same as one built in one piece',
   async (bytes) => {
     const files = async (inSlices: boolean) => {
       const fs = new SimFs(1);
@@ -37,7 +37,7 @@ test.each([20, 8 * 1024, LARGE])(
   },
 );
 
-test('frames that wait are written before a frame that is built in slices', async () => {
+test('queued frames are written before a frame that is built in slices', async () => {
   const fs = new SimFs(1);
   const { log, durable } = await openTestLog(fs);
   log.append(1, textFrame('a'));

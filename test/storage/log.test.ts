@@ -91,7 +91,7 @@ test('frames appended during a sync form the next group', async () => {
   await log.close();
 });
 
-test('a waiter that a sync wakes shares the next sync', async () => {
+test('appends of callers that one sync has woken share the next sync', async () => {
   const fs = new SimFs(1);
   const waiting: (() => void)[] = [];
   const { log } = await openTestLog(fs, {
@@ -111,7 +111,7 @@ test('a waiter that a sync wakes shares the next sync', async () => {
   await log.close();
 });
 
-test('the log continues in a new file when a frame does not fit, and reports its size', async () => {
+test('the log continues in a new file when a frame does not fit, and the log reports its total size', async () => {
   const fs = new SimFs(1);
   const { log } = await openTestLog(fs);
   const wanted: string[] = [];
@@ -193,7 +193,7 @@ test('every open that writes has a new file and a new epoch, and an open without
     [3, 2],
     [5, 3],
   ]);
-  // Frames and the seal. The rest is zeros.
+  // The file contains the frame and the seal. The rest is zeros.
   expect([...inspectLogFile(fs, `/data/${names[0]}`, crc32c)].map((frame) => frame.operations)).toEqual([1, 0]);
 });
 
@@ -215,7 +215,7 @@ test('truncation removes whole files below the LSN, but never the newest', async
   );
 });
 
-test('truncation does not sync the directory, because a failure could lose the name of a file just created', async () => {
+test('truncation does not sync the directory, because a failed sync could lose the name of a new file', async () => {
   const fs = new SimFs(1);
   const { log } = await openTestLog(fs);
   for (let count = 1; count <= 60; count++) log.append(1, textFrame('.'.repeat(300)));
@@ -223,12 +223,12 @@ test('truncation does not sync the directory, because a failure could lose the n
   const before = fs.counts.syncDir;
   await log.truncate(30);
   expect(fs.counts.syncDir).toBe(before);
-  // A crash has undone all removals. The files that have reappeared are not needed.
+  // The crash undoes all removals. The files that reappear are not needed.
   const second = await openTestLog(fs.crash(), { minimumLsn: 30 });
   expect((await framesOf(second.log, 30)).length).toBe(30);
 });
 
-test('truncating everything keeps the head, the sequence and the epoch', async () => {
+test('truncating everything keeps the newest LSN, the number of the file and the epoch', async () => {
   const fs = new SimFs(1);
   const first = await openTestLog(fs);
   for (let count = 1; count <= 60; count++) first.log.append(1, textFrame('.'.repeat(300)));

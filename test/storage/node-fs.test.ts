@@ -1,4 +1,5 @@
-// Tests the real file system: that it behaves as the port documents, and that the log works on it.
+// Tests the real file system: that it behaves as the interface `Fs` documents, and that the log
+// works on it.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -17,7 +18,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-test('files, names and directories behave as the port documents', async () => {
+test('files, names and directories behave as `Fs` documents', async () => {
   const deep = `${dir}/one/two`;
   nodeFs.makeDir(deep);
   nodeFs.makeDir(deep);

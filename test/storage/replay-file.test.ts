@@ -1,3 +1,5 @@
+// Tests files of stored answers: their bytes, refused damage, and the examination of damaged files.
+
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -59,7 +61,7 @@ describe('a file of stored answers', () => {
     expect(size).toBe(hex.length / 2);
   });
 
-  test('gives back the appended records, up to the listed bytes, after a power loss', async () => {
+  test('returns the appended records after a power loss, up to the size that the manifest lists', async () => {
     let fs = new SimFs(1);
     const one = await appendRecords(fs, DIR, { number: 7, bytes: 0 }, records(3, 2 ** 40), crc32c);
     const two = await appendRecords(fs, DIR, { number: 7, bytes: one }, records(2 ** 40 + 1), crc32c);
@@ -101,7 +103,7 @@ describe('a file of stored answers', () => {
     expect(read(fs, 1, size)).toHaveLength(3);
   });
 
-  test('gives records or a refusal for arbitrary bytes, but nothing else', async () => {
+  test('returns records or is refused, but causes no other error, if its bytes are changed at random', async () => {
     const random = new Random(5);
     const fs = new SimFs(1);
     const path = `${DIR}/${replayFileName(1)}`;

@@ -15,7 +15,7 @@ export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr
 
 const FLAGS =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --enable-logging=stderr';
-/** With these flags timers take no real time. Only for pages that need nothing but their files. */
+/** With these flags timers take no real time. They suit pages that load only their own files. */
 const DUMP_FLAGS = '--virtual-time-budget=20000 --dump-dom';
 
 export interface OpenedPage {
@@ -41,7 +41,7 @@ export async function openPage(url: string): Promise<OpenedPage> {
 }
 
 /**
- * Keeps a page open in real time until a promise settles, which the page is expected to cause.
+ * Keeps a page open, in real time, until the promise settles. The page is expected to cause this.
  */
 export async function keepPageOpen<T>(url: string, until: Promise<T>): Promise<T> {
   const browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS.split(' ') });

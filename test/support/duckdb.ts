@@ -103,7 +103,9 @@ export class DuckStatement {
     this.#prepared = prepared;
   }
 
-  /** Returns rows of DuckDB's own values, unconverted. Whole numbers are bound as integers. */
+  /**
+   * Runs the statement and returns rows of DuckDB's own values. Binds whole numbers as integers.
+   */
   async rows(parameters: DuckParameters): Promise<unknown[][]> {
     for (const [name, value] of Object.entries(parameters)) {
       const index = this.#prepared.parameterIndex(name);

@@ -1,6 +1,6 @@
 // Runs a random history of a database on a simulated disk and compares it with the naive model. The
-// history has writes, transactions, compactions, reopenings and crashes. Reads of every kind are at
-// the newest state, at pinned snapshots, and in the middle of other operations.
+// history has writes, transactions, compactions, reopenings and crashes, and reads of every kind:
+// at the newest state, at pinned snapshots, and in the middle of other operations.
 
 import { loadCore } from '../../src/core/index.ts';
 import { Database, type EngineOptions, type Scan, type Snapshot, type Table } from '../../src/engine/index.ts';
@@ -800,8 +800,8 @@ export class EngineHistory {
   }
 
   /**
-   * Compares the figures of a plan. They are only exact if all rows are in one place and none of
-   * them is dead, because otherwise rows are counted twice.
+   * Compares the figures of a plan. They are exact only if all rows are in one place and none of
+   * them is dead, so otherwise they are not compared.
    */
   #comparePlan(
     table: Table,

@@ -7,7 +7,7 @@ import type { LogBatches, LogFrame, LogLease, LogOpening, LogStore, OpenLog } fr
 
 const PLACE = 'the log in memory';
 const MAX_PAYLOAD_BYTES = 2 ** 30;
-/** Payload bytes that one call to `makeRoom` provides. */
+/** Number of payload bytes for which one call to `makeRoom` makes room. */
 const ROOM_BYTES = 8192;
 /** The part of ROOM_BYTES that is reserved for urgent frames. */
 const URGENT_BYTES = 1024;
@@ -51,7 +51,7 @@ export class LogMemory {
     this.frames.splice(at, 1);
   }
 
-  /** Lets a write or sync fail after `steps` more of them. Those after the failure succeed. */
+  /** Makes one write or sync fail after `steps` have succeeded. Later ones succeed again. */
   failAfter(steps: number, code: 'EIO' | 'ENOSPC' = 'EIO'): void {
     this.#stepsLeft = steps;
     this.#failureCode = code;

@@ -23,8 +23,8 @@ interface Entry {
 
 /**
  * Yields the definition and repetition levels of the entries in a value. In `value`, null stands
- * for an absent optional element, and an array for a repeated element. A group stands for its
- * single child.
+ * for an absent optional element, and an array for a repeated element. A group is represented by
+ * the value of its single child.
  */
 function* entriesOf(
   levels: readonly Level[],

@@ -8,7 +8,7 @@ import { type RefineProposal, VirtualGraphs } from '../../src/virtual/index.ts';
 import { analyticsOf } from './analytics.ts';
 import { statementsOf } from './statements.ts';
 
-/** By default, nothing listens at the address of the language model. */
+/** Options of the services. By default, nothing listens at the address of the language model. */
 export interface RoomOptions {
   copyRoot?: string | undefined;
   modelBaseUrl?: string | undefined;

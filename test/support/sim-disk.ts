@@ -2,9 +2,9 @@
 // unsynced changes, and the effect of a power loss on both.
 //
 // Every file and directory has two states: the state that programs see (the page cache), and the
-// durable state. A list of pending changes leads from the durable state to the visible state. A
-// sync marks the end of that list when it starts. When the sync succeeds, the changes up to the
-// mark become durable, and later changes stay pending. When the sync fails, the changes up to the
+// durable state. A list of pending changes leads from the durable state to the visible state. When
+// a sync starts, it marks the end of that list. When the sync succeeds, the changes up to the mark
+// become durable, and later changes stay pending. When the sync fails, the changes up to the
 // mark are removed from the list without becoming durable: programs still read them, but they
 // never reach the disk. Linux behaves like this after a failed fsync.
 //
@@ -41,7 +41,7 @@ export interface DirChange {
   file?: SimFile;
 }
 
-/** A list of pending changes, of which a sync makes the first ones durable. */
+/** A list of pending changes. A sync makes the changes before its mark durable. */
 class Pending<Change> {
   changes: Change[] = [];
   /** Total number of changes that were removed from the list so far. */

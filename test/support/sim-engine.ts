@@ -1,5 +1,5 @@
-// Opens a database on a simulated disk. Its clock advances only when it is read, and its
-// compactions run inline.
+// Opens a database on a simulated disk. The database has a clock that advances only when it is
+// read, and runs compactions inline.
 
 import { loadCore } from '../../src/core/index.ts';
 import { InlineRunner } from '../../src/engine/compaction/merge-files.ts';

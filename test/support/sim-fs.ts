@@ -47,8 +47,8 @@ interface Effects {
 export class SimStopped extends Error {}
 
 /**
- * A simulated file system. Asynchronous operations take a few microtasks, which the seed decides.
- * After a crash no operation completes: promises stay pending, and synchronous calls throw
+ * A simulated file system. Asynchronous operations take a few microtasks, whose number the seed
+ * decides. After a crash no operation completes: promises stay pending, and synchronous calls throw
  * SimStopped. `crash` (a power loss) and `kill` (the end of only the process) return the file
  * system that the next process finds.
  */

@@ -26,7 +26,10 @@ interface Case {
    * neither lists nor times that are texts or milliseconds.
    */
   readonly noGraph?: string;
-  /** The command refuses to import with such a guess, and names the flag to use. */
+  /**
+   * Whether the guess is only likely. The command then refuses to import, and names the flag to
+   * use.
+   */
   readonly isLikely?: boolean;
 }
 
@@ -35,7 +38,7 @@ const TOTAL = { time: 'date iso', values: { total: 'REAL' } };
 const PLACE = { time: 'date iso', values: { place: 'TEXT' } };
 const NO_SIDES = { members: [], hasNames: false, noGraph: 'no member' };
 
-/** Unless a case says otherwise, the members are the columns from and to, and contain names. */
+/** Unless a case says otherwise, the members are the columns `from` and `to`, and contain names. */
 const MESSY: Readonly<Record<string, Case>> = {
   'bars.csv': { time: 'date iso' },
   'blank-lines.csv': { time: 'date iso' },
@@ -104,12 +107,12 @@ const LIST = { noGraph: 'a list' };
 /** A header and rows that another program could have written. */
 const TABLES: readonly (readonly [what: string, lines: readonly string[], expected: Case])[] = [
   [
-    'of mails: sides, lists in one of them',
+    'of mails: a sender and a list of recipients',
     ['sent_at,sender,recipients,subject', '2024-01-01,Ada,Bob;Eve,x', '2024-01-02,Bob,Ada;Eve,y'],
     { time: 'sent_at iso', members: ['sender', 'recipients'], separator: ';', values: { subject: 'TEXT' } },
   ],
   [
-    'of rides: of several columns for a side, that of the ids',
+    'of rides: the ids, if there are several columns for a side',
     [
       'pickup_time,from_station_id,from_station_name,to_station_id,to_station_name,km',
       '2024-01-01 10:00,1,North,2,South,1.5',
@@ -122,7 +125,7 @@ const TABLES: readonly (readonly [what: string, lines: readonly string[], expect
     },
   ],
   [
-    'of events: members, by their usual name',
+    'of events: the usual name for members',
     ['event_ts,members,weight,zip,ok', '1700000000,1;2,0.5,00501,true', '1700000060,3,,10001,false'],
     {
       time: 'event_ts s',

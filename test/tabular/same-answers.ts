@@ -1,5 +1,5 @@
 // Returns how the command, the console and a proposal of a virtual graph interpret the columns of a
-// table. Each is called through the function that it uses itself.
+// table. Each interpretation comes from the function that the program itself uses.
 
 import { csvHead } from '../../src/cli/import/csv/csv-head.ts';
 import { planRows, type RowFlags } from '../../src/cli/import/rows/row-plan.ts';
@@ -41,7 +41,8 @@ export async function tableIn(text: string): Promise<ForeignTable> {
 
 /**
  * Returns the interpretation by the command without flags. If the command refuses to import with
- * its guess, `said` is its message, and the result is that of the flag which the message names.
+ * its guess, `said` is its message, and the result is the interpretation with the flag that the
+ * message names.
  */
 export async function commandAnswer(text: string): Promise<Answer & { readonly said?: string }> {
   const table = await tableIn(text);

@@ -1,3 +1,5 @@
+// Tests calls to a thread through `ThreadLink`, with an object in place of the thread.
+
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
@@ -12,7 +14,9 @@ type SampleCalls = {
   never: (none: undefined) => void;
 };
 
-/** A stand-in for a thread that runs in this thread. Its messages are cloned and arrive later. */
+/**
+ * A stand-in for a thread. It runs in this thread, but its messages are cloned and arrive later.
+ */
 class SampleWorker extends EventEmitter implements ThreadWorker {
   isHeld = false;
   readonly #receive = serve<SampleCalls>((message: FromThread) => this.#say(message), {

@@ -6,7 +6,8 @@ import { isConnected } from './connected.ts';
 
 export const algebraicConnectivity: Measure = {
   name: 'algebraic_connectivity',
-  about: 'Second smallest eigenvalue of D - A of the co-member graph; 0 when disconnected, null below two nodes.',
+  about:
+    'Second smallest eigenvalue of D - A of the co-member graph; 0 if the graph is disconnected, null with fewer than two nodes.',
   source: 'Fiedler 1973, "Algebraic connectivity of graphs".',
   parameters: [
     {
@@ -14,7 +15,7 @@ export const algebraicConnectivity: Measure = {
       type: 'choice',
       choices: ['none', 'count'],
       default: 'none',
-      about: 'count: two nodes are joined as strongly as they have common edges.',
+      about: 'count: the weight between two nodes is the number of their common edges.',
     },
     basisParameter('events'),
     ...WINDOW,

@@ -6,11 +6,16 @@ import { CENTRALITY_PARAMETERS, centralityGraph, PROJECTION } from './centrality
 
 export const betweenness: Measure = {
   name: 'betweenness',
-  about: 'Share of the shortest paths between others that lead through a node.',
+  about: 'Share of the shortest paths between other nodes that lead through a node.',
   source: 'Brandes 2001, "A faster algorithm for betweenness centrality"; Freeman 1977.',
   parameters: [
     PROJECTION,
-    { name: 'normalized', type: 'boolean', default: true, about: 'Divided by the pairs of others, C(n - 1, 2).' },
+    {
+      name: 'normalized',
+      type: 'boolean',
+      default: true,
+      about: 'Divide by the number of pairs of other nodes, C(n - 1, 2).',
+    },
     ...CENTRALITY_PARAMETERS,
   ],
   result: NODE_MAP,

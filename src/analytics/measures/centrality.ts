@@ -20,7 +20,8 @@ export const S: Parameter = {
   type: 'integer',
   least: 1,
   default: 1,
-  about: 'Two nodes are joined when at least s edges hold both (two edges, when they share at least s members).',
+  about:
+    'Two nodes are joined if at least s edges contain both; two edges are joined if they share at least s members.',
 };
 
 export const PROJECTION: Parameter = {
@@ -35,7 +36,11 @@ export const PROJECTION: Parameter = {
 export const CENTRALITY_PARAMETERS: readonly Parameter[] = [
   S,
   NODE_ID,
-  { name: 'edge_id', type: 'integer', about: 'Only this edge, for projection line: a map of one, or empty.' },
+  {
+    name: 'edge_id',
+    type: 'integer',
+    about: 'Only this edge, for projection line: the answer is a map with one entry, or empty.',
+  },
   basisParameter(),
   ...LIMIT,
   ...WINDOW,

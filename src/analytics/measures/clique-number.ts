@@ -6,15 +6,15 @@ import { BUDGET, type Measure, WINDOW } from '../measure.ts';
 export const cliqueNumber: Measure = {
   name: 'clique_number',
   about:
-    'Nodes of the largest set of which any two share an edge. NP-hard: after budget_ms the best one found, exact: false.',
+    'Size of the largest set of nodes of which any two share an edge. NP-hard: after budget_ms, the best size found, with exact: false.',
   source: 'Branch and bound with colouring: Tomita and Kameda 2007; San Segundo, Rodriguez-Losada, Jimenez 2011.',
   parameters: [{ ...BUDGET, default: 10_000 } as typeof BUDGET, ...WINDOW],
   result: {
     type: 'object',
     properties: {
       value: { type: 'integer' },
-      exact: { type: 'boolean', description: 'Whether no larger one exists.' },
-      max_edge_size: { type: 'integer', description: 'Members of the largest edge, each of which is a clique.' },
+      exact: { type: 'boolean', description: 'Whether no larger set exists.' },
+      max_edge_size: { type: 'integer', description: 'Size of the largest edge, whose members form such a set.' },
     },
   },
   *run({ projections, nowMs }, params) {

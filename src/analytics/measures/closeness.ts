@@ -6,7 +6,8 @@ import { CENTRALITY_PARAMETERS, centralityGraph, PROJECTION } from './centrality
 
 export const closeness: Measure = {
   name: 'closeness',
-  about: 'How near a node is to those it reaches, times the share of others that it reaches; 0 when it is alone.',
+  about:
+    'How near a node is to the nodes that it reaches, times the share of the other nodes that it reaches; 0 if it reaches none.',
   source: 'Wasserman and Faust 1994, Social Network Analysis, (r / (n - 1)) (r / sum of distances); Freeman 1979.',
   parameters: [PROJECTION, ...CENTRALITY_PARAMETERS],
   result: NODE_MAP,

@@ -1,4 +1,5 @@
-// Computes density, in one of five senses: what is present divided by a measure of the whole.
+// Computes density, in one of five senses: the number of things that are present, divided by the
+// number of possible ones or of nodes.
 
 import { basisOf, basisParameter, type Measure, type MeasureResult, WINDOW } from '../measure.ts';
 import { missingParameter } from '../parameters.ts';
@@ -7,7 +8,7 @@ export const density: Measure = {
   name: 'density',
   about: 'How full the hypergraph is, in one of five senses.',
   source:
-    'overlapness: Lee, Choe, Shin 2021, "How do hyperedges overlap in real-world hypergraphs?"; the others count what is there beside what could be.',
+    'overlapness: Lee, Choe, Shin 2021, "How do hyperedges overlap in real-world hypergraphs?"; the other kinds divide what is present by what is possible.',
   parameters: [
     {
       name: 'kind',
@@ -15,7 +16,7 @@ export const density: Measure = {
       choices: ['incidence', 'edges', 'uniform', 'pairwise', 'overlapness'],
       default: 'incidence',
       about:
-        'incidence: sum of sizes / (n m); edges: m / (2^n - 1); uniform: edges of size k / C(n, k); pairwise: co-member pairs / C(n, 2); overlapness: sum of sizes / n.',
+        'n: number of nodes, m: number of edges. incidence: sum of sizes / (n m); edges: m / (2^n - 1); uniform: edges of size k / C(n, k); pairwise: co-member pairs / C(n, 2); overlapness: sum of sizes / n.',
     },
     { name: 'k', type: 'integer', least: 1, about: 'Size of the edges counted by kind uniform.' },
     basisParameter(),
@@ -63,7 +64,7 @@ function edgeDensity(edges: number, nodes: number): number {
   return Math.exp(Math.log(edges) - nodes * Math.LN2);
 }
 
-/** Returns C(n, k); Infinity if it exceeds the largest number. */
+/** Returns C(n, k); Infinity if the result exceeds the largest number. */
 function binomial(n: number, k: number): number {
   if (k > n) return 0;
   let product = 1;

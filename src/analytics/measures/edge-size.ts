@@ -8,7 +8,7 @@ export const edgeSize: Measure = {
   about: 'How many members each edge has.',
   source: 'Berge 1973, Graphs and Hypergraphs.',
   parameters: [
-    { name: 'edge_id', type: 'integer', about: 'Only this edge: a map of one, or empty.' },
+    { name: 'edge_id', type: 'integer', about: 'Only this edge: the answer is a map with one entry, or empty.' },
     basisParameter('events'),
     ...LIMIT,
     ...WINDOW,

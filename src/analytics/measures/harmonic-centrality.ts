@@ -6,10 +6,10 @@ import { CENTRALITY_PARAMETERS, centralityGraph } from './centrality.ts';
 
 export const harmonicCentrality: Measure = {
   name: 'harmonic_centrality',
-  about: 'Sum over the others of 1 / distance, divided by their number.',
+  about: 'Sum of 1 / distance over the other nodes, divided by the number of other nodes.',
   source: 'Marchiori and Latora 2000; Boldi and Vigna 2014, "Axioms for centrality".',
   parameters: [
-    { name: 'normalized', type: 'boolean', default: true, about: 'Divided by n - 1.' },
+    { name: 'normalized', type: 'boolean', default: true, about: 'Divide by n - 1.' },
     ...CENTRALITY_PARAMETERS,
   ],
   result: NODE_MAP,

@@ -12,8 +12,9 @@
 //
 //   E_d = sum over i, over c > d/2, of Binomial(c; d, p_i) * share(c, d)
 //
-// Terms with c <= d/2 are missing because share is 0 there; so at most one community per edge
-// counts. Example: with loss `linear`, an edge of weight 1 with d = 3 and c = 2 contributes 2/3.
+// Terms with c <= d/2 are missing because share is 0 there, so at most one community per edge
+// contributes. Example: with loss `linear`, an edge of weight 1 with d = 3 and c = 2 contributes
+// 2/3.
 
 import type { Incidence } from '../../core/index.ts';
 

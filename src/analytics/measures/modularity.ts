@@ -9,20 +9,26 @@ import { assertNotNegative } from './weights.ts';
 
 export const modularity: Measure = {
   name: 'modularity',
-  about: 'How much larger the share of edges within communities is than expected by chance.',
+  about: 'How much more the edges lie within communities than expected by chance.',
   source:
     'Kaminski, Poulin, Pralat, Szufel, Theberge 2019, "Clustering via hypergraph modularity"; Kaminski, Pralat, Theberge 2020 (linear); Blondel et al. 2008 (Louvain); Newman and Girvan 2004 (graph).',
   parameters: [
-    { name: 'partition', type: 'partition', about: 'Community of each node; found by Louvain when left out.' },
+    { name: 'partition', type: 'partition', about: 'Community of each node; default: found by Louvain.' },
     {
       name: 'weight',
       type: 'choice',
       choices: ['strict', 'majority', 'linear', 'graph'],
       default: 'linear',
       about:
-        'What an edge with d members contributes, of which c, the most, are in one community: strict: 1 when c = d; majority: 1 when c > d/2; linear: c/d when c > d/2; graph: modularity of the graph of weights w / (|e| - 1).',
+        'What an edge contributes that has d members, c of them in the community with most of them: strict: 1 if c = d; majority: 1 if c > d/2; linear: c/d if c > d/2; graph: modularity of the graph of weights w / (|e| - 1).',
     },
-    { name: 'seed', type: 'integer', least: 0, default: 0, about: 'Of the order in which Louvain looks at nodes.' },
+    {
+      name: 'seed',
+      type: 'integer',
+      least: 0,
+      default: 0,
+      about: 'Determines the order in which Louvain visits nodes.',
+    },
     WEIGHTED,
     basisParameter('events'),
     ...WINDOW,
@@ -30,7 +36,7 @@ export const modularity: Measure = {
   result: {
     type: 'object',
     properties: {
-      value: { type: ['number', 'null'], description: 'Null when the weights add up to no finite number.' },
+      value: { type: ['number', 'null'], description: 'Null if the sum of the weights is not finite.' },
       communities: {
         type: 'array',
         items: { type: 'array', items: { type: 'integer' } },

@@ -5,7 +5,7 @@ import { mapOf } from '../shapes.ts';
 
 export const nodeDegree: Measure = {
   name: 'node_degree',
-  about: 'How many edges hold each node, or the sum of their weights (null beyond the finite numbers).',
+  about: 'How many edges contain each node, or the sum of their weights (null if the sum is not finite).',
   source: 'Berge 1973, Graphs and Hypergraphs.',
   parameters: [
     NODE_ID,

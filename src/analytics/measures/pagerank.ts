@@ -18,17 +18,17 @@ export const pagerank: Measure = {
       most: 1,
       open: true,
       default: 0.85,
-      about: 'Probability of following another edge instead of restarting.',
+      about: 'Probability of continuing the walk instead of restarting it.',
     },
     { name: 'tol', type: 'number', least: 0, open: true, default: 1e-12, about: 'Greatest L1 error.' },
-    { name: 'max_iter', type: 'integer', least: 1, default: 1000, about: 'Rounds of the solver, at most.' },
+    { name: 'max_iter', type: 'integer', least: 1, default: 1000, about: 'Maximum number of rounds of the solver.' },
     {
       name: 'walk',
       type: 'choice',
       choices: ['hyperedge', 'clique', 'clique_count', 'nonlazy'],
       default: 'hyperedge',
       about:
-        'hyperedge: an edge of the node, then any member of it; clique: a neighbour; clique_count: a neighbour by common edges; nonlazy: an edge, then another member of it.',
+        'hyperedge: an edge of the node, then any member of it; clique: a neighbour; clique_count: a neighbour, in proportion to the number of common edges; nonlazy: an edge, then another member of it.',
     },
     NODE_ID,
     WEIGHTED,
@@ -56,7 +56,7 @@ export const pagerank: Measure = {
     if (iterations === SINGULAR)
       throw new HedgerowError(
         'invalid_input',
-        'Parameter alpha: is too close to 1 to be distinguished from it here; use a smaller value.',
+        'Parameter alpha: is too near 1 for floating-point precision; take a smaller alpha.',
         {
           errors: [{ loc: ['body', 'params', 'alpha'], msg: 'is too near 1' }],
         },

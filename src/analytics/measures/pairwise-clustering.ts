@@ -20,7 +20,7 @@ export const pairwiseClustering: Measure = {
       choices: ['two_section', 'dot', 'min', 'max'],
       default: 'two_section',
       about:
-        'two_section: share of the pairs of neighbours that are neighbours; dot, min, max: common edges of a node and a neighbour over their union, the fewer, the more of theirs, mean over neighbours.',
+        'two_section: share of the pairs of neighbours that are neighbours of each other; dot, min, max: mean over the neighbours of the number of common edges, divided by the number of edges of the node or the neighbour (dot), the lesser (min) or the greater (max) of their degrees.',
     },
     basisParameter(),
     ...LIMIT,

@@ -18,7 +18,7 @@ import { mapOf, setNamed } from '../shapes.ts';
 
 export const redundancy: Measure = {
   name: 'redundancy',
-  about: "Share of the pairs of a node's edges that share another node too; null below two edges.",
+  about: "Share of the pairs of a node's edges that share another node too; null with fewer than two edges.",
   source: 'Latapy, Magnien, Del Vecchio 2008, "Basic notions for the analysis of large two-mode networks".',
   parameters: [
     {
@@ -27,10 +27,14 @@ export const redundancy: Measure = {
       choices: ['latapy_nodes', 'latapy_edges', 'pair_multiplicity', 'duplicate_fraction'],
       default: 'latapy_nodes',
       about:
-        'latapy_nodes: by node; latapy_edges: by edge, the share of the pairs of its members that another edge holds; pair_multiplicity: common edges of all pairs / C(n, 2); duplicate_fraction: 1 - distinct sets / edges.',
+        'latapy_nodes: by node; latapy_edges: by edge, the share of the pairs of its members that another edge contains; pair_multiplicity: mean number of common edges of a pair of nodes; duplicate_fraction: 1 - distinct sets / edges.',
     },
     NODE_ID,
-    { name: 'edge_id', type: 'integer', about: 'Only this edge, for latapy_edges: a map of one, or empty.' },
+    {
+      name: 'edge_id',
+      type: 'integer',
+      about: 'Only this edge, for latapy_edges: the answer is a map with one entry, or empty.',
+    },
     basisParameter(),
     ...LIMIT,
     ...WINDOW,
@@ -43,7 +47,7 @@ export const redundancy: Measure = {
       ['edge_id', 'latapy_edges'],
     ] as const)
       if (params[name] !== undefined && definition !== variant)
-        throw misplacedParameter(name, `it applies only to variant ${variant}.`);
+        throw misplacedParameter(name, `it is only for variant ${variant}.`);
     switch (definition) {
       case 'latapy_nodes':
         return yield* ofNodes(projections, params);

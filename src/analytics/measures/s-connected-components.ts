@@ -5,11 +5,11 @@ import { S_PARAMETERS, S_SOURCE, type SView, sView } from './s-graph.ts';
 
 export const sConnectedComponents: Measure = {
   name: 's_connected_components',
-  about: 'Nodes (or edges) that steps over at least s common edges (or members) join, the largest component first.',
+  about: 'Components of nodes (or edges) joined by steps over at least s common edges (or members), the largest first.',
   source: S_SOURCE,
   parameters: [
     ...S_PARAMETERS,
-    { name: 'limit', type: 'integer', least: 1, about: 'Maximum number of components, the largest first.' },
+    { name: 'limit', type: 'integer', least: 1, about: 'Return at most this many components, the largest first.' },
     { name: 'top', type: 'integer', least: 1, about: 'The same as limit.' },
   ],
   result: {

@@ -14,7 +14,7 @@ export const sDiameter: Measure = {
     properties: {
       value: {
         type: 'integer',
-        description: 'Of the largest component; of equally large ones the one with the least id.',
+        description: 'Diameter of the largest component; among equally large ones, the one with the least id counts.',
       },
       connected: { type: 'boolean' },
       components: { type: 'integer' },

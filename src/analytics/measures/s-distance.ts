@@ -9,7 +9,8 @@ import { streamedTriples, Triples } from './triples.ts';
 
 export const sDistance: Measure = {
   name: 's_distance',
-  about: 'Steps between nodes (or edges) where each step goes to one with at least s edges (or members) in common.',
+  about:
+    'Number of steps between two nodes (or edges), where each step leads to one with at least s common edges (or members).',
   source: S_SOURCE,
   parameters: [
     ...S_PARAMETERS,
@@ -17,13 +18,14 @@ export const sDistance: Measure = {
     {
       name: 'target',
       type: 'integer',
-      about: 'Only to this one; with a source the answer is one number, null when it is not reached.',
+      about:
+        'Only to this node or edge. With a source, the answer is one number, or null if the target is not reached.',
     },
     ...LIMIT,
   ],
   result: {
     type: ['array', 'integer', 'null'],
-    description: '[u, v, d] with u < v of the pairs that reach each other, or one number.',
+    description: '[u, v, d] with u < v for the pairs that reach each other, or one number.',
   },
   *run(input, params) {
     const view = yield* sView(input, params);

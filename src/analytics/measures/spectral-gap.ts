@@ -8,7 +8,7 @@ import { assertNotNegative } from './weights.ts';
 export const spectralGap: Measure = {
   name: 'spectral_gap',
   about:
-    'Second smallest eigenvalue of a normalized Laplacian: how fast a walk forgets where it began; 0 when disconnected, null below two nodes or when the weights of a node add up to no finite number.',
+    'Second smallest eigenvalue of a normalized Laplacian: how fast a walk forgets where it began; 0 if the graph is disconnected, null with fewer than two nodes or if the sum of the weights of a node is not finite.',
   source:
     'Zhou, Huang, Schoelkopf 2006, "Learning with hypergraphs"; Chung 1997, Spectral Graph Theory (normalized_clique).',
   parameters: [

@@ -11,8 +11,13 @@ export const temporalActivity: Measure = {
   about: 'Events in each bucket of time.',
   source: 'A count by floor(event_ts / bucket_seconds).',
   parameters: [
-    { name: 'bucket_seconds', type: 'integer', least: 1, about: "Width of a bucket; the table's when left out." },
-    { name: 'fill', type: 'boolean', default: false, about: 'Empty buckets between the first and the last one too.' },
+    { name: 'bucket_seconds', type: 'integer', least: 1, about: "Width of a bucket in seconds; default: the table's." },
+    {
+      name: 'fill',
+      type: 'boolean',
+      default: false,
+      about: 'Include empty buckets between the first and the last one.',
+    },
     ...LIMIT,
     ...WINDOW,
   ],
@@ -21,7 +26,7 @@ export const temporalActivity: Measure = {
     items: {
       type: 'object',
       properties: {
-        ts: { type: 'integer', description: 'Where the bucket begins, seconds.' },
+        ts: { type: 'integer', description: 'Start of the bucket, in seconds.' },
         count: { type: 'integer' },
       },
     },

@@ -7,7 +7,7 @@ import { limitOf } from '../shapes.ts';
 
 export const temporalBurstiness: Measure = {
   name: 'temporal_burstiness',
-  about: 'Spread of the gaps between events: -1 as a clock, 0 at random, towards 1 in bursts.',
+  about: 'How irregular the gaps between events are: -1 for equal gaps, 0 for random times, towards 1 for bursts.',
   source: 'Goh and Barabasi 2008, "Burstiness and memory in complex systems"; Kim and Jo 2016 (finite_size).',
   parameters: [
     {
@@ -15,9 +15,14 @@ export const temporalBurstiness: Measure = {
       type: 'choice',
       choices: ['table', 'node', 'edge'],
       about:
-        'Default: table, or node with a node_id. Of all events, of the events of each node, or of the events of each member set (by its least edge id).',
+        'table: of all events; node: of the events of each node; edge: of the events of each member set (by its least edge id). Default: node with a node_id, table without.',
     },
-    { name: 'zeros', type: 'boolean', default: false, about: 'Gaps between events at the same time count too.' },
+    {
+      name: 'zeros',
+      type: 'boolean',
+      default: false,
+      about: 'Also count the gaps of 0 between events at the same time.',
+    },
     NODE_ID,
     ...LIMIT,
     ...WINDOW,
@@ -27,15 +32,15 @@ export const temporalBurstiness: Measure = {
     properties: {
       B: { type: ['number', 'null'] },
       finite_size: { type: ['number', 'null'] },
-      memory: { type: ['number', 'null'], description: 'Correlation of a gap with the one before.' },
-      intervals: { type: 'integer', description: 'Gaps.' },
+      memory: { type: ['number', 'null'], description: 'Correlation of a gap with the gap before it.' },
+      intervals: { type: 'integer', description: 'Number of gaps.' },
     },
   },
   *run({ projections }, params) {
     const zeros = params.zeros === true;
     const scope = params.scope ?? (params.node_id === undefined ? 'table' : 'node');
     if (params.node_id !== undefined && scope !== 'node')
-      throw misplacedParameter('node_id', 'it applies only to scope node.');
+      throw misplacedParameter('node_id', 'it is only for scope node.');
     const shape = yield* shapeOf(projections, { ...params, scope }, zeros);
     return { shape, definition: zeros ? 'all_gaps' : 'distinct_times', basis: 'events' };
   },

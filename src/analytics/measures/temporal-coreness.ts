@@ -8,11 +8,12 @@
 // - max, mean: the maximum or the mean, over all non-empty windows, of the node's core number in
 //   the co-member graph of the window (0 in windows without the node).
 // - span: for each run of `span` consecutive non-empty windows, the core number in the graph of the
-//   pairs that are present in all of them; the maximum over all runs. A pair {a, b} is encoded as
-//   the number a * nodes + b and pairs are sorted, so that a run is an intersection of sorted
-//   lists.
-// - hypercore: the maximum over the windows, where the hypergraph itself is peeled: nodes in fewer
-//   than k edges are removed, and an edge remains as long as at least m of its members do.
+//   pairs that are present in all windows of the run; the result is the maximum over all runs. A
+//   pair {a, b} is encoded as the number a * nodes + b and pairs are sorted, so that a run is an
+//   intersection of sorted lists.
+// - hypercore: the maximum over the windows of the node's core number in the hypergraph itself:
+//   nodes in fewer than k edges are removed, and an edge remains as long as at least m of its
+//   members remain.
 
 import { coreNumbers, Graph, hypercoreNumbers, type Incidence, type Steps, windowCores } from '../../core/index.ts';
 import { basisOf, basisParameter, LIMIT, type Measure, NODE_ID, NODE_MAP, WINDOW } from '../measure.ts';
@@ -28,7 +29,7 @@ export const temporalCoreness: Measure = {
       name: 'window',
       type: 'integer',
       least: 1,
-      about: "Width of a window, seconds; the table's bucket_seconds when left out.",
+      about: "Width of a window in seconds; default: the table's bucket_seconds.",
     },
     {
       name: 'mode',
@@ -36,10 +37,16 @@ export const temporalCoreness: Measure = {
       choices: ['max', 'mean', 'span', 'hypercore'],
       default: 'max',
       about:
-        'max, mean: over the non-empty windows; span: of pairs that occur in each of `span` consecutive non-empty windows; hypercore: nodes in fewer than k edges are dropped, an edge stays while it has m members.',
+        'max, mean: over the non-empty windows; span: for the pairs that are present in each of `span` consecutive non-empty windows; hypercore: nodes in fewer than k edges are removed, and an edge remains while it has m members.',
     },
     { name: 'span', type: 'integer', least: 1, default: 1, about: 'Number of consecutive windows, for mode span.' },
-    { name: 'm', type: 'integer', least: 1, default: 2, about: 'Members that an edge needs, for mode hypercore.' },
+    {
+      name: 'm',
+      type: 'integer',
+      least: 1,
+      default: 2,
+      about: 'Number of members that an edge needs, for mode hypercore.',
+    },
     NODE_ID,
     basisParameter(),
     ...LIMIT,

@@ -3,7 +3,7 @@
 import { HedgerowError } from '../../errors.ts';
 import type { Shape } from '../measure.ts';
 
-/** Maximum length of a list, counted in numbers (three per triple): 400 MB. */
+/** Maximum length of a list, counted in numbers (three per triple). They take 400 MB. */
 const MOST_NUMBERS = 50_000_000;
 
 /**
@@ -12,8 +12,8 @@ const MOST_NUMBERS = 50_000_000;
 export type RowOf = (vertex: number, add: (other: number, value: number) => void) => void;
 
 /**
- * Returns all pairs, ordered by ids. The row of a vertex is computed when it is read, so memory
- * does not bound the length of the list.
+ * Returns all pairs, ordered by ids. The row of a vertex is computed when it is read, so the length
+ * of the list is not limited by memory.
  */
 export function streamedTriples(ids: Float64Array, rowOf: RowOf): Shape {
   const order = Uint32Array.from(ids, (_, vertex) => vertex).sort((a, b) => ids[a]! - ids[b]!);

@@ -4,7 +4,7 @@ import { basisOf, basisParameter, type Measure, WINDOW } from '../measure.ts';
 
 export const uniformity: Measure = {
   name: 'uniformity',
-  about: 'Share of the edges that have the most common size, and how sizes spread.',
+  about: 'Share of the edges that have the most common size, and how the sizes are distributed.',
   source: 'k-uniform hypergraphs: Berge 1973, Graphs and Hypergraphs.',
   parameters: [basisParameter('events'), ...WINDOW],
   result: {
@@ -12,12 +12,12 @@ export const uniformity: Measure = {
     properties: {
       value: { type: 'number' },
       is_uniform: { type: 'boolean' },
-      k: { type: ['integer', 'null'], description: 'The size of all edges, when they have one.' },
+      k: { type: ['integer', 'null'], description: 'The size of all edges, if they have the same size.' },
       modal_size: { type: ['integer', 'null'], description: 'The most common size, the smallest on a tie.' },
       mean: { type: 'number' },
-      std: { type: 'number', description: 'Of the population.' },
+      std: { type: 'number', description: 'Population standard deviation.' },
       cv: { type: 'number', description: 'std / mean.' },
-      histogram: { type: 'object', additionalProperties: { type: 'integer' }, description: 'Edges by size.' },
+      histogram: { type: 'object', additionalProperties: { type: 'integer' }, description: 'Number of edges by size.' },
     },
   },
   *run({ projections }, params) {

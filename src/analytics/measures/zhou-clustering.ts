@@ -6,7 +6,7 @@ import { mapOf } from '../shapes.ts';
 
 export const zhouClustering: Measure = {
   name: 'zhou_clustering',
-  about: 'How much the edges of a node are joined by others beyond it; 0 below two edges.',
+  about: 'How much the edges of a node are joined to each other by other edges; 0 with fewer than two edges.',
   source:
     'Zhou and Nakhleh 2011, "Properties of metabolic graphs: biological organization or representation artifacts?"',
   parameters: [
@@ -17,7 +17,7 @@ export const zhouClustering: Measure = {
       choices: ['zhou_nakhleh', 'size_ratio'],
       default: 'zhou_nakhleh',
       about:
-        'zhou_nakhleh: mean extra overlap of the pairs of its edges; size_ratio: sum of |e|(|e| - 1) over d(v) (sum of |e| - d(v)); 0 / 0 is 0.',
+        "zhou_nakhleh: mean extra overlap of the pairs of a node's edges; size_ratio: (sum of |e|(|e| - 1)) / (d(v) (sum of |e| - d(v))) over the edges of node v; 0 / 0 is 0.",
     },
     basisParameter('distinct'),
     ...LIMIT,

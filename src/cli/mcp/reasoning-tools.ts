@@ -34,7 +34,7 @@ const topK = (most: number) =>
         v.minValue(1, `must be an integer from 1 to ${most}`),
         v.maxValue(most, `must be an integer from 1 to ${most}`),
       ),
-      'Most edges retrieved; default 40.',
+      'Maximum number of retrieved edges; default 40.',
     ),
   );
 
@@ -56,7 +56,9 @@ const reason = tool({
     nodes: nodes(),
     table: someTable(),
     top_k: topK(10_000),
-    require_proof: v.optional(described(v.boolean('must be true or false'), 'Abstain unless something is proved.')),
+    require_proof: v.optional(
+      described(v.boolean('must be true or false'), 'Abstain unless at least one fact is proved.'),
+    ),
     rules: v.optional(described(v.array(v.unknown(), 'must be an array of rules'), RULES_ABOUT)),
     predicate: v.optional(described(text(), 'Show only facts of this predicate.')),
     skip: v.optional(
@@ -178,7 +180,9 @@ const ask = tool({
     table: someTable(),
     mode: v.optional(v.picklist(['symbolic', 'neuro', 'hybrid'], 'must be symbolic, neuro or hybrid'), 'symbolic'),
     top_k: topK(200),
-    require_proof: v.optional(described(v.boolean('must be true or false'), 'Abstain unless something is proved.')),
+    require_proof: v.optional(
+      described(v.boolean('must be true or false'), 'Abstain unless at least one fact is proved.'),
+    ),
   }),
   output: answer({
     answer: text(),
@@ -190,7 +194,7 @@ const ask = tool({
     understood,
     firewall: v.strictObject({
       outcome: v.picklist(['supported', 'stripped', 'abstained']),
-      coverage: described(finite(), 'Supported among the sentences that state something.'),
+      coverage: described(finite(), 'Share of supported sentences among those that state something.'),
       stripped_count: integer(),
     }),
     cited_edges: v.array(citedEdge),
@@ -262,7 +266,7 @@ const checkClaims = tool({
       v.strictObject({
         text: text(),
         supported: v.boolean(),
-        reasons: described(v.array(text()), 'Why it is not supported.'),
+        reasons: described(v.array(text()), 'The reasons why it is not supported.'),
         tags: described(v.array(text()), 'What it was compared with: HEDGE-12, ...'),
       }),
     ),

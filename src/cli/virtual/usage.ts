@@ -40,13 +40,8 @@ export const VIRTUAL_USAGE: readonly VirtualUsage[] = [
   { name: 'show', about: 'Show a spec as JSON.', args: [ID], flags: [] },
   { name: 'create', about: 'Store a spec.', args: [SPEC], flags: [JSON_FLAG] },
   { name: 'replace', about: 'Replace a spec; its version grows by one.', args: [ID, SPEC], flags: [JSON_FLAG] },
-  {
-    name: 'delete',
-    about: 'Delete a spec. The data that it describes is not changed.',
-    args: [ID],
-    flags: [JSON_FLAG],
-  },
-  { name: 'clear-cache', about: 'Forget the kept results of a graph.', args: [ID], flags: [JSON_FLAG] },
+  { name: 'delete', about: 'Delete a spec. The data of its backend does not change.', args: [ID], flags: [JSON_FLAG] },
+  { name: 'clear-cache', about: 'Remove the cached results of a graph.', args: [ID], flags: [JSON_FLAG] },
   { name: 'introspect', about: 'Tables and columns of the backend.', args: [ID], flags: [FORMAT] },
   { name: 'compile', about: 'The SQL of a query and its plan; runs nothing.', args: [ID, QUERY], flags: [JSON_FLAG] },
   {

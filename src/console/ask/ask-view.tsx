@@ -116,11 +116,11 @@ function Hints({ onChoose }: { onChoose: (question: string) => void }) {
   return (
     <section class="panel" aria-label="What can be asked">
       <p>
-        Edges that the question means are fetched, the stored <a href="#rules">rules</a> derive facts from them, and a
+        Edges that match the question are fetched, the stored <a href="#rules">rules</a> derive facts from them, and a
         model puts them into words. Every sentence must rest on an edge or a proof; those that do not are struck out.
       </p>
       <p class="quiet">
-        A question can contain nodes (by number, or by name if the table has names), times and words. For instance:
+        A question can contain nodes by number (or by name, if the table has names), times and words. For instance:
       </p>
       <div class="bar examples">
         {EXAMPLES.map((example) => (

@@ -32,7 +32,7 @@ export function OwnModelForm({ value, onChange }: { value: OwnModel; onChange: (
           id="model-url"
           type="url"
           spellcheck={false}
-          placeholder="as the service is set up"
+          placeholder="default of the service"
           value={value.baseUrl}
           aria-describedby="model-url-help"
           onInput={set('baseUrl')}
@@ -48,7 +48,7 @@ export function OwnModelForm({ value, onChange }: { value: OwnModel; onChange: (
           id="model-name"
           type="text"
           spellcheck={false}
-          placeholder="as the service is set up"
+          placeholder="default of the service"
           value={value.model}
           onInput={set('model')}
         />
@@ -60,7 +60,7 @@ export function OwnModelForm({ value, onChange }: { value: OwnModel; onChange: (
           type="password"
           autocomplete="off"
           spellcheck={false}
-          placeholder="none, or as the service is set up"
+          placeholder="none, or the default"
           value={value.key}
           aria-describedby="model-key-help"
           onInput={set('key')}

@@ -15,7 +15,7 @@ import { type EditorView, type Extension, keymap, Prec } from './code-mirror.ts'
 import { isComplete, namesAt } from './names.ts';
 
 /**
- * Returns the extension. Fetches the tables at each completion, because they may change while the
+ * Returns the extension. Calls `tables` at each completion, because the tables may change while the
  * editor is open.
  */
 export function completion(tables: () => readonly Table[]): Extension {
@@ -32,8 +32,8 @@ export function completion(tables: () => readonly Table[]): Extension {
     autocompletion({ override: [source], icons: false, selectOnOpen: false }),
     Prec.highest(
       keymap.of([
-        // Tab accepts the chosen name, or else the first. Without a list it leaves the editor, as
-        // everywhere on the page.
+        // Tab accepts the chosen name, or the first one if none is chosen. When no list is open,
+        // Tab leaves the editor, as it leaves any field of the page.
         { key: 'Tab', run: acceptFirst },
         // Closes the list before the statement runs.
         { key: 'Mod-Enter', run: (view) => closeCompletion(view) && false },

@@ -65,8 +65,8 @@ export function EditorFrame(props: Props) {
 }
 
 /**
- * Copies each change of the statement into the editor, and each wanted name. This happens at once,
- * not at the next rendering: a key pressed in between would be overwritten by the older text.
+ * Copies each change of the statement, and each name to insert, into the editor. This happens at
+ * once, not at the next rendering: the older text would overwrite a key pressed in between.
  */
 function follow(editor: StatementEditor, text: ReadonlySignal<string>): () => void {
   const unfollowText = effect(() => editor.setText(text.value));

@@ -4,8 +4,8 @@ import type { WantedName } from '../state.ts';
 import { BUILT_IN_NAMES, patternsOf, quoted } from '../statement-words.ts';
 
 /**
- * Puts the alias of its table before a column, unless it is already there. Adds a blank where words
- * would touch.
+ * Returns the text for a name. A column gets the alias of its table, unless the caret is after a
+ * dot. Adds a blank where words would touch.
  */
 export function insertionOf(statement: string, place: number, { table, column }: WantedName): string {
   const before = statement.slice(0, place);

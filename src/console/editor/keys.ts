@@ -86,7 +86,7 @@ const BINDINGS: readonly KeyBinding[] = [
 
 export const editorKeys: Extension = [commands.history(), keymap.of(BINDINGS)];
 
-/** Returns a command that deletes the selection, or else one character as a person sees it. */
+/** Returns a command that deletes the selection or, if it is empty, one visible character. */
 function deleteCharacter(isForward: boolean): Command {
   return ({ state, dispatch }) => {
     const change = state.changeByRange((range) => {

@@ -10,7 +10,7 @@ export interface Name {
   readonly detail?: string;
   /** The text to insert, when it differs from the label. */
   readonly apply?: string;
-  /** Puts the name before others that fit equally well; from -99 to 99. */
+  /** Ranks the name among others that fit equally well, from -99 (last) to 99 (first). */
   readonly boost?: number;
 }
 

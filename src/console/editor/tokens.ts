@@ -17,8 +17,8 @@ const functions = new Set(FUNCTIONS.map((name) => name.toLowerCase()));
 
 /**
  * Matches the parts of a statement. A text, name or comment without an end reaches to the end of
- * the statement. The first character of a part determines its kind; with groups in the regular
- * expression instead, most of the time would be spent on them.
+ * the statement. The first character of a part determines its kind; groups in the regular
+ * expression could do so too, but would take most of the time.
  */
 const PARTS =
   /\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*|'(?:[^'\\]|\\[\s\S]?|'')*(?:'|$)|"(?:[^"\\]|\\[\s\S]?|"")*(?:"|$)|`[^`]*(?:`|$)|\$\w+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|[A-Za-z_]\w*|[^\s\w]/g;

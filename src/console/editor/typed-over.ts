@@ -21,8 +21,8 @@ export const typedOver: Extension = EditorView.domEventHandlers({
 });
 
 /**
- * Returns the selection of the browser, which may be newer than the editor's. Returns that of the
- * editor when the browser does not report its own across a shadow tree.
+ * Returns the browser's selection, which may be newer than the editor's. If the browser does not
+ * report its selection across a shadow tree, returns the editor's.
  */
 function selectionIn(event: InputEvent, view: EditorView): { readonly from: number; readonly to: number } {
   const [range] = event.getTargetRanges();

@@ -22,7 +22,7 @@ const look = EditorView.theme({
 });
 
 /**
- * Returns the extensions. The tables are fetched at each completion, because they may change while
- * the editor is open.
+ * Returns the extensions. `tables` is called at each completion, because the tables may change
+ * while the editor is open.
  */
 export const typing = (tables: () => readonly Table[]): Extension => [completion(tables), editorKeys, brackets, look];

@@ -1,5 +1,6 @@
 // The picture for more edges than can be drawn one by one. Time runs from left to right in equal
-// stretches. Each of the busiest nodes has a lane, with a dot in each stretch that has edges of it.
+// stretches. Each of the busiest nodes has a lane, with a dot for each stretch in which it has
+// edges.
 
 import { countText, timeText } from '../format.ts';
 import { type NodeNames, nodeText } from '../node-names.ts';
@@ -23,13 +24,13 @@ const TOP = 26;
 const LARGEST_DOT = 8;
 const LONGEST_NAME = 18;
 const CHARACTER = 6.4;
-/** One date is drawn above every N stretches. */
+/** A date is drawn above one stretch in this many. */
 const DATE_STEP = 4;
 
 interface Column {
   readonly edge: DrawnEdge;
   readonly x: number;
-  /** Edges of each node in this stretch of time. */
+  /** Number of edges of each node in this stretch of time. */
   readonly counts: ReadonlyMap<number, number>;
   readonly window: TimeWindow | undefined;
 }

@@ -1,5 +1,5 @@
-// Turns a result into a hypergraph to draw. Edges with equal member sets become one shape. When
-// there are too many shapes, there is one for each stretch of time instead.
+// Turns a result into a hypergraph to draw. Edges with equal member sets become one shape. If that
+// gives too many shapes, the edges of each stretch of time become one shape instead.
 
 import type { QueryRow } from '../../client/index.ts';
 

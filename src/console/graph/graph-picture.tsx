@@ -21,7 +21,7 @@ interface Props {
   readonly onPin: (choice: Choice | undefined) => void;
 }
 
-/** If there are more nodes than this, only the `BUSIEST`, and those looked at, show their names. */
+/** With more nodes than this, only the `BUSIEST` and those hovered over or pinned show names. */
 const MOST_LABELLED = 160;
 const BUSIEST = 40;
 const INSIDE_LENGTH = 3;
@@ -34,7 +34,7 @@ export function GraphPicture({ graph, placement, names, form, pinned, onPin }: P
   const near = new Set<number>();
   for (const edge of graph.drawn) if (holds(edge, looked)) for (const node of edge.members) near.add(node);
   if (looked?.kind === 'node') near.add(looked.node);
-  // Large hulls are drawn before small ones, because they would hide them otherwise.
+  // Large hulls are drawn before small ones, so that they do not hide the small ones.
   const drawn = useMemo(() => [...graph.drawn].sort((a, b) => b.members.length - a.members.length), [graph]);
   const hues = useMemo(() => huesOf(drawn), [drawn]);
   const labelled = useMemo(() => labelledNodes(graph), [graph]);
@@ -92,7 +92,7 @@ export function GraphPicture({ graph, placement, names, form, pinned, onPin }: P
   );
 }
 
-/** More hulls than this would make a dark heap, so each of them is drawn fainter. */
+/** If there are more hulls than this, each is drawn fainter, because overlaps would be too dark. */
 const MANY_HULLS = 10;
 
 function pictureClassOf({ drawn }: Graph, looked: Choice | undefined, names: NodeNames): string {

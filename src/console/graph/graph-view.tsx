@@ -75,8 +75,7 @@ export function GraphView({ rows, isCut, limit, table }: Props) {
           {summaryOf(graph)}
           {isOfThese && added.note}
           {isCut && ' The result has more rows than are drawn; narrow the window of time to see all of it.'}
-          {limit !== undefined &&
-            ` Only what is in the first ${countText(limit, 'row')}: the statement has LIMIT ${limit}.`}
+          {limit !== undefined && ` Drawn from the first ${countText(limit, 'row')}: the statement has LIMIT ${limit}.`}
         </p>
         {graph.kind === 'edges' && <FormSwitch form={form} onChange={setWanted} />}
       </div>

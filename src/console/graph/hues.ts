@@ -1,5 +1,5 @@
-// Chooses colours for hulls, so that edges with common nodes differ as far as there are enough
-// colours.
+// Chooses colours for hulls, so that edges with common nodes have different colours if there are
+// enough.
 
 import type { DrawnEdge } from './graph-model.ts';
 

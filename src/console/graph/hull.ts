@@ -1,4 +1,4 @@
-// Computes the outline around the members of an edge: their convex hull, widened by some room and
+// Computes the outline around the members of an edge: their convex hull, widened by a margin and
 // with round corners.
 
 import type { Point } from './layout.ts';

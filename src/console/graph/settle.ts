@@ -1,6 +1,6 @@
 // Moves points until they come to rest: a force-directed layout.
 //
-// Each round computes a force on every point. Points that are closer than FAR push each other
+// Each round computes a force on every point. Points that are closer than `FAR` push each other
 // apart. A spring pulls the two members of a pair together. Larger edges have a hub, a point in
 // their middle, and springs pull their members towards it. Then each point moves along its force,
 // but by no more than the heat, which falls from round to round so that the points come to rest. At
@@ -37,7 +37,7 @@ const PUSH = 1150;
 /** A hub pushes less than a node, because it is not drawn. */
 const HUB_WEIGHT = 0.35;
 const PULL_TO_MIDDLE = 0.035;
-/** Total number of pairs of points that are visited; with more points there are fewer rounds. */
+/** Pairs of points to visit in all rounds together; with more points there are fewer rounds. */
 const MOST_PAIR_VISITS = 40_000_000;
 const HEAT = 34;
 
@@ -88,8 +88,8 @@ function pushApart(xs: Float64Array, ys: Float64Array, nodeCount: number, forces
 }
 
 /**
- * Pulls the members of an edge. Larger edges pull each member less; otherwise all nodes would end
- * in one heap.
+ * Pulls the members of an edge. Larger edges pull each member less, so that not all nodes end in
+ * one heap.
  */
 function pull({ hub, members }: Group, xs: Float64Array, ys: Float64Array, forces: Forces): void {
   if (hub === undefined) {

@@ -165,7 +165,7 @@ function scaleOf(box: Box, picture: SVGSVGElement): number {
   return Math.max(box.width / Math.max(1, picture.clientWidth), box.height / Math.max(1, picture.clientHeight));
 }
 
-/** Returns the box after zooming. The point at (x, y), or else the middle, stays where it is. */
+/** Returns the box after zooming. The point (x, y), by default the middle, stays where it is. */
 function zoomed(now: Box, content: Box, factor: number, picture: SVGSVGElement, x?: number, y?: number): Box {
   const width = Math.min(content.width * FARTHEST, Math.max(content.width / CLOSEST, now.width / factor));
   const ratio = width / now.width;

@@ -20,8 +20,8 @@ export interface CsvRow {
 const MOST_FAULTS = 20;
 
 /**
- * Returns the rows from a place in the text on, without blank lines. Continues after a line with a
- * fault. Throws an Error when there are too many faults.
+ * Returns the rows from position `from` of the text on, without blank lines. Continues after a line
+ * with a fault. Throws an Error when there are too many faults.
  */
 export function csvRows(text: string, separator: string, from = 0): CsvRow[] {
   const rows: CsvRow[] = [];
@@ -43,7 +43,7 @@ export function csvRows(text: string, separator: string, from = 0): CsvRow[] {
   return rows;
 }
 
-/** Returns the line end to split at; a file may contain both usual kinds. */
+/** Returns the line end to split at. A file may mix LF and CRLF, so `\n` takes precedence. */
 function lineEndOf(text: string): '\n' | '\r' {
   return text.includes('\n') ? '\n' : '\r';
 }
@@ -71,5 +71,5 @@ function addRows(rows: CsvRow[], text: string, delimiter: string, newline: '\n' 
 function faultText({ code }: ParseError, line: number): string {
   return code === 'MissingQuotes'
     ? `opens a quote in line ${line} of the file that is never closed`
-    : `has a quote inside a quoted cell in line ${line} of the file; there each quote is written twice`;
+    : `has a quote inside a quoted cell in line ${line} of the file; write each quote there twice`;
 }

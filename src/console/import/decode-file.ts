@@ -28,4 +28,4 @@ export function decodeFile(bytes: Uint8Array, encoding?: typeof OLD_ENCODING): s
 
 const NO_TEXT = 'It is not text; save it as CSV in UTF-8, or use hedgerow import on the command line.';
 const NOT_UTF8 =
-  'It is not written in UTF-8. Files from Windows programs are often written in Windows-1252: read it so, and look whether the names come out right; or save it as CSV UTF-8.';
+  'It is not written in UTF-8. Files from Windows programs are often written in Windows-1252: read it as such and check the names, or save it as CSV UTF-8.';

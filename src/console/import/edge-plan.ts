@@ -154,7 +154,7 @@ function membersOf(row: SourceRow, { memberColumns, separator, hasNames }: Mappi
     if (hasNames) return text;
     const node = nodeNumber(text);
     if (Number.isNaN(node))
-      throw new Error(`names the member ${text.slice(0, 40)}, but nodes are integers here; say that they have names`);
+      throw new Error(`names the member ${text.slice(0, 40)}, but nodes are integers here; check Nodes have names`);
     return node;
   });
   return [...new Set(nodes)];

@@ -1,4 +1,4 @@
-// Manages one import: planned, writing, stopped or done. Work that is done is never repeated.
+// Manages one import, which is planned, writing, stopped or done. No edge is written twice.
 
 import { countText } from '../format.ts';
 import { useRef, useState } from '../preact.ts';

@@ -12,7 +12,7 @@ export class NodeNumbers {
   #next = 1;
   #added: NewNode[] = [];
 
-  /** `numbers`: the names that are known already. */
+  /** `numbers`: the names that already have a number. */
   constructor(numbers: ReadonlyMap<string, number>) {
     this.#numbers = new Map(numbers);
     for (const number of numbers.values()) if (number >= this.#next) this.#next = number + 1;

@@ -191,7 +191,7 @@ function Preview({ plan, mapping }: { plan: EdgePlan; mapping: Mapping }) {
   );
 }
 
-/** Opens the query view with a statement that reads the table; it replaces the one there. */
+/** Opens the query view with a statement that reads the table, replacing the statement there. */
 function showTable(table: string): void {
   wantedStatement.value = `MATCH (e:${quoted(table)})\nRETURN *\nLIMIT 200`;
   openView('query');

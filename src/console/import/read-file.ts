@@ -21,10 +21,10 @@ export interface SourceFile {
   readonly columns: readonly string[];
   /** Those of `columns` that may become properties. */
   readonly valueColumns: readonly string[];
-  /** The same rows with all columns, in the order of the file. */
+  /** The same rows with all columns, also those without a name, in the order of the file. */
   readonly table: ForeignTable;
   readonly rows: readonly SourceRow[];
-  /** The number of each row: of its line in NDJSON, or of the row after the header in CSV. */
+  /** For each row, the number of its line in NDJSON; in CSV, its number after the header. */
   readonly numbers: readonly number[];
   readonly rejected: readonly Reject[];
   /** Changes made to the names of columns, one sentence per change. */
@@ -35,7 +35,7 @@ const LONGEST_DELIMITER_LINE = 10;
 /** Number of characters that are enough to contain the header. */
 const HEAD_LENGTH = 2 ** 16;
 
-/** Throws an Error with a sentence about the fault. */
+/** Parses the text of a file. Throws an Error with a sentence about the fault. */
 export function readSource(name: string, text: string): SourceFile {
   const isLines = /\.(ndjson|jsonl|json)$/i.test(name) || /^\s*\{/.test(text);
   const found = isLines ? lineRows(text) : tableRows(text);

@@ -14,7 +14,7 @@ const PART_EDGES = 2000;
 /** With more refusals than this, the whole file is probably wrong. */
 const MOST_REFUSED = 20;
 
-/** Suggested number of buckets in a table. */
+/** The suggested bucket width gives a table at most this many buckets. */
 const BUCKETS = 4000;
 
 export interface Target {
@@ -55,7 +55,7 @@ export function doneEdges(progress: Progress | undefined): number {
   return progress === undefined ? 0 : progress.written + progress.refused.length;
 }
 
-/** Returns whether a stopped import can continue; not when too many rows were refused. */
+/** Returns whether a stopped import can continue. It cannot if too many rows were refused. */
 export function canGoOn(progress: Progress | undefined): boolean {
   return (progress?.refused.length ?? 0) <= MOST_REFUSED;
 }

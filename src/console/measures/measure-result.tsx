@@ -75,8 +75,8 @@ function Json({ answer }: { answer: MeasureAnswer }) {
 }
 
 /**
- * Returns what the ids in a measure's result identify. The descriptions in its schema contain it,
- * except for s-measures and line graphs: there the definition that was used decides.
+ * Returns what the ids in a measure's result identify. The schema of the result describes this,
+ * except for s-measures and line graphs, where the definition that was used determines it.
  */
 function idsOf(measure: Measure | undefined, { definition, measure: name }: MeasureAnswer): Meaning['ids'] {
   const { description = '' } = (measure?.result ?? {}) as { description?: string };
@@ -87,13 +87,12 @@ function idsOf(measure: Measure | undefined, { definition, measure: name }: Meas
 }
 
 function Value({ value, meaning }: { value: unknown; meaning: Meaning }) {
-  if (value === null) return <p>Undefined here: the table, or the window of it, holds too little for this measure.</p>;
+  if (value === null) return <p>Undefined here: the table, or its window, holds too little for this measure.</p>;
   if (typeof value === 'number') return <p class="big-number">{numberText(value)}</p>;
   if (Array.isArray(value)) return <ListValue list={value} meaning={meaning} />;
   if (typeof value !== 'object') return <p>{String(value)}</p>;
   const entries = Object.entries(value);
-  if (entries.length === 0)
-    return <Empty title="Nothing to measure">The table, or the window of it, holds no edges.</Empty>;
+  if (entries.length === 0) return <Empty title="Nothing to measure">The table, or its window, holds no edges.</Empty>;
   const isMap = entries.every(([name, item]) => /^-?\d+$/.test(name) && (typeof item === 'number' || item === null));
   return isMap ? (
     <Bars entries={entries as [string, number | null][]} meaning={meaning} />
@@ -103,7 +102,7 @@ function Value({ value, meaning }: { value: unknown; meaning: Meaning }) {
 }
 
 function ListValue({ list, meaning }: { list: readonly unknown[]; meaning: Meaning }) {
-  if (list.length === 0) return <Empty title="None">Nothing in the table, or in the window of it, is like that.</Empty>;
+  if (list.length === 0) return <Empty title="None">Nothing in the table, or in its window, matches.</Empty>;
   if (isActivity(list)) return <Activity list={list} />;
   const shown = list.slice(0, MOST_SHOWN);
   return (

@@ -11,7 +11,7 @@ import '../style/views.css';
 import { MeasureResult } from './measure-result.tsx';
 import { type FieldTexts, type ObjectSchema, ParameterForm, valuesOf } from './parameter-form.tsx';
 
-/** The window of time above sets the first two, and `top` is another name of `limit`. */
+/** Not in the form: the window of time sets the first two, and `top` is another name of `limit`. */
 const ELSEWHERE = new Set(['start_ts', 'end_ts', 'top']);
 /** The limit if the user sets none, because few users want to see all entries at once. */
 const MOST_ENTRIES = '1000';
@@ -181,7 +181,7 @@ function isCutAt(result: unknown, limit: unknown, texts: FieldTexts): boolean {
 
 function parametersOf(schema: ObjectSchema, texts: FieldTexts): Record<string, unknown> {
   const window = timeWindow.value;
-  // A series over time is not limited: only its largest entries would not be a series.
+  // A series over time is not limited, because a limit would keep only the largest entries.
   const isCourse = schema.properties?.bucket_seconds !== undefined;
   const isCut = schema.properties?.top !== undefined && !isCourse && (texts.limit ?? '') === '';
   return {

@@ -20,7 +20,7 @@ export type FieldTexts = Readonly<Record<string, string>>;
 
 /**
  * Converts the texts of the fields to the types of the schema. Throws an Error with a message for
- * the user if a text does not have its type.
+ * the user if a text does not fit the type of its parameter.
  */
 export function valuesOf(schema: ObjectSchema, texts: FieldTexts): Record<string, unknown> {
   const values: Record<string, unknown> = {};
@@ -90,7 +90,7 @@ function Field({ name, schema, text, onChange }: FieldProps) {
       <label for={id}>{name}</label>
       {choices !== undefined ? (
         <select {...common} onChange={change}>
-          <option value="">{fallback === '' ? 'as by default' : `${fallback} (default)`}</option>
+          <option value="">{fallback === '' ? 'default' : `${fallback} (default)`}</option>
           {choices
             .filter((choice) => choice !== fallback)
             .map((choice) => (

@@ -25,7 +25,7 @@ export function CoursePanel({ moments }: { moments: readonly Moment[] }) {
     <section class="panel" aria-label="Load">
       <h2>Load while this view is open</h2>
       {rate === undefined || now === undefined ? (
-        <p class="quiet">A plot needs two looks; the second follows in a few seconds, or by Look again.</p>
+        <p class="quiet">A plot needs two looks; the second comes in a few seconds, or by Look again.</p>
       ) : (
         <div class="courses">
           <Course title={`Requests a second: ${numberText(rate)}`} x={rates.x} y={rates.y} label="Requests a second" />

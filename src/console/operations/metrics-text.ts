@@ -1,4 +1,4 @@
-// Parses the text of /metrics into samples, and computes quantiles of its histograms.
+// Parses the text of `/metrics` into samples, and computes quantiles of its histograms.
 
 export interface Sample {
   readonly name: string;

@@ -66,7 +66,7 @@ export function OperationsView() {
         </label>
         <a href="docs">API description</a>
       </div>
-      <Failure error={error} title="The service state is not available" />
+      <Failure error={error} title="The state of the service is unknown" />
       {look === undefined && error === undefined && <p class="waiting">Looking at the service ...</p>}
       {look !== undefined && (
         <>
@@ -185,7 +185,7 @@ function TableLogs({ wal, note, refusal, onCompact }: LogProps) {
           Compact all tables
         </button>
         <span class="quiet" aria-live="polite">
-          {note === '' ? 'Sorts what waits in the log into segments; takes a readwrite key.' : note}
+          {note === '' ? 'Moves edges from the log into segments; needs a readwrite key.' : note}
         </span>
       </div>
       <Failure error={refusal} title="Nothing was compacted" />

@@ -1,5 +1,5 @@
-// Determines which columns of a result hold times or members, and of which table. Uses the types in
-// the answer, or else the text of the statement.
+// Determines which columns of a result hold times or members, and the table of the members. Uses
+// the types in the answer or, if these are missing, the text of the statement.
 
 import { bare, patternsOf } from '../statement-words.ts';
 import type { Result } from './run-statement.ts';
@@ -16,7 +16,7 @@ const RENAMED = /(?:\bRETURN\s+(?:DISTINCT\s+)?|,\s*)(\w+)\s*\.\s*(\w+)\s+AS\s+(
 /** Matches `MIN(e.event_ts) AS first`. */
 const EXTREME = /\b(?:MIN|MAX)\s*\(\s*(\w+)\s*\.\s*(\w+)\s*\)\s+AS\s+(\w+)/gi;
 
-/** Returns the kinds by the names of the columns; other columns are absent. */
+/** Returns the kinds of the columns with times or members, by column name. */
 export function columnKinds({ statement, columns, types }: Pick<Result, 'statement' | 'columns' | 'types'>) {
   const tables = new Map(patternsOf(statement).map(({ alias, table }) => [alias, table]));
   const [firstTable] = tables.values();

@@ -4,8 +4,8 @@ import { bare } from '../statement-words.ts';
 import type { Result } from './run-statement.ts';
 
 /**
- * Built-in columns that many tables do not use. When the statement does not name columns, those of
- * them without a value are shown last.
+ * Built-in columns that many tables do not use. When the statement does not name columns, these are
+ * shown last if they contain no value.
  */
 const SELDOM_USED = /(^|\.)(weight|mean_dist_m|formation)$/;
 

@@ -2,7 +2,8 @@
 
 /**
  * Returns a line of CSV (RFC 4180). Lists are joined by spaces. A text that a spreadsheet would
- * take for a formula is preceded by an apostrophe. Null is an empty cell, an empty text two quotes.
+ * take for a formula is preceded by an apostrophe. Null becomes an empty cell, an empty text
+ * becomes two quotes.
  */
 export function csvLine(values: readonly unknown[]): string {
   return `${values.map(csvField).join(',')}\r\n`;

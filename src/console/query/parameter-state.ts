@@ -1,4 +1,4 @@
-// Keeps the texts in the fields of parameters, together with the statement, over reloads.
+// Keeps the texts in the fields of parameters, together with the statement, across reloads.
 
 import { storeDraft, storedDraft } from '../drafts.ts';
 import { effect, signal } from '../preact.ts';
@@ -14,7 +14,7 @@ export type ParameterFields = Readonly<Record<string, ParameterField>>;
 /** Fields by the names of the parameters; those of earlier statements are kept. */
 export const parameterFields = signal<ParameterFields>(storedFields());
 
-/** Returns the field. A parameter may have the name of a member that every object has. */
+/** Returns the field. Checks `hasOwn`, because a parameter may be called `constructor`. */
 export function fieldOf(name: string): ParameterField {
   return Object.hasOwn(parameterFields.value, name) ? parameterFields.value[name]! : { text: '' };
 }
@@ -28,7 +28,7 @@ function storedFields(): ParameterFields {
 }
 
 effect(() => {
-  // At the sign-out, so that no data of the user remains.
+  // Clears the fields when the user signs out, so that no data of the user remains.
   if (session.value === undefined) parameterFields.value = {};
   const fields = parameterFields.value;
   storeDraft('parameters', Object.keys(fields).length > 0 ? JSON.stringify(fields) : '');

@@ -1,5 +1,5 @@
-// Converts the texts in the fields of parameters to values. The kind of each is the one that the
-// user has chosen, or else follows from what the statement compares it with.
+// Converts the texts in the fields of parameters to values. The kind of a value is the one that the
+// user has chosen; if none is chosen, it is guessed from the statement.
 
 import type { Table } from '../../client/index.ts';
 import { kindOfType, type ValueKind } from '../../model/column-types.ts';
@@ -97,7 +97,10 @@ function anyIn(text: string): unknown {
 
 const OPERATOR = '(?:=|<>|!=|<=|>=|<|>)';
 
-/** Guesses the kind from what the statement compares the parameter with; else returns `any`. */
+/**
+ * Guesses the kind from the keyword, operator or column beside the parameter in the statement.
+ * Returns `any` if these do not determine it.
+ */
 export function kindIn(statement: string, name: string, tables: readonly Table[]): ParameterKind {
   const text = bare(statement);
   const parameter = `\\$${name}\\b`;

@@ -1,4 +1,5 @@
-// Shows the plan of the statement that was run and, on request, what each of its steps did in fact.
+// Shows the plan of the statement that was run. On request, runs it again and shows what each step
+// of the plan did.
 
 import { Failure } from '../failure.tsx';
 import { useEffect, useRef, useState } from '../preact.ts';

@@ -112,7 +112,7 @@ function tableOf(text: string): string | undefined {
   return tables.value.find(({ name }) => name.toLowerCase() === wanted)?.name;
 }
 
-/** Returns true when the statement queries the chosen table, so its window can restrict it. */
+/** Returns true when the statement queries the chosen table. The time window then applies to it. */
 export function asksChosenTable(): boolean {
   return tableOf(statement.value) === tableName.value;
 }
@@ -141,7 +141,7 @@ export function forgetResults(): void {
   chosen.value = 0;
 }
 
-/** Called at the sign-out, so that no data of the user remains. */
+/** Called when the user signs out, so that no data of the user remains. */
 export function forgetQuery(): void {
   running.value?.leaving.abort(new Error('Signed out.'));
   running.value = undefined;

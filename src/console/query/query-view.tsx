@@ -89,7 +89,7 @@ function runningText(): string {
   return count === 1 ? 'Running ...' : `Running ${at} of ${count} ...`;
 }
 
-/** Says why the statement, or one of several, was not run to its end. */
+/** Shows why the statement, or one of several, was not run to its end. */
 function WhyNot() {
   if (failed.value === undefined) return null;
   const { error, at, count, hasWritten } = failed.value;
@@ -105,8 +105,8 @@ function WhyNot() {
 
 /**
  * Changes the statement when another table or window is chosen, or when another view has written a
- * statement. A changed statement is run, and so is one whose data has changed meanwhile; statements
- * that write are not run without the user.
+ * statement. Runs a changed statement, and one whose data has changed meanwhile. Statements that
+ * write are run only by the user.
  */
 function useStatementSources(): void {
   const table = tableName.value;
@@ -121,7 +121,7 @@ function useStatementSources(): void {
     if (wanted !== undefined) {
       holdToWindow(wanted);
       wantedStatement.value = undefined;
-      // The statement may be from a link, so one that writes waits until the user has read it.
+      // The statement may come from a link. If it writes, the user must read it and run it.
       if (onlyReads(wanted)) void run();
     } else if (restored !== undefined) {
       followStatement(statement.value);
@@ -146,7 +146,7 @@ function useFault(error: unknown): Fault | undefined {
   return last.current.fault;
 }
 
-/** Returns a function that steps through the history. After its end is the unfinished statement. */
+/** Returns a function that steps through the history, which ends with the unfinished statement. */
 function useRecall(past: readonly string[]): (step: -1 | 1) => string | undefined {
   const place = useRef({ at: past.length, draft: '' });
   const shown = useRef(past);

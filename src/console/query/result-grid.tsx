@@ -44,14 +44,14 @@ export function Grid({ result, rows, first }: Props) {
   );
 }
 
-/** Says so if not all names of a table's nodes are shown. */
+/** Shows a note if not all names of a table's nodes are shown. */
 export function NamesNote({ result }: { result: Result }) {
   const tables = [...columnKinds(result).values()].flatMap(({ kind, table }) => (kind === 'members' ? [table] : []));
   const isCut = useNamesCut(tables[0] ?? '');
   if (!isCut) return null;
   return (
     <p class="quiet">
-      The names of {countText(MOST_NAMES, 'node')} of {tables[0]} are shown, those of the others by their numbers.
+      The names of {countText(MOST_NAMES, 'node')} of {tables[0]} are shown, the other nodes by their numbers.
     </p>
   );
 }

@@ -11,7 +11,7 @@ import { PAGE_ROWS, type Result, reachedLimit } from './run-statement.ts';
 interface Props {
   readonly result: Result;
   readonly onMore: () => Promise<void>;
-  /** `first` counts from 0 over the whole result. */
+  /** `first` is the index of the first of these rows in the whole result. */
   readonly children: (rows: readonly QueryRow[], first: number) => ComponentChildren;
 }
 

@@ -1,4 +1,4 @@
-// Runs one statement and fetches its rows page by page, only as far as they are looked at.
+// Runs one statement and fetches its rows page by page, as the user asks for them.
 
 import type { QueryRow } from '../../client/index.ts';
 import { client } from '../session.ts';
@@ -8,7 +8,7 @@ import { sessionFor, transaction, transactionFailed, transactionRan } from './tr
 
 export const PAGE_ROWS = 100;
 
-/** Number of rows to fetch at once when the rest cannot wait on the server. */
+/** Maximum number of rows to fetch when the rest cannot wait on the server. */
 export const MOST_UNHELD_ROWS = 10_000;
 
 export interface Result {
@@ -19,8 +19,8 @@ export interface Result {
   readonly parameters: Parameters;
   readonly columns: readonly string[];
   /**
-   * Types by the names of the columns, such as TIME and NODES; undefined when the answer lacks
-   * them.
+   * For each column name, its type, such as TIME or NODES; undefined when the answer lacks the
+   * types.
    */
   readonly types: Readonly<Record<string, string>> | undefined;
   /** All rows fetched so far. */
@@ -32,7 +32,7 @@ export interface Result {
   readonly elapsedMs: number;
   /** The plan, when the statement was an EXPLAIN or ANALYZE. */
   readonly plan: PlanRow | undefined;
-  /** Fetches the next page, and returns the result with its rows. */
+  /** Fetches the next page, and returns the result with the rows of that page added. */
   readonly more: () => Promise<Result>;
   /** Ends the request from which the rows are read. */
   readonly close: () => void;
@@ -44,10 +44,7 @@ export interface RunOptions {
   readonly parameters: Parameters;
   /** Stops the statement, here and on the server. */
   readonly signal: AbortSignal;
-  /**
-   * True when the rest of the rows may wait on the server; otherwise all that can be shown are
-   * fetched.
-   */
+  /** True when only the first page is fetched at once and the other rows may wait on the server. */
   readonly isHeld: boolean;
 }
 

@@ -3,9 +3,9 @@
 import { bare, isMatch } from '../statement-words.ts';
 
 /**
- * Returns the statements. Each is preceded by as many line ends and blanks as put it at its place
- * in the whole text. Lines and columns in errors of the server are therefore those of the whole
- * text. A text that contains only comments has no statement.
+ * Returns the statements. Each is preceded by line ends and blanks that keep its line and column,
+ * so that errors of the server refer to places in the whole text. A text that contains only
+ * comments has no statement.
  */
 export function statementsOf(text: string): string[] {
   const plain = bare(text);

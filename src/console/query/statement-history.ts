@@ -1,5 +1,5 @@
-// Keeps the statements of this tab, newest last. They are deleted with the tab or at the sign-out,
-// because they may contain data.
+// Keeps the statements of this tab, newest last. They are deleted when the tab is closed or the
+// user signs out, because they may contain data.
 
 import { type ReadonlySignal, signal } from '../preact.ts';
 

@@ -1,4 +1,4 @@
-// Says that a transaction is open, with buttons to commit it or roll it back.
+// Shows that a transaction is open, with buttons to commit it or roll it back.
 
 import '../style/views.css';
 import { run } from './run.ts';

@@ -18,7 +18,7 @@ export interface OpenTransaction {
 /** Undefined: each statement commits by itself. */
 export const transaction = signal<OpenTransaction | undefined>(undefined);
 
-/** The default of the service. */
+/** The default idle time of the service. */
 const IDLE_SECONDS = 30;
 
 /**
@@ -63,8 +63,8 @@ function open(idleSeconds: number): void {
 }
 
 /**
- * Ignores a value that is not plausible, because the clocks of the service and of this machine may
- * differ.
+ * Returns the idle time, or its default if the result is not plausible: the clocks of the service
+ * and of this machine may differ.
  */
 function idleSecondsOf(expiresAt: unknown): number {
   const seconds = typeof expiresAt === 'number' ? Math.floor(expiresAt - Date.now() / 1000) : 0;

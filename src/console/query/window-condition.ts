@@ -54,7 +54,7 @@ function inserted(statement: string, text: string, condition: string): string {
   return `${statement.slice(0, start)} ${condition} AND ${body}${breakOf(text, end)}${statement.slice(end)}`;
 }
 
-/** Keeps RETURN on a line of its own if it was on one. */
+/** Returns a line end if RETURN begins a line, otherwise a blank. */
 function breakOf(text: string, end: number): string {
   return /\n\s*$/.test(text.slice(0, end)) ? '\n' : ' ';
 }

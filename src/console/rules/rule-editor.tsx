@@ -106,7 +106,7 @@ function CheckNote({ check }: { check: Check }) {
     case 'waiting':
       return <p class="quiet">Checking ...</p>;
     case 'unreadable':
-      return <div class="note note-bad">Not valid JSON yet: {check.message}</div>;
+      return <div class="note note-bad">Not JSON yet: {check.message}</div>;
     case 'failed':
       return <Failure error={check.error} title="The rule could not be checked" />;
     case 'checked':

@@ -58,7 +58,10 @@ export function GraphQuery({ id, label }: { id: string; label: string }) {
   );
 }
 
-/** Returns a query for every member of an edge: the one with the label, else the first one. */
+/**
+ * Returns a query for all members of the edge that has the label, or of the first edge if none has
+ * it.
+ */
 function firstQuery(spec: Record<string, unknown>, label: string): string {
   const edges = Array.isArray(spec.edges)
     ? (spec.edges as { label: string; members: { name: string; node_label: string }[] }[])

@@ -56,7 +56,7 @@ export function VirtualView() {
       <section class="panel" aria-label="Virtual graphs">
         <h2>Virtual graphs</h2>
         <p class="quiet">
-          Files and databases that stay where they are, queried as hypergraphs. Files are below the folder
+          Files and databases that stay where they are, queried as hypergraphs. Files are below the folder set by
           HEDGEROW_VIRTUAL_ROOT; databases are named by HEDGEROW_VIRTUAL_DSN_ variables.
         </p>
         <GraphEntries graphs={graphs} onOpen={edit} onRemove={remove} />
@@ -144,7 +144,7 @@ async function storeSpec(text: string, graphs: GraphList): Promise<string> {
   try {
     spec = JSON.parse(text) as { id?: unknown };
   } catch (error) {
-    throw new Error(`The text is not valid JSON: ${(error as Error).message}`);
+    throw new Error(`A specification must be JSON: ${(error as Error).message}`);
   }
   const isKnown = typeof spec.id === 'string' && graphs.some(({ id }) => id === spec.id);
   const stored = isKnown ? await virtualGraphs.replace(String(spec.id), spec) : await virtualGraphs.create(spec);

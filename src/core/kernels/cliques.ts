@@ -16,7 +16,7 @@ import { Scratch } from '../scratch.ts';
 import { coreNumbers } from './cores.ts';
 
 export interface CliqueNumber {
-  /** Vertices of the largest clique found; 0 without vertices. */
+  /** Size of the largest clique found; 0 if the graph has no vertices. */
   value: number;
   /** Whether no larger clique exists. */
   exact: boolean;
@@ -29,11 +29,11 @@ export interface CliqueLimits {
   isOver: () => boolean;
 }
 
-/** Words of adjacency rows examined per step: about 5 ms. */
+/** Number of words of adjacency rows examined per step, which takes about 5 ms. */
 const STEP_WORDS = 3_000_000;
-/** Vertices scanned per step if there is no branching. */
+/** Number of vertices scanned per step if there is no branching. */
 const STEP_VERTICES = 20_000;
-/** Upper bound on the bytes of the search from one vertex. */
+/** Upper bound on the memory of the search from one vertex, in bytes. */
 const MOST_SEARCH_BYTES = 512 * 2 ** 20;
 const UNFINISHED = 0x8000_0000;
 
@@ -92,7 +92,7 @@ class CliqueSearch {
 
   /**
    * Returns the size of the largest clique formed by one vertex and some of `candidates`, which are
-   * its neighbours; returns `best` if none is larger.
+   * neighbours of this vertex; returns `best` if none is larger.
    */
   *among(candidates: Uint32Array, best: number, done: number, isOver: () => boolean): Steps<CliqueNumber> {
     const { core, starts, neighbours } = this.#graph;
@@ -127,8 +127,8 @@ class CliqueSearch {
 }
 
 /**
- * Returns the bytes of the bit matrix, of one stack frame per level (for at most k, k - 1, ...
- * candidates), and of one frame under construction.
+ * Returns the size in bytes of the bit matrix, of one stack frame per level (for at most k, k - 1,
+ * ... candidates), and of one frame under construction.
  */
 function searchBytes(matrix: number, k: number): number {
   const words = Math.ceil(k / 64);

@@ -19,7 +19,7 @@ import { Scratch } from '../scratch.ts';
 import { combinations, rowsOf, type SparseRows, stretches } from '../sparse-rows.ts';
 import { coreError, STATUS } from '../status.ts';
 
-/** Steps per call into the core; a step takes 2 to 10 ns. */
+/** Number of steps per call into the core; a step takes 2 to 10 ns. */
 const WORK = 1 << 18;
 const SLICE = 1 << 18;
 
@@ -116,7 +116,8 @@ function* byPairs(core: Core, sparse: SparseRows, parents: number): Steps<void> 
 }
 
 /**
- * Fields of the block of hg_components_subsets that the host sets before each call, as u32 indexes.
+ * Indexes, in u32, of the fields in the block of `hg_components_subsets` that the host sets before
+ * each call.
  */
 const BLOCK = { arena: 10, capacity: 11 } as const;
 

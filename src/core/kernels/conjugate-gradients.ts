@@ -22,10 +22,7 @@ export interface System {
  * b is not.
  */
 export const SINGULAR = -2;
-/**
- * If the squared residual divided by the squared b is above this, the residual is more than
- * rounding.
- */
+/** If |residual|^2 / |b|^2 is above this, the residual is more than rounding errors. */
 const ROUNDING_ENERGY = 1e-12;
 
 /**
@@ -45,7 +42,7 @@ export function* solve(system: System, b: number, x: number, most: number): Step
     if (energy === 0 || system.isSmall(residual)) return iteration;
     yield* system.apply(direction, product);
     const curvature = exports.hg_vector_dot(direction, product, size);
-    // Either the residual or A consists only of rounding errors.
+    // The residual consists only of rounding errors, or A does in this direction.
     if (!(curvature > 0)) return energy > first * ROUNDING_ENERGY ? SINGULAR : iteration;
     const step = energy / curvature;
     exports.hg_vector_mix(x, 1, direction, step, size);

@@ -22,7 +22,7 @@ import { Searcher, SOURCES_AT_ONCE } from './searches.ts';
 export interface Diameters {
   /**
    * Greatest distance within the largest component, or 0 if there are no vertices. Among equally
-   * large components, the one with the least id counts.
+   * large components, the one that contains the least id counts.
    */
   largest: number;
   /** Greatest distance within any component. */

@@ -3,9 +3,9 @@
 //
 // An edge is alive while at least m of its members remain, and the degree of a node is its number
 // of live edges. The node of least degree is always removed next. An edge that falls below m
-// members dies, which lowers the degree of its remaining members. The core number of a node is the
-// greatest degree that a node had at its removal, among the nodes removed up to and including this
-// one.
+// members dies, which lowers the degree of its remaining members. Take a node and all nodes that
+// were removed before it. The core number of the node is the greatest degree that any of these had
+// at its removal.
 //
 // Nodes are kept in bins by degree. A node whose degree falls is pushed into its new bin. Its old
 // entry stays in the old bin and is skipped when it is popped. The scan then steps back to the
@@ -29,7 +29,7 @@ export interface Hypercores {
 
 /**
  * Computes core numbers for the edges [from, to) with the minimum edge size m. If `distinct`, equal
- * member sets count as one edge. Cost: linear in the incidences, plus the bins.
+ * member sets count as one edge. Cost: linear in the number of incidences and the greatest degree.
  */
 export function hypercoreNumbers(
   { core, edgeStarts, edgeNodes }: Incidence,
@@ -76,14 +76,15 @@ function peeled(sets: readonly Uint32Array[], n: number, m: number): Uint32Array
       const lowered = leave(v, sets, edgesOf, remaining, degrees, left, m);
       for (const u of lowered) bins[degrees[u]!]!.push(u);
       const least = lowered.reduce((low, u) => Math.min(low, degrees[u]!), bin);
-      // The loop increments `bin`, so it continues one bin above this one.
+      // The inner loop continues with the lower bin. The outer loop then visits the bins above it
+      // again.
       if (least < bin) bin = least;
     }
   }
   return cores;
 }
 
-/** Removes a node from its edges; returns the nodes that lost a live edge by this. */
+/** Removes a node from its edges; returns the nodes that lost a live edge because of this. */
 function leave(
   v: number,
   sets: readonly Uint32Array[],

@@ -10,10 +10,10 @@
 //
 // where links(v, C) is the weight between v and C, volume(C) is the sum of the degrees in C without
 // v, and 2m is the sum of all degrees. Then each community becomes one vertex of a smaller graph.
-// Weights between two communities are added up, and the weights within one community become
-// `inner`. The total weight stays the same, and the degree of a new vertex is the sum of its
-// members' degrees. Therefore a gain on any level is a gain in the original graph. Levels are
-// repeated until nothing moves.
+// The weights between two communities are added up. The weights within a community become the
+// `inner` weight of its vertex. The total weight stays the same, and the degree of a new vertex is
+// the sum of its members' degrees. Therefore a gain on any level is a gain in the original graph.
+// Levels are repeated until nothing moves.
 //
 // Example: two triangles joined by one edge become two communities on the first level. Merging
 // these would lower modularity, so the second level moves nothing.
@@ -22,7 +22,7 @@ import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import type { Incidence } from '../incidence.ts';
 
-/** Arcs per step: about 5 ms. */
+/** Number of arcs per step, which takes about 5 ms. */
 const STEP_ARCS = 500_000;
 /** Minimum gain of a move, relative to the total weight. */
 const LEAST_GAIN = 1e-12;
@@ -30,7 +30,7 @@ const MOST_ROUNDS = 100;
 
 /**
  * A graph as sparse rows with weights. `inner` is the weight within each vertex: twice the weight
- * of its inner edges.
+ * of the edges between the original vertices that it stands for.
  */
 interface WeightedGraph {
   starts: Uint32Array;

@@ -7,7 +7,7 @@ import type { Incidence } from '../incidence.ts';
 import type { Core } from '../load.ts';
 import type { Scratch } from '../scratch.ts';
 
-/** Incidences or arcs per step: about 5 ms. */
+/** Number of incidences or arcs per step, which takes about 5 ms. */
 const STEP_ITEMS = 1_000_000;
 
 /**
@@ -101,7 +101,7 @@ export function tameFactor(values: Float64Array): number {
   return 2 ** (Math.min(MOST_EXPONENT, Math.max(-MOST_EXPONENT, exponent)) - exponent);
 }
 
-/** Returns f64[edges], owned by the caller. */
+/** Returns the weights of the edges, f64[edges], owned by the caller. */
 export function edgeWeights(incidence: Incidence, weight: EdgeWeight): Float64Array {
   if (weight === 'one') return new Float64Array(incidence.edges).fill(1);
   return weight === 'given' ? incidence.copyWeights() : incidence.copyMultiplicity();
@@ -114,8 +114,8 @@ function rateOf(rate: EdgeRate, size: number, weight: number): number {
 }
 
 /**
- * Returns `own`, the rate that each node has with itself, and `degrees`, the row sums, which
- * include `own` only if `lazy`.
+ * Returns `own`, the sum of the rates of each node's edges, and `degrees`, the row sums of S. These
+ * include `own`, which is the rate of a node with itself, only if `lazy` is true.
  */
 function rowSums(
   incidence: Incidence,
@@ -142,8 +142,8 @@ function rowSums(
 }
 
 /**
- * Returns the operator in which S is the adjacency matrix of the graph or, if `counted`, its
- * counts.
+ * Returns the operator in which S is the adjacency matrix of the graph or, if `counted` is true,
+ * the matrix of its counts.
  */
 export function graphOperator(graph: Graph, counted: boolean, scratch: Scratch): Operator {
   const { core, vertices, starts, neighbours } = graph;
@@ -167,8 +167,8 @@ export function graphOperator(graph: Graph, counted: boolean, scratch: Scratch):
 }
 
 /**
- * Returns f64[vertices]: the number of neighbours of each vertex or, if `counted`, the sum of their
- * counts.
+ * Returns f64[vertices]: the number of neighbours of each vertex or, if `counted` is true, the sum
+ * of the counts of its arcs.
  */
 export function graphDegrees(graph: Graph, counted: boolean): Float64Array {
   const { core, vertices } = graph;

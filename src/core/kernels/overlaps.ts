@@ -1,12 +1,12 @@
-// Computes overlaps of edges: how much pairs of edges have in common, and how many pairs of a
-// node's edges or of an edge's members are also joined elsewhere.
+// Computes overlaps of edges: how many members pairs of edges share, how many pairs of a node's
+// edges share another node too, and how many pairs of an edge's members are in another edge too.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import type { Incidence } from '../incidence.ts';
 import { Scratch } from '../scratch.ts';
 
-/** Incidences per step: about 5 ms. */
+/** Number of incidences per step, which takes about 5 ms. */
 const STEP_ITEMS = 1_000_000;
 /**
  * Maximum number of words, of 64 edges each, in which the edges of a node are processed at a time.
@@ -17,9 +17,11 @@ const BITS_BYTES = 32 * 2 ** 20;
 export interface OverlapSums {
   /** Number of pairs of edges that have a common member. */
   intersecting: number;
-  /** Sum of |A n B| / min(|A|, |B|) over these pairs (Szymkiewicz-Simpson). */
+  /**
+   * Sum over these pairs of the number of common members / the smaller size (Szymkiewicz-Simpson).
+   */
   simpson: number;
-  /** Sum of |A n B| / |A u B| over these pairs (Jaccard). */
+  /** Sum over these pairs of the number of common members / the size of the union (Jaccard). */
   jaccard: number;
 }
 
@@ -54,7 +56,7 @@ export function* overlapSums(incidence: Incidence): Steps<OverlapSums> {
   }
 }
 
-/** Returns f64[nodes]: how many pairs of a node's edges also share another node. */
+/** Returns f64[nodes]: how many pairs of a node's edges share another node too. */
 export function* sharingPairs(incidence: Incidence): Steps<Float64Array> {
   const { core, nodes, edgeStarts, edgeNodes, nodeStarts, nodeEdges } = incidence;
   const degrees = incidence.copyNodeDegrees();
@@ -109,8 +111,8 @@ function membersBesides({ core, nodes, edges, edgeStarts, edgeNodes }: Incidence
 }
 
 /**
- * Returns f64[edges]: how many pairs of an edge's members another edge contains too. `graph`: the
- * counted co-member graph of the same incidence.
+ * Returns f64[edges]: the number of pairs of an edge's members that another edge contains too.
+ * `graph`: the counted co-member graph of the same incidence.
  */
 export function* pairsAgain(incidence: Incidence, graph: Graph): Steps<Float64Array> {
   const { core, edges, edgeStarts, edgeNodes } = incidence;

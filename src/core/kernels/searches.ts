@@ -11,7 +11,7 @@ export const UNREACHED = 0xffff_ffff;
 /** Number of sources per combined search. */
 export const SOURCES_AT_ONCE = 256;
 
-/** Arcs per step: about 5 ms. */
+/** Number of arcs per step, which takes about 5 ms. */
 const STEP_ARCS = 2_000_000;
 
 /**
@@ -69,7 +69,10 @@ export function distancesFrom(graph: Graph, source: number): Uint32Array {
   }
 }
 
-/** Calls `visit` for every source in order. The views are valid only during the call. */
+/**
+ * Searches from every vertex in turn, and calls `visit` for each search. The views are valid only
+ * during the call.
+ */
 export function* searchFromAll(graph: Graph, visit: (source: number, search: Search) => void): Steps<void> {
   const searcher = new Searcher(graph);
   try {
@@ -82,7 +85,7 @@ export function* searchFromAll(graph: Graph, visit: (source: number, search: Sea
   }
 }
 
-/** Sums over the distances of every vertex, arrays of [vertices]. */
+/** Sums over the distances of every vertex. Each array has one entry per vertex. */
 export interface DistanceSums {
   /** Number of other vertices that the vertex reaches. */
   reached: Uint32Array;

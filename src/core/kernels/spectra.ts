@@ -22,7 +22,7 @@ const SMALL_RESIDUAL = 1e-9;
 const MOST_INVERSE = 1e15;
 
 /**
- * Returns the second smallest eigenvalue, for a connected S with at least two nodes. The
+ * Returns the second smallest eigenvalue, for a connected graph S with at least two nodes. The
  * eigenvector of eigenvalue 0 is known and is projected out (Lanczos 1950, with full
  * reorthogonalisation; Parlett 1980). Deterministic.
  */
@@ -95,7 +95,7 @@ class Space {
   }
 
   /**
-   * Removes the components of x along these unit vectors. Does so twice, because one round leaves
+   * Removes the components of x along the vectors `units`. Does so twice, because one round leaves
    * rounding errors ("twice is enough").
    */
   orthogonalize(x: number, units: readonly number[]): void {
@@ -149,7 +149,7 @@ function* lanczos(space: Space): Steps<number> {
     const next = space.vector();
     if (!(yield* space.invert(basis[k]!, next))) return 0;
     const inverse = space.dot(basis[k]!, next);
-    // The least eigenvalue is at most the reciprocal of `inverse`, so it is below rounding.
+    // The eigenvalue is at most 1 / `inverse`, so it is 0 except for rounding.
     if (!(inverse < MOST_INVERSE)) return 0;
     diagonal.push(inverse);
     space.orthogonalize(next, [space.nullVector, ...basis]);
@@ -180,7 +180,10 @@ function startVector(space: Space): number {
   return start;
 }
 
-/** Returns the Rayleigh quotient of the Ritz vector. Its error is of second order. */
+/**
+ * Returns the Rayleigh quotient of the Ritz vector. The error of the quotient is of second order in
+ * the error of the vector.
+ */
 function* quotient(space: Space, basis: readonly number[], ritz: readonly number[]): Steps<number> {
   const x = space.vector();
   for (const [i, factor] of ritz.entries()) space.add(x, basis[i]!, factor);

@@ -1,11 +1,11 @@
 // Computes the local clustering of a graph: the share of the pairs of a vertex's neighbours that
-// are themselves adjacent.
+// are adjacent to each other.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import { Scratch } from '../scratch.ts';
 
-/** Arcs per step: about 5 ms. */
+/** Number of arcs per step, which takes about 5 ms. */
 const STEP_ARCS = 2_000_000;
 
 /** Returns f64[vertices]: the number of triangles that contain each vertex. */

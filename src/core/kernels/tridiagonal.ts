@@ -22,7 +22,7 @@ export function eigenPairs(diagonal: readonly number[], off: readonly number[]):
     for (let round = 0; ; round++) {
       const high = firstSplit(values, beside, low);
       if (high === low) break;
-      if (round === 60) throw new Error('an eigenvalue of a tridiagonal matrix does not settle');
+      if (round === 60) throw new Error('an eigenvalue of a tridiagonal matrix does not converge');
       sweep(values, beside, vectors, low, high);
     }
   }
@@ -30,8 +30,8 @@ export function eigenPairs(diagonal: readonly number[], off: readonly number[]):
 }
 
 /**
- * Returns the end of the block that starts at `low`: the off-diagonal entry after the block is
- * negligible.
+ * Returns the last index of the block that starts at `low`. A block ends where the next
+ * off-diagonal entry is negligible, or at the end of the matrix.
  */
 function firstSplit(values: number[], beside: number[], low: number): number {
   let at = low;

@@ -34,10 +34,10 @@ export interface PageRank {
  * Schoelkopf 2006), where P contains the transition probabilities of the walk.
  *
  * All these walks are reversible. Therefore x = D^1/2 y, where y solves the symmetric positive
- * definite system (I - alpha N) y = D^-1/2 b with b = (1 - alpha) / n. Conjugate gradients need a
- * fifth of the rounds of power iteration. The probability at a node that the walk cannot leave is
- * spread evenly over all nodes. This multiplies b by a factor, which the final scaling to a sum of
- * 1 removes. `graph`: the co-member graph, which only the walk `clique` needs.
+ * definite system (I - alpha N) y = D^-1/2 b with b = (1 - alpha) / n. Conjugate gradients need
+ * about a fifth of the rounds that power iteration needs. The probability at a node that the walk
+ * cannot leave is spread evenly over all nodes. This multiplies b by a factor, which the final
+ * scaling to a sum of 1 removes. `graph`: the co-member graph, which only the walk `clique` needs.
  */
 export function* pageRank(incidence: Incidence, graph: Graph | null, options: PageRankOptions): Steps<PageRank> {
   const scratch = new Scratch(incidence.core);
@@ -78,7 +78,7 @@ function* ranked(
   const vector = () => scratch.zeroed(size * 8);
   const [b, y, roots] = [vector(), vector(), vector()];
   const work = [vector(), vector(), vector()] as const;
-  // Where D is 0, the node is isolated and any scale is correct.
+  // A node with D = 0 is isolated, and any scale is correct for it.
   const scale = degrees.map((degree) => (degree > 0 ? Math.sqrt(degree) : 1));
   core.memory.numbers.set(scale, roots / 8);
   core.memory.numbers.set(

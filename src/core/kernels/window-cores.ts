@@ -4,12 +4,12 @@ import type { Steps } from '../../schedule/steps.ts';
 import type { Incidence } from '../incidence.ts';
 import { Scratch } from '../scratch.ts';
 
-/** Incidences per step: about 5 ms. */
+/** Number of incidences per step, which takes about 5 ms. */
 const STEP_ITEMS = 200_000;
 
 /**
- * The nodes of a window, and their core numbers in it. Views that are valid until the next call
- * into the core.
+ * The nodes of a window, and their core numbers in it. The arrays are views that are valid until
+ * the next call into the core.
  */
 export interface WindowCores {
   nodes: Uint32Array;
@@ -53,7 +53,10 @@ export function* windowCores(
   }
 }
 
-/** Returns the sizes of the buffers for the largest window: members, and bytes of scratch. */
+/**
+ * Returns the sizes of the buffers that fit every window: `members` in entries, and the scratch
+ * memory in bytes.
+ */
 function roomOf({ core, edgeStarts }: Incidence, bounds: Uint32Array): { members: number; bytes: number } {
   const { words } = core.memory;
   let members = 0;

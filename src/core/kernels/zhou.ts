@@ -7,15 +7,15 @@ import type { Incidence } from '../incidence.ts';
 import { Scratch } from '../scratch.ts';
 
 /**
- * Bytes of the buffer for bits of edge ranges. With a larger buffer, a range no longer fits into
- * the processor's cache.
+ * Usual size in bytes of the buffer for the bits of a range of edges. A range that filled a larger
+ * buffer would not fit into the processor's cache.
  */
 const BITS_BYTES = 32 * 2 ** 20;
-/** Up to this many nodes, adjacency is kept in a bit matrix (2 MB). */
+/** With at most this many nodes, adjacency is kept in a bit matrix (2 MB). */
 const MOST_MATRIX_NODES = 4096;
 /**
- * Index of the block's field CURSORS, the place of each node in its edges during the pass over
- * pairs.
+ * Index of the field CURSORS in the block. During the pass over pairs, a cursor is a node's current
+ * place in the list of its edges.
  */
 const FIRST_OF_PAIRS = 13;
 /** Approximate number of incidences, arcs and pairs per step. */

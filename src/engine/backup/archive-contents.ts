@@ -13,7 +13,7 @@ import { ABOUT_NAME, MANIFEST_NAME, SUMS_NAME } from './archive-names.ts';
 import type { PinnedFile, PinnedState } from './pinned-state.ts';
 import type { TarFile } from './tar.ts';
 
-/** Bytes read, hashed and passed on per step, without a pause. */
+/** Number of bytes read, hashed and passed on in one step, without a pause. */
 const PIECE_BYTES = 2 ** 17;
 /** Directory of the log inside the archive. */
 const LOG_DIR = 'log';

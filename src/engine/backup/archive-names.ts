@@ -1,4 +1,4 @@
-// Names used in backups: the name of the file itself, and those of the entries it may contain.
+// Names used in backups: the name of the file, and the names of the entries that it may contain.
 
 import { segmentName } from '../table/segment-file.ts';
 

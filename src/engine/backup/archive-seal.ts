@@ -3,8 +3,8 @@
 //
 // gzip itself does not detect all changed bytes (its header has no checksum, stored blocks have
 // padding), nor that whole members are missing at the end. The seal covers every byte of the file,
-// and a truncated file is detected at once because it has no seal. Other programs read the seal as
-// an ordinary empty member.
+// and a truncated file is detected immediately because it has no seal. Other programs read the seal
+// as an ordinary empty member.
 
 import { assert } from '../../assert.ts';
 

@@ -31,8 +31,8 @@ export interface ArchiveOptions {
 
 /**
  * Writes the archive; resolves with the size of the file once it is durable under its final name.
- * Rejects with `backup_exists`, `disk_full` or the error of `files`; then no file is left under
- * either name.
+ * Rejects with `backup_exists`, `disk_full` or the error of `files`. If it rejects, no file is left
+ * under either name.
  */
 export async function writeArchive(options: ArchiveOptions): Promise<number> {
   const { fs, dir } = options;
@@ -116,7 +116,7 @@ export function writeFailure(error: unknown, path: string): unknown {
   const code = (error as { code?: unknown } | null)?.code;
   const cause = { cause: error };
   if (FULL.includes(code)) {
-    const detail = `There is no space left to write ${path}; nothing of it was left. Free space or name another directory.`;
+    const detail = `There is no space left to write ${path}; no part of it was kept. Free space or name another directory.`;
     return new HedgerowError('disk_full', detail, cause);
   }
   if (NOT_WRITABLE.includes(code)) {
@@ -124,7 +124,7 @@ export function writeFailure(error: unknown, path: string): unknown {
     return new HedgerowError('internal', detail, cause);
   }
   if (code === 'EIO' || (error instanceof Error && error.message.startsWith('short write'))) {
-    const detail = `${path} could not be written whole (${(error as Error).message}); nothing of it was left. Check the disk, then try again.`;
+    const detail = `${path} could not be written whole (${(error as Error).message}); no part of it was kept. Check the disk, then try again.`;
     return new HedgerowError('disk_failed', detail, cause);
   }
   return error;

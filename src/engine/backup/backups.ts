@@ -59,8 +59,8 @@ export class Backups {
   /**
    * Writes a backup; resolves when it is durable. Rejects with `backup_exists`, `disk_full`,
    * `table_corrupt`, `conflict` (a table has held operations), `corrupt`, `log_failed`,
-   * `invalid_input` (the directory belongs to the database itself) or `draining`. Then no part of
-   * the backup is left.
+   * `invalid_input` (the directory belongs to the database itself) or `draining`. If it rejects, no
+   * part of the backup is left.
    */
   run(options: BackupOptions): Promise<BackupResult> {
     return this.#mutex.run(async () => {

@@ -62,7 +62,8 @@ class Contents {
       if (!listed.has(name)) throw noBackup(`${SUMS_NAME} does not list ${name}`);
       if (listed.get(name) !== sum) throw noBackup(`the sum of ${name} is not the one that ${SUMS_NAME} lists`);
     }
-    for (const name of listed.keys()) if (!this.#found.has(name)) throw noBackup(`${name} is listed, but not in it`);
+    for (const name of listed.keys())
+      if (!this.#found.has(name)) throw noBackup(`${name} is listed, but missing from the file`);
     const sums = new Map(this.#found);
     sums.delete(ABOUT_NAME);
     return { facts: this.#facts, sums };

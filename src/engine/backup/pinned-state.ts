@@ -74,7 +74,7 @@ export async function pinState({ fs, dir, crc32c, committer, tables }: PinOption
     if (table.held.length === 0) continue;
     throw new HedgerowError(
       'conflict',
-      `Table ${table.name} was corrupt, and has operations beside its segments and the log. Compact it, then back up again.`,
+      `Table ${table.name} was corrupt, and has operations that are neither in its segments nor in the log. Compact it, then back up again.`,
     );
   }
   const path = manifestPath(dir);

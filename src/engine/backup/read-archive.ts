@@ -74,7 +74,7 @@ function readSeal(handle: FileHandle): { packedBytes: number; sum: string } {
   const seal = new Uint8Array(SEAL_BYTES);
   if (packedBytes > 0) readFully(handle, seal, packedBytes);
   const sum = sealedSum(seal);
-  if (sum === null) throw noBackup('it does not end as a backup does: it is cut off, or no backup');
+  if (sum === null) throw noBackup('it does not end as a backup does: it is truncated, or it is not a backup');
   return { packedBytes, sum };
 }
 

@@ -47,8 +47,8 @@ interface Place {
 
 const TEMPORARY = '.restoring';
 /**
- * Entries that a directory may have and still count as empty: those that file systems create, and
- * the remains of a restore that was killed (its lock must not be held any more).
+ * Entries that a directory may have and still count as empty: one that file systems create, and
+ * the remains of a restore that was killed (if no process holds its lock any more).
  */
 const NO_CONTENT: readonly string[] = ['lost+found', TEMPORARY];
 /**
@@ -61,7 +61,7 @@ const ORDER = ['log', 'tables', 'replays', 'manifest'];
 /** Number of times that the backup file is read before the verification. */
 const READINGS = 2;
 
-/** Restores a backup. Rejects with the reason if that fails; then no files are left. */
+/** Restores a backup. If that fails, rejects with the reason and leaves no files. */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
   const { fs } = options;
   const place = await takePlace(fs, options.dir);
@@ -150,10 +150,10 @@ async function verify(options: RestoreOptions, { temporary }: Place, { facts }: 
   const [problem] = report.problems;
   if (problem !== undefined) throw noBackup(`${problem.file} at offset ${problem.offset}: ${problem.what}`);
   if (report.log.head_lsn !== facts.lsn)
-    throw noBackup(`its log ends with LSN ${report.log.head_lsn}, but it says to hold LSN ${facts.lsn}`);
+    throw noBackup(`its log ends with LSN ${report.log.head_lsn}, but its description names LSN ${facts.lsn}`);
   const names = report.tables.map((table) => table.name);
   if (JSON.stringify(names) !== JSON.stringify([...facts.tables].sort()))
-    throw noBackup(`it holds the tables ${names.join(', ')}, but says to hold ${facts.tables.join(', ')}`);
+    throw noBackup(`it holds the tables ${names.join(', ')}, but its description names ${facts.tables.join(', ')}`);
 }
 
 /**

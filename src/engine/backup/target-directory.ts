@@ -41,8 +41,8 @@ function checkLink(fs: Looks, path: string, realRoot: string): void {
   } catch {
     throw refused('contains a link that leads nowhere');
   }
-  if (!isInside(real, realRoot)) throw refused('contains a link that leads out of the backup root');
-  if (fs.kindOf(real) !== 'directory') throw refused('contains a link to something that is not a directory');
+  if (!isInside(real, realRoot)) throw refused('goes over a link that leads out of the backup root');
+  if (fs.kindOf(real) !== 'directory') throw refused('goes over a link to something other than a directory');
 }
 
 function refused(msg: string): HedgerowError {

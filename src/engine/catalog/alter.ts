@@ -18,7 +18,7 @@ import type { TableDefinition } from './catalog.ts';
 import type { ShapeChange } from './changes.ts';
 
 export type AlterAction =
-  /** Existing rows, and later rows that omit the column, have the column's default, or null. */
+  /** Rows without a value for the column, old and new, get its default, or null if it has none. */
   | { kind: 'addColumn'; column: ColumnDefinition }
   /** Drops the column's index too. */
   | { kind: 'dropColumn'; column: string }
@@ -66,7 +66,7 @@ function newColumn(definition: TableDefinition, wanted: ColumnDefinition): Colum
   if (definition.nextColumnId > LAST_COLUMN_ID)
     throw new HedgerowError(
       'invalid_input',
-      `Table ${definition.name} has had as many columns as one can have; copy it to a new table.`,
+      `Table ${definition.name} has had as many columns in total as a table can have; copy it to a new table.`,
     );
   return column!;
 }

@@ -37,15 +37,15 @@ export class Ddl {
   }
 
   /**
-   * Logs the changes and their stored answer as one frame, and applies the changes when the frame
-   * is durable. The caller must hold the mutex, except before any other work has started.
+   * Logs the changes, and the answer to store with them if any, as one frame. Applies the changes
+   * when the frame is durable. The caller must hold the mutex, except before any other work starts.
    */
   async change(changes: readonly CatalogChange[], entry?: AnswerToKeep): Promise<void> {
     const { context, tables } = this.#options;
     const { committer } = context;
     const runs = changes.flatMap((change) => singleRun(OPERATION.catalog, Buffer.from(JSON.stringify(change))));
     // On a full disk, dropping a table or setting a threshold can free space, so these changes may
-    // use the reserved room of the log.
+    // use the reserved space of the log.
     const urgent = changes.every(({ op }) => op === 'drop_table' || op === 'set_threshold');
     let lsn = 0;
     const apply = (firstLsn: number) => {

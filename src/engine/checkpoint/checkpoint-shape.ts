@@ -1,5 +1,5 @@
-// Checks the shape of the manifest's document. The checksum was verified before, so a mismatch
-// means that another program wrote the document or that there is a defect in this one.
+// Checks the shape of the manifest's document. The checksum was verified before, so a wrong shape
+// means that another program wrote the document or that this program has a defect.
 
 import { COLUMN_TYPE_NAMES } from '../../model/column-types.ts';
 import { isOption, OPTION_NAMES, TABLE_OPTIONS, type TableOption } from '../../model/options.ts';

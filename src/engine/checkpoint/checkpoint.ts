@@ -17,13 +17,13 @@ export interface CheckpointTable {
   nextSegment: number;
   segments: SegmentEntry[];
   /**
-   * Files with operations that were copied out of the log while the table was corrupt, and that are
-   * in no segment (held-operations.ts). Oldest first; absent if there are none.
+   * Files with operations that were copied out of the log while the table was corrupt, and are in
+   * no segment yet (held-operations.ts). Oldest file first; absent if there are none.
    */
   held?: readonly HeldEntry[];
   /**
    * Number of compactions that dropped live rows (TTL); absent if there were none. The log does not
-   * record such drops, so this number distinguishes the states before and after.
+   * record such drops, so this number distinguishes the states before and after one.
    */
   expirations?: number;
 }

@@ -50,8 +50,9 @@ export class Checkpointer {
   #dropped: Table[] = [];
   #installing = false;
   /**
-   * LSN of the manifest found at open. The catalog and the documents of that manifest are loaded
-   * before the replay, while the replay itself may begin below this LSN.
+   * LSN of the manifest found at open. Its catalog and documents are loaded before the replay. The
+   * replay may begin at a lower LSN, but no manifest installed during the replay may have a lower
+   * LSN than this.
    */
   foundLsn = 0;
 
@@ -107,7 +108,7 @@ export class Checkpointer {
     try {
       await reserve.use(() => this.install([]));
     } catch (error) {
-      notice?.('a table was dropped, but no manifest can be written now; its files go with the next one', {
+      notice?.('a table was dropped, but no manifest can be written now; its files are removed with the next one', {
         table: table.name,
         detail: (error as Error).message,
       });
@@ -191,8 +192,7 @@ export class Checkpointer {
       const text = await this.#text.tables([...tables.all()], changed);
       const head = { lsn, nextTableId, documents: stored, replays: await replays.write(lsn) };
       const pieces = documentOf(head, text.pieces);
-      // Another process may have taken over during the pauses; then its manifest must not be
-      // replaced.
+      // If another process has taken over during the pauses, its manifest must not be replaced.
       committer.log.assertOwner();
       await installManifestText(fs, dir, crc32c, pieces, pause);
       const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);

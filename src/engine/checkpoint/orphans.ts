@@ -19,7 +19,7 @@ export interface Orphans {
 
 /**
  * Returns the segment files that belong to no table. Searches the directories of all table ids ever
- * assigned, including those of dropped tables. `checkpoint`: the manifest found at open.
+ * assigned, including those of dropped tables. `checkpoint` is the manifest found at open.
  */
 export function findOrphans(
   fs: Fs,

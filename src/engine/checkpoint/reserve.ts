@@ -1,5 +1,5 @@
 // The reserve: a file of zeros in the data directory. It is deleted to make room when the disk is
-// full and a DROP or a compaction with a TTL is requested, because these will free more space.
+// full and a DROP or a compaction with a TTL is requested, because these operations free space.
 //
 // The file is created in the background after a manifest is installed. If it was deleted, it is
 // created again in the same way when there is room.
@@ -18,7 +18,7 @@ export class Reserve {
   #isMaking = false;
   #closed = false;
 
-  /** `leastBytes` 0: no reserve. */
+  /** If `leastBytes` is 0, there is no reserve. */
   constructor(fs: Fs, path: string, leastBytes: number) {
     this.#fs = fs;
     this.#path = path;

@@ -2,7 +2,7 @@
 // waiting commits when their LSN is durable. From that moment on readers see them.
 //
 // Life of a commit: `write(stage)` runs `stage`, which validates, reserves memory and calls
-// `commit()`, all in one event loop turn. `commit()` appends the frame to the log and at once
+// `commit()`, all in one event loop turn. `commit()` appends the frame to the log and immediately
 // applies it to the memtables, under LSNs that no reader sees yet. The log writes and syncs frames
 // in groups and calls `onDurable` once per group (with durability `async`: after the write, before
 // the sync): `visibleLsn` advances, and the promises of all commits up to it resolve. A frame that
@@ -14,8 +14,8 @@
 // Invariants: the memory that a frame needs is reserved before the frame is appended, so that
 // nothing can throw between the append and the end of applying. If applying throws nevertheless,
 // memory no longer matches the log: the frame never becomes visible, and writes are refused until a
-// restart replays the log. Otherwise the next compaction could install a manifest that claims rows
-// which no segment contains.
+// restart replays the log. If writes continued, the next compaction could install a manifest that
+// claims rows which no segment contains.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -30,8 +30,8 @@ interface CommitOptions {
   apply?: ((firstLsn: number) => void) | undefined;
   visible?: (() => void) | undefined;
   /**
-   * Whether the frame may use the last room of the log, which is reserved for operations that free
-   * space.
+   * Whether the frame may use the space of the log that is reserved for operations that lead to
+   * free disk space.
    */
   urgent?: boolean;
 }
@@ -86,7 +86,7 @@ export class Committer {
   failed: HedgerowError | null = null;
   /**
    * During replay: the LSN reached so far, which counts as the head of the log, because a
-   * compaction during replay must not claim more than that. Otherwise null.
+   * compaction during replay must not claim more than that. Null when there is no replay.
    */
   replayedLsn: number | null = null;
   /** Resolves when the current exclusive writer ends; undefined if there is none. */
@@ -174,7 +174,7 @@ export class Committer {
     this.#tornLsn = Math.min(this.#tornLsn, lsn);
     const error = new HedgerowError(
       'log_failed',
-      `A commit is in the log, but could not be applied in memory (${(cause as Error).message}). Reads go on, writes are refused. Restart: the log is whole.`,
+      `A commit is in the log, but could not be applied in memory (${(cause as Error).message}). Reads go on, writes are refused. Restart: the log is complete.`,
       { cause },
     );
     this.refuse(error);
@@ -193,9 +193,9 @@ export class Committer {
   /**
    * Runs `stage`, which plans a frame and calls `commit` in one event loop turn. If there is an
    * exclusive writer or other writes are queued, `stage` is queued and runs in call order;
-   * otherwise it runs at once. If `commit` finds no room in the log, `stage` runs again from its
-   * beginning once there is room. Fails with the error of `stage` or with `disk_full`; then nothing
-   * was changed.
+   * otherwise it runs immediately. If `commit` finds no room in the log, `stage` runs again from
+   * its beginning once there is room. If `write` fails (with the error of `stage` or with
+   * `disk_full`), nothing was changed.
    */
   write<T>(stage: () => T): T | Promise<T> {
     if (this.#alone !== undefined || this.#queued > 0) return this.#enqueue(() => this.#writeLater(stage, undefined));
@@ -265,8 +265,8 @@ export class Committer {
    * Appends one frame and applies it with `apply`, which gets the LSN of the frame's first
    * operation and must not fail. Call `commit` only from a `stage` of `write`, after reserving all
    * memory that `apply` needs. `entry`, the stored answer to the frame's operations, becomes one
-   * more operation at the end of the frame. `visible` runs when the frame becomes visible. Throws
-   * if the log does not accept the frame; then nothing was changed.
+   * more operation at the end of the frame. `visible` runs when the frame becomes visible. If the
+   * log does not accept the frame, throws without having changed anything.
    */
   commit(
     operations: number,
@@ -299,8 +299,8 @@ export class Committer {
 
   /**
    * Resolves when `lsn`, which was just appended, is durable; rejects if the log fails first.
-   * `apply` runs at the moment the LSN becomes visible, so no reader sees the LSN without its
-   * effect.
+   * `apply` runs at the moment the LSN becomes visible, so no reader sees the LSN without the
+   * effect of `apply`.
    */
   durable(lsn: number, apply?: () => void): Promise<void> {
     assert(lsn > this.visibleLsn, 'an LSN is waited for before it is visible');

@@ -56,7 +56,7 @@ export class LsnWaits {
   }
 
   /**
-   * Resolves all waits with false, and later ones at once, because no further LSN will be reached.
+   * Resolves all waits, now and in future, with false, because no further LSN will be reached.
    */
   end(): void {
     this.#ended = true;
@@ -79,7 +79,7 @@ export class LsnWaits {
   }
 
   #expire(deadlineUs: number): void {
-    // A timer with an earlier deadline has replaced this one; when that one expires, it arms the
+    // A timer with an earlier deadline has replaced this one. When that timer expires, it arms the
     // next.
     if (deadlineUs !== this.#timerUs) return;
     this.#timerUs = Infinity;

@@ -44,10 +44,13 @@ export interface ChooseInput {
   newRowsBehind: number;
   /** Total number of new rows; used only if there is no segment. */
   totalNewRows: number;
-  /** Rows with a smaller time expire (TTL); -Infinity: none. */
+  /** Rows with a smaller time expire (TTL). If it is -Infinity, no rows expire. */
   cutoffTs: number;
   maxRows: number;
-  /** Maximum bytes of records in a new segment; its file is about as large, or smaller. */
+  /**
+   * Maximum total size in bytes of the records in a new segment. Its file is about as large, or
+   * smaller.
+   */
   maxBytes?: number;
 }
 
@@ -58,12 +61,12 @@ export interface ChooseInput {
 export interface Stretch {
   from: number;
   to: number;
-  /** Key range [lower, upper) of the new rows to merge in; undefined: unbounded. */
+  /** Key range [lower, upper) of the new rows to merge in. An undefined bound is no limit. */
   lower: RowKey | undefined;
   upper: RowKey | undefined;
   /**
    * Whether to fill files completely and leave the remainder in the last one, which suits rows that
-   * arrive in time order. Otherwise the rows are split into equal files.
+   * arrive in time order. If false, the rows are divided equally among the files.
    */
   append: boolean;
 }

@@ -1,6 +1,6 @@
 // Compacts one table: freezes its memtables, chooses the stretches of segments to rewrite
-// (choose.ts), and has both merged into new segments. Once a manifest lists the new segments,
-// readers get a new version of the table.
+// (choose.ts), and merges memtables and stretches into new segments. Once a manifest lists the new
+// segments, readers get a new version of the table.
 //
 // Reads and writes continue throughout. Installing the manifest is the only commit point: before it
 // nothing has changed, after it everything has. One manifest may cover several tables, so a
@@ -47,7 +47,7 @@ export interface CompactionOptions extends MergeLimits {
  */
 export interface PreparedTable {
   changed: ChangedTable;
-  /** Total bytes of the new files. */
+  /** Total size of the new files in bytes. */
   newBytes: number;
   /** Makes readers see the new segments. Call this when the manifest with `changed` is durable. */
   finish: () => TableCompaction;
@@ -83,8 +83,8 @@ export function needsCompaction(table: Table, cutoffTs: number, alsoIndexed?: nu
  */
 export async function prepareTable(table: Table, options: CompactionOptions): Promise<PreparedTable> {
   const { committer } = table.context;
-  // While an exclusive writer applies a frame in slices, the memtables contain only a part of it,
-  // although all of it is in the log.
+  // While an exclusive writer applies a frame in slices, the memtables contain only a part of the
+  // frame, although the whole frame is in the log.
   while (committer.isTaken) await committer.free();
   table.assertUsable();
   assert(table.compacting === undefined, 'a table is compacted once at a time');

@@ -11,8 +11,8 @@ import { compactionError, isInDoubt } from './failure.ts';
 import type { CompactionRunner } from './work.ts';
 
 /**
- * A group of tables that share one manifest ends at this number of tables or, if that is reached
- * first, at this many bytes of new segments.
+ * A group of tables that share one manifest ends when it has this many tables, or new segments of
+ * this total size.
  */
 const GROUP_TABLES = 1000;
 const GROUP_BYTES = 256 * 2 ** 20;
@@ -25,7 +25,9 @@ export interface CompactorOptions {
   runner: CompactionRunner;
   /** Maximum rows per segment; segments of large rows contain fewer. */
   maxRows: number;
-  /** Maximum bytes of records per segment, and per step of a merge; default 16 MB. */
+  /**
+   * Maximum total size in bytes of the records per segment, and per step of a merge; default 16 MB.
+   */
   maxBytes?: number | undefined;
   /** Creates the core instance that reads the headers of new segments; called once. */
   instantiate: () => Core;
@@ -56,7 +58,7 @@ export class Compactor {
   readonly #options: CompactorOptions;
   readonly #maxBytes: number;
   #scratch: Core | undefined;
-  /** Number of compactions of a table that succeeded. */
+  /** Number of successful compactions of single tables. */
   finished = 0;
   /** Number of compactions waiting for the mutex. */
   queued = 0;
@@ -224,13 +226,13 @@ export class Compactor {
 }
 
 /**
- * Default limit for the bytes of records in a segment. There is a limit because a segment is built
- * in memory, which takes several times its size.
+ * Default for the maximum total size of the records in a segment. There is a maximum because a
+ * segment is built in memory, which takes several times its size.
  */
 const FILE_BYTES = 16 * 2 ** 20;
 /**
- * The row limit is chosen so that a segment has about SEGMENT_BYTES, but not below LEAST_ROWS;
- * FILE_BYTES limits it in any case.
+ * The maximum number of rows is chosen so that a segment has about SEGMENT_BYTES, but it is at
+ * least LEAST_ROWS. FILE_BYTES limits the segment in any case.
  */
 const SEGMENT_BYTES = 4 * 2 ** 20;
 const LEAST_ROWS = 4096;

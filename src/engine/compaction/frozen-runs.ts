@@ -6,11 +6,11 @@
 // row) give the number of bytes below a key at the cost of one seek per memtable.
 //
 // `cut` finds the key at which the next part ends, by bisection over all memtables at once. It
-// keeps two positions per memtable: a part that ends at the positions `within` fits, one that ends
-// at the positions `over` is too large. Each step picks the memtable with the most bytes between
-// the two, and seeks the key in the middle of that range in all memtables. If the records below
-// that key fit, the positions found become `within`, else `over`. The search ends when the part is
-// at least half full, so few steps are enough.
+// keeps two positions per memtable, `within` and `over`: a part that ends at all the `within`
+// positions fits, a part that ends at all the `over` positions is too large. Each step picks the
+// memtable with the most bytes between the two, and seeks the key in the middle of that range in
+// all memtables. If the records below that key fit, the positions found become `within`, else
+// `over`. The search ends when the part is at least half full, so few steps are enough.
 //
 // Example: memtables with the keys 1 3 5 7 and 2 4 6 8, records of 10 bytes, a limit of 50 bytes.
 // The key in the middle of the first memtable is 5. The four records below 5 take 40 bytes, which
@@ -33,7 +33,7 @@ const BYTES_A_SLICE = 2 ** 20;
 
 interface Run {
   memtable: CoreMemtable;
-  /** Total bytes of the records before each position. */
+  /** Total size in bytes of the records before each position. */
   sums: Uint32Array;
   /** Rows before this position were taken. */
   taken: number;
@@ -75,7 +75,7 @@ export class FrozenRuns {
     return this.#runs.every(({ sums, taken }) => taken === sums.length - 1);
   }
 
-  /** Resolves with whether rows with a key below `upper` (undefined: any key) are left. */
+  /** Resolves with whether rows with a key below `upper` (any key if undefined) are left. */
   async hasBelow(upper: RowKey | undefined): Promise<boolean> {
     const ends = await this.#ends(upper);
     return this.#runs.some(({ taken }, index) => taken < ends[index]!);
@@ -83,9 +83,10 @@ export class FrozenRuns {
 
   /**
    * Returns the key at which the next part ends; the part consists of the remaining rows below that
-   * key. It has at most `bytes` bytes of records, or is a single larger row. Returns `upper`
-   * (undefined: no bound) if all remaining rows below `upper` fit. Otherwise the part has at least
-   * half of `bytes`, unless the next row is too large to be added.
+   * key. The records of a part have at most `bytes` bytes, unless it is a single larger row.
+   * Returns `upper` if all remaining rows below `upper` fit. (An undefined `upper` is no bound.) If
+   * they do not fit, the part has at least half of `bytes`, unless the next row is too large to be
+   * added.
    */
   async cut(upper: RowKey | undefined, bytes: number): Promise<RowKey | undefined> {
     let over = await this.#ends(upper);

@@ -118,8 +118,8 @@ export class InlineRunner implements CompactionRunner {
   async #write(file: Uint8Array): Promise<void> {
     const number = this.#next++;
     const path = `${this.#dir}/${segmentName(number)}`;
-    // Such a file was left by a compaction that a crash interrupted: no manifest lists this number,
-    // because it has not been assigned yet.
+    // A file that exists here was left by a compaction that a crash interrupted: no manifest lists
+    // this number, because it has not been assigned yet.
     if (this.#fs.exists(path)) await this.#fs.remove(path);
     const handle = this.#fs.open(path, 'create');
     let isWritten = false;

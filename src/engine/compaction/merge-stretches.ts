@@ -18,7 +18,7 @@ export interface MergeLimits {
   runner: CompactionRunner;
   maxRows: number;
   maxBytes: number;
-  /** Rows with a smaller time are dropped; -Infinity: none. */
+  /** Rows with a smaller time are dropped. If it is -Infinity, none are dropped. */
   cutoffTs: number;
 }
 

@@ -5,11 +5,11 @@ import type { CompactionResult } from '../types.ts';
 import type { Compactor } from './compactor.ts';
 
 export interface CompactionRequest {
-  /** The table to compact; undefined: all tables. */
+  /** The table to compact, or undefined for all tables. */
   one: Table | undefined;
   /** All tables, ordered by name. */
   all: () => Table[];
-  /** Buckets that end before now - ttlSeconds are dropped; undefined: none. */
+  /** Buckets that end before now - ttlSeconds are dropped; if it is undefined, none. */
   ttlSeconds: number | undefined;
   /** Epoch milliseconds. */
   now: () => number;

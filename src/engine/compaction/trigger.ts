@@ -2,8 +2,8 @@
 // memtables exceed their share of the memory budget, and when a memtable becomes too old.
 //
 // With many tables, checking all of them after each commit would cost more than the commit. Memory
-// is therefore measured as the bytes of the core instances that memtables share. All tables are
-// visited only when these bytes exceed the limit or the log has grown by LSNS_A_LOOK.
+// is therefore measured as the total size of the core instances that contain memtables. All tables
+// are visited only when this size exceeds the limit or the log has grown by LSNS_A_LOOK.
 
 import { assert } from '../../assert.ts';
 import type { Table } from '../table/table.ts';
@@ -18,8 +18,8 @@ const MEMTABLE_FLOOR_BYTES = 16 * 2 ** 20;
 const COMMITS_A_LOOK = 32;
 /**
  * OLDEST_LSNS: a table is compacted when the base LSN of its oldest memtable is this far below the
- * head, because a memtable stores LSNs as 32-bit offsets from its base. LSNS_A_LOOK: growth of the
- * log between two checks for that.
+ * head, because a memtable stores LSNs as 32-bit offsets from its base LSN. LSNS_A_LOOK: number of
+ * LSNs between two checks for such tables.
  */
 const OLDEST_LSNS = 2 ** 31;
 const LSNS_A_LOOK = 2 ** 26;
@@ -27,7 +27,7 @@ const LSNS_A_LOOK = 2 ** 26;
 export interface TriggerOptions {
   memoryBudgetBytes: number;
   tables: () => Iterable<Table>;
-  /** Total bytes of the instances that hold memtables. */
+  /** Total size in bytes of the core instances that contain memtables. */
   memtableBytes: () => number;
   headLsn: () => number;
   /** Tests override OLDEST_LSNS and LSNS_A_LOOK with these lower values. */

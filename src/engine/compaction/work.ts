@@ -3,7 +3,7 @@
 import type { BuilderColumn } from '../../core/index.ts';
 import type { RowKey } from '../types.ts';
 
-/** Starts a compaction. */
+/** The message that starts a compaction. */
 export interface OpenWork {
   /** Directory for the new files. */
   dir: string;
@@ -16,8 +16,8 @@ export interface OpenWork {
   /** Maximum rows per new file. */
   maxRows: number;
   /**
-   * Maximum bytes of records per new file, and per slice of an old file. A larger row gets a file
-   * or a slice of its own.
+   * Maximum total size in bytes of the records per new file, and per slice of an old file. A larger
+   * row gets a file or a slice of its own.
    */
   maxBytes: number;
   /**
@@ -27,7 +27,7 @@ export interface OpenWork {
   syncLater: boolean;
 }
 
-/** The rows of an old segment with keys in [lower, upper); undefined: no bound. */
+/** The rows of an old segment with keys in [lower, upper). An undefined bound is no limit. */
 export interface SegmentWork {
   path: string;
   bytes: number;

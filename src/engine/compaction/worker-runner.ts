@@ -12,8 +12,8 @@ export class WorkerRunner implements CompactionRunner {
   /** Number of compactions opened so far; if it has not changed for IDLE_MS, the thread is idle. */
   #opened = 0;
   /**
-   * `#unsynced`: files were written whose sync `flush` has not confirmed yet. `#lost`: the thread
-   * ended while there were such files.
+   * `#unsynced`: whether there are files whose sync `flush` has not confirmed yet. `#lost`: whether
+   * the thread ended while there were such files.
    */
   #unsynced = false;
   #lost = false;

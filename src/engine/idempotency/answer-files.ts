@@ -2,8 +2,8 @@
 // appends new answers, and rewrites files of which only a small part is still needed.
 //
 // A damaged file is replaced by a new file with the answers that could be read, and renamed ("set
-// aside"). The manifest then lists it as lost. An operator may put it back, for example from a
-// backup; then the next open reads it again.
+// aside"). The manifest then lists the damaged file as lost. An operator may put an intact file in
+// its place, for example from a backup; the next open then reads that file.
 //
 // Invariants: files are ordered by their newest LSN, and the same LSN is never in two files, except
 // after a file was put back. A file number is used only once. A file is removed, or set aside if it
@@ -33,7 +33,7 @@ export interface StoredReplayFile extends ReplayFile {
 }
 
 /**
- * A damaged or missing file, of which answers were lost. No lost answer is newer than `newestAt`.
+ * A damaged or missing file, from which answers were lost. No lost answer is newer than `newestAt`.
  */
 export interface LostReplayFile extends ReplayFile {
   newestAt: number;
@@ -67,8 +67,8 @@ export interface AnswerRecord extends ReplayRecord {
 /** Gives `rewrite` access to the answers in memory. */
 export interface AnswerSource {
   /**
-   * Yields, in LSN order, each answer in a file that is still kept, with the size that its record
-   * would have now.
+   * Yields, in LSN order, each answer that is in a file and is still kept, with the size that its
+   * record would have now.
    */
   needed(): Iterable<{ lsn: number; bytes: number }>;
   /**
@@ -84,7 +84,10 @@ interface KnownFile extends Required<StoredReplayFile> {
   damaged: boolean;
 }
 
-/** Files that are adjacent in LSN order and whose needed records fit into one file. */
+/**
+ * Files that are adjacent in LSN order and whose needed records fit into one file. `bytes` is the
+ * total size of the files, `needed` that of the needed records.
+ */
 interface Group {
   files: KnownFile[];
   bytes: number;
@@ -151,8 +154,8 @@ export class ReplayFiles {
   // Recovery
 
   /**
-   * Returns all readable answers, in LSN order. `now` is used for files whose `newestAt` the
-   * manifest does not record.
+   * Returns all readable answers, in LSN order. `now` is used in place of `newestAt` for files for
+   * which the manifest does not record it.
    */
   load({ lsn, next, files, lost = [] }: StoredReplays, now: number): FoundAnswer[] {
     this.#nextFile = next;
@@ -326,8 +329,8 @@ export class ReplayFiles {
   }
 
   /**
-   * Returns the needed bytes per file. An answer counts for the first file whose newest LSN is not
-   * below the answer's.
+   * Returns the number of needed bytes per file. An answer counts for the first file whose newest
+   * LSN is not below the LSN of the answer.
    */
   #neededBytes(source: AnswerSource): number[] {
     const needed = new Array<number>(this.#files.length).fill(0);

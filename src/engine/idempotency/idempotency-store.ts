@@ -2,7 +2,7 @@
 // durable first in the log frames of their writes, later in files of their own (storage/FORMAT.md).
 //
 // A key is known for 24 hours, or until there are 100,000 newer ones. All large bodies together
-// have a memory budget; beyond it, the oldest are dropped. A request repeated with a known key is
+// have a memory budget; beyond it, the oldest bodies are dropped. A request with a known key is
 // never executed again: it gets the stored answer or, if the body was dropped, the information that
 // it was already executed. After a file was damaged, unknown keys are refused for a time, because
 // the file may have contained them.
@@ -47,7 +47,7 @@ interface Kept {
   /** WrittenIds as JSON, which takes less memory than the object. */
   readonly written: string | undefined;
   readonly lsn: number;
-  /** Memory that the body counts towards the budget, in bytes. */
+  /** Memory of the body in bytes, if it counts towards the budget for large bodies; else 0. */
   heldBytes: number;
   /** Size of the entry's record in a file, in bytes; 0 if not known yet. */
   recordBytes: number;
@@ -62,14 +62,14 @@ export interface KeptAnswerFigures {
   memoryBytes: number;
 }
 
-/** The queue is shortened when at least this many slots are evicted or dead. */
+/** The queue is shortened when at least this many of its slots, and half, are evicted or dead. */
 const MAX_EMPTY = 1024;
 /**
  * Memory of an entry besides its body and ids (measured): two hashes, the object, and its slots in
  * the queue and the map.
  */
 const ENTRY_BYTES = 400;
-/** Bytes of a record in a file besides its texts. */
+/** Approximate size in bytes of a record in a file without the texts in it. */
 const BARE_RECORD_BYTES = 120;
 
 export interface IdempotencyStoreOptions {
@@ -119,7 +119,7 @@ export class IdempotencyStore {
 
   /**
    * Returns the durable answer stored under `id`, if it is at most 24 hours old. Throws
-   * `answers_damaged` if there is none but one may have been lost.
+   * `answers_damaged` if no answer is known, but a damaged file may have contained one.
    */
   find(id: string): KeptAnswer | undefined {
     const kept = this.#byId.get(id);
@@ -160,7 +160,7 @@ export class IdempotencyStore {
     if (until === null) return;
     throw refusal(
       'answers_damaged',
-      `A file of stored answers is damaged, so it is not known whether a request with this Idempotency-Key was carried out, and it was not run now. Look whether its write is there; if it surely is not, send it without an Idempotency-Key. Keys are taken again after epoch second ${Math.ceil(until / 1000)}, or when the file is restored (hedgerow verify names it) and the server restarted.`,
+      `A file of stored answers is damaged, so it is not known whether a request with this Idempotency-Key was carried out, and it was not run now. Check whether its write was made; if you are sure that it was not, send the request without an Idempotency-Key. Keys are accepted again after epoch second ${Math.ceil(until / 1000)}, or when the file is restored (hedgerow verify names it) and the server restarted.`,
     );
   }
 
@@ -290,8 +290,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * Writes the answers read from damaged files to intact files; called after an open. If that
-   * fails, nothing changes, and the next manifest tries again.
+   * Writes the answers read from damaged files to new files; called after an open. If that fails,
+   * nothing changes, and the next installation of a manifest tries again.
    */
   async settle(installManifest: () => Promise<unknown>): Promise<void> {
     if (!this.#files.mustRewrite) return;

@@ -46,7 +46,7 @@ export function decodeReplay(bytes: Uint8Array, where: string, offset: number): 
   return value as AnswerToKeep;
 }
 
-/** Collects the ids of inserted edges, added one by one, into ranges. */
+/** Collects the ids of inserted edges. Joins a range with the one added before if they adjoin. */
 export class IdRanges {
   readonly #ids: IdRange[] = [];
   #leftOff = 0;

@@ -9,7 +9,7 @@ import type { Committer } from '../commit/committer.ts';
 import type { EngineOptions } from '../engine-options.ts';
 
 /**
- * Opens the log. `checkpoint`: the manifest found, or null if there is none. Rejects with
+ * Opens the log. `checkpoint` is the manifest found, or null if there is none. Rejects with
  * `corrupt`.
  */
 export async function openDatabaseLog(

@@ -45,8 +45,8 @@ export interface RecoveryParts {
 }
 
 /**
- * Fills the components with the state found in the directory. The caller must hold the directory's
- * lock. Rejects with `corrupt`, `overloaded` or the error of the disk.
+ * Fills the components with the state found in the directory. The caller must hold the lock of the
+ * directory. Rejects with `corrupt`, `overloaded` or the error of the disk.
  */
 export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   const { options, context, tables, documents, replays, checkpointer, crc32c } = parts;

@@ -36,7 +36,7 @@ export interface MemtableCursor {
 
 /**
  * Opens a cursor for each memtable of the view that has rows. With nodes, the matching rows are
- * looked up at once. With ranges alone, `listMore` must be called to collect them.
+ * looked up immediately. With ranges but no nodes, `listMore` must be called to collect the rows.
  */
 export function openCursors(
   { version, lsn, overlay }: ScanView,

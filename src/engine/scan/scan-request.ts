@@ -6,9 +6,9 @@ import type { ColumnSet } from '../../model/columns.ts';
 import type { RangeCondition, ScanBounds } from '../types.ts';
 
 /**
- * Returns the ranges of a request, or undefined if it has none. `older`: the columns at the time of
- * the reader's snapshot; they are used for names that were dropped or renamed since then. Throws
- * `unknown_column` or `invalid_input`.
+ * Returns the ranges of a request, or undefined if it has none. `older` contains the columns at the
+ * time of the reader's snapshot; they are used for names that were dropped or renamed since then.
+ * Throws `unknown_column` or `invalid_input`.
  */
 export function checkScanRequest(
   request: ScanBounds,

@@ -36,8 +36,8 @@ export interface SegmentPart {
    */
   open(): SegmentFold;
   /**
-   * Returns the count, sum, minimum and maximum of a numeric field, for a part that `isWhole` and a
-   * field that the segment has. The figures are cached, so later calls read no rows. Throws
+   * Returns the count, sum, minimum and maximum of a numeric field. `isWhole` must be true, and the
+   * segment must have the field. The figures are cached, so later calls read no rows. Throws
    * `table_corrupt`.
    */
   figures(field: RowField): Float64Array;
@@ -56,7 +56,7 @@ export class SegmentScan {
   /** Number of buckets touched in segments that were opened or whose figures were used. */
   buckets = 0;
 
-  /** For requests without nodes, limit and cursor. `close` releases the view's version. */
+  /** `request` must have no nodes, limit or cursor. `close` releases the version of the view. */
   constructor(source: ScanSource, view: ScanView, request: ScanBounds, ranges: RangeSet | undefined) {
     this.#source = source;
     this.#view = view;

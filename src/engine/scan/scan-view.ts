@@ -111,8 +111,8 @@ function segmentsWithin(
 }
 
 /**
- * Returns the access path that a scan used. `ordered`: whether the sort order of a column was used
- * in some segment.
+ * Returns the access path that a scan used. `ordered` is true if the sort order of a column was
+ * used in some segment.
  */
 export function strategyOf(request: ScanBounds, nodes: number, ordered: boolean): QueryPlan['strategy'] {
   if (nodes > 0) return nodes > 1 ? 'FMI_INTERSECT' : 'FMI_LOOKUP';

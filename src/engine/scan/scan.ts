@@ -41,7 +41,7 @@ const SLICE_US = 3000;
 const STEPS_UNTIMED = 4;
 /** Maximum nodes per lookup: no edge has more members. */
 const MOST_NODES = 255;
-/** Rows that a lookup indexes between two readings of the clock; this takes about 1 ms. */
+/** Number of rows that a lookup indexes between two readings of the clock; takes about 1 ms. */
 const INDEX_ROWS = 8192;
 /** Maximum number of dead rows of a segment that one search for a live row skips. */
 const MOST_DEAD = 8192;
@@ -49,7 +49,7 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** Restricts a scan to some of the view's sources. */
 export interface ScanParts {
-  /** Undefined: all segments that may have rows. */
+  /** If undefined, the scan reads all segments that may have rows. */
   readonly segments: readonly SegmentFile[] | undefined;
   readonly memtables: boolean;
 }
@@ -64,7 +64,7 @@ export class Scan {
   private readonly view: ScanView;
   private readonly request: ScanRequest;
   private readonly nodes: readonly number[];
-  /** Undefined: no filter. */
+  /** Undefined if there is no filter. */
   private readonly ranges: RangeSet | undefined;
   private readonly limit: number;
   /** Plan for row text or for column blocks. */
@@ -81,7 +81,7 @@ export class Scan {
   /** With a filter: the matching rows of the segment reached last. */
   private matches: SegmentMatches | undefined;
   /**
-   * With a filter: the limit is reached, and it remains to find out whether one more row exists.
+   * With a filter: whether the limit is reached, but not known yet whether one more row exists.
    */
   private probing: boolean;
   /** With a filter: whether the sort order of a column was used. */
@@ -98,8 +98,8 @@ export class Scan {
   hasMore: boolean;
 
   /**
-   * `ranges`: the encoded conditions of the request. `only`: restricts the scan to some segments,
-   * with or without the memtables; by default it reads everything in the view.
+   * `ranges` contains the encoded conditions of the request. `only` restricts the scan to some
+   * segments, with or without the memtables; by default the scan reads everything in the view.
    */
   constructor(source: ScanSource, view: ScanView, request: ScanRequest, ranges?: RangeSet, only?: ScanParts) {
     this.source = source;
@@ -382,8 +382,8 @@ export class Scan {
   }
 
   /**
-   * Returns a key, above the cursor's own, at which another source may have its next row. Another
-   * source may also have the cursor's key: a dead or hidden version of the same row.
+   * Returns the first key above the cursor's own at which another source may have its next row. If
+   * another source has the cursor's own key, that is a dead or hidden version of the same row.
    */
   private stopFor(cursor: MemtableCursor): RowKey | undefined {
     const behind = { eventTs: cursor.key.eventTs, id: cursor.key.id + 1 };
@@ -416,8 +416,9 @@ export class Scan {
   }
 
   /**
-   * Adds a step's rows to the figures. Returns the bucket in which the step ended, so that the
-   * source's next step does not count it again. `counted`: all buckets were counted before.
+   * Adds a step's rows to the figures. Returns the bucket in which the step ended, so that the next
+   * step of the source does not count this bucket again. `counted` is true if all buckets of the
+   * source were counted before.
    */
   private count(lastBucket: number, counted = false): number {
     const { rows, firstTs, lastTs, lastId, buckets } = this.result;

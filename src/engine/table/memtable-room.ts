@@ -12,8 +12,8 @@ import { type Core, CoreMemtable, MemtableHost } from '../../core/index.ts';
 
 export interface MemtableLimits {
   /**
-   * Approximate limits at which the next memtable begins: number of rows, and bytes of records. A
-   * single commit may exceed them.
+   * Approximate limits at which the next memtable begins: number of rows, and total size of the
+   * records in bytes. A single commit may exceed them.
    */
   rows: number;
   bytes: number;
@@ -52,7 +52,7 @@ export class MemtableRoom {
     this.#instantiate = instantiate;
   }
 
-  /** Total bytes of the instances that hold memtables. */
+  /** Total size in bytes of the instances that contain memtables. */
   get bytes(): number {
     let bytes = 0;
     for (const { host } of this.#own) bytes += host.bytes;
@@ -77,7 +77,7 @@ export class MemtableRoom {
   }
 
   /**
-   * Returns a new memtable that will soon receive `rows` rows. `before`: the previous memtable of
+   * Returns a new memtable that will soon receive `rows` rows. `before` is the previous memtable of
    * the table, if any, which is full or frozen. Throws `overloaded`.
    */
   make(bucketSeconds: number, baseLsn: number, rows: number, before: CoreMemtable | undefined): CoreMemtable {
@@ -123,7 +123,7 @@ export class MemtableRoom {
 
   /** Frees a memtable that no version contains any more. */
   release(memtable: CoreMemtable): void {
-    // If the memtable has an instance of its own, garbage collection frees that.
+    // If the memtable has an instance of its own, garbage collection frees the instance.
     if (this.#own.delete(memtable)) return;
     assert(this.#hosts.has(memtable.host), 'a shared memtable is in an instance of this room');
     this.#small.delete(memtable);

@@ -1,12 +1,12 @@
 // Counts the distinct nodes of all tables, in slices, and caches the counts. The nodes of deleted
 // edges are included until a compaction removes these edges.
 //
-// Tables with few nodes are counted at once. The others are counted in the background, one after
-// another, in slices of a few milliseconds. Until a table is counted, its last count is used and
-// the result is marked as not exact. If there is no last count, the size of the largest dictionary
-// in its segments is used. Only one pass over the tables runs at a time. The next pass begins only
-// after a rest of nine times the cost of the last one, so that counting takes at most a tenth of
-// the time.
+// Tables with few nodes are counted immediately. The others are counted in the background, one
+// after another, in slices of a few milliseconds. Until a table is counted, its last count is used
+// and the result is marked as not exact. If there is no last count, the size of the largest
+// dictionary in its segments is used. Only one pass over the tables runs at a time. The next pass
+// begins only after a rest of nine times the cost of the last one, so that counting takes at most a
+// tenth of the time.
 
 import { assert } from '../../assert.ts';
 import { finish, inSlices, type Steps } from '../../schedule/steps.ts';
@@ -25,7 +25,7 @@ export interface NodeCounterOptions {
   schedule: (callback: () => void, delayMs: number) => void;
   pause: () => Promise<void>;
   tables: () => readonly Table[];
-  /** Adds bytes to the memory budget; negative: removes them. */
+  /** Charges bytes to the memory budget; a negative number releases them. */
   charge: (bytes: number) => void;
 }
 
@@ -41,8 +41,8 @@ interface Counted {
 }
 
 /**
- * Maximum number of node ids that one call counts at once, over all tables; each table costs as
- * much as TABLE_IDS additional ids. This takes less than 10 ms.
+ * Maximum number of node ids that one call counts immediately, over all tables; each table costs
+ * as much as TABLE_IDS additional ids. Such a call takes less than 10 ms.
  */
 const AT_ONCE_IDS = 50_000;
 const TABLE_IDS = 1000;
@@ -50,12 +50,12 @@ const TABLE_IDS = 1000;
 const STEP_TABLES = 64;
 const SLICE_US = 4000;
 /**
- * During this time, only a `pause` separates two slices. Later, each slice is followed by a rest of
- * REST_MS, three times as long as the slice.
+ * For this long after the start of a pass, only a `pause` separates two slices. Later, each slice
+ * is followed by a rest of REST_MS, three times as long as the slice.
  */
 const HURRY_US = 100_000;
 const REST_MS = 12;
-/** A pass begins only when this multiple of the cost of the last pass has elapsed since its end. */
+/** After a pass, the next one begins only when this multiple of its cost has elapsed. */
 const REST_OF_COST = 9;
 
 export class NodeCounter {

@@ -12,7 +12,7 @@ import type { Version } from './version.ts';
 export interface PinnedVersionsOptions {
   /** Above this many bytes, readers should be ended where possible. */
   limitBytes: number;
-  /** Adds bytes to the memory budget; negative: removes them. */
+  /** Charges bytes to the memory budget; a negative number releases them. */
   charge: (bytes: number) => void;
 }
 
@@ -26,7 +26,7 @@ export class PinnedVersions {
     this.#options = options;
   }
 
-  /** Bytes of memtables that are kept only for readers. */
+  /** Total size in bytes of the memtables that are kept only for readers. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -20,8 +20,8 @@ interface Resident {
 
 const MAX_POOLED = 8;
 /**
- * Instances are measured again when the number of loads since the last time reaches their number
- * divided by this, so the cost per load does not depend on their number.
+ * With n segments in memory, the sizes of their instances are measured again every n / RECOUNT_PART
+ * loads. So the cost per load does not depend on n.
  */
 const RECOUNT_PART = 8;
 
@@ -44,7 +44,7 @@ export class Residency {
   #bytes = 0;
   #charged = 0;
 
-  /** `mostSegments`: maximum number of segments in memory, regardless of their size. */
+  /** `mostSegments` is the maximum number of segments in memory, regardless of their size. */
   constructor(fs: Fs, module: CoreModule, budgetBytes: number, mostSegments: number) {
     this.#fs = fs;
     this.#module = module;
@@ -57,8 +57,8 @@ export class Residency {
   }
 
   /**
-   * Charges other memory to the budget (negative: removes it): node filters, memtables pinned by
-   * readers, running counts.
+   * Charges other memory to the budget (a negative number removes it): node filters, memtables
+   * pinned by readers, node counts in progress.
    */
   charge(bytes: number): void {
     this.#charged += bytes;

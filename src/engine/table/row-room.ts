@@ -23,7 +23,7 @@ export class RowRoom {
 
   /**
    * Reserves room for `count` records of a table. `bytes` must not be modified afterwards. Throws
-   * `overloaded`; then earlier reservations remain.
+   * `overloaded`; earlier reservations then remain.
    */
   addRows(table: Table, bytes: Uint8Array, count: number): void {
     const memtable = table.writableMemtable(count);

@@ -15,8 +15,8 @@ export interface Watcher {
 }
 
 /**
- * Maximum number of entries that one call removes, which takes about a millisecond; if all can be
- * removed, one call removes all.
+ * Maximum number of entries that one call removes, unless all can be removed. Removing this many
+ * takes about a millisecond.
  */
 const MOST_FORGOTTEN = 8192;
 

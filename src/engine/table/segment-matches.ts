@@ -13,8 +13,8 @@ export interface SegmentMatches {
   readonly rows: Uint32Array;
   next: number;
   /**
-   * If every row within the bounds was checked: the number of buckets examined, the first and the
-   * last.
+   * If every row within the bounds was checked: the number of buckets examined, the first bucket
+   * and the last.
    */
   readonly looked: { buckets: number; first: number; last: number } | undefined;
   /** Whether the sort order of a column was used. */

@@ -17,7 +17,7 @@ export interface SectionEntry {
   /** Column id, for column sections. */
   column: number;
   type: number;
-  /** Bytes per value; 0 = variable. */
+  /** Size of a value in bytes; 0 if it varies. */
   width: number;
   offset: number;
   bytes: number;
@@ -100,7 +100,7 @@ export class SectionCheck {
   readonly #gaps: readonly Stretch[];
   #offset = 0;
 
-  /** `head`: the header and directory of the file, which were checked before. */
+  /** `head` contains the header and directory of the file, which were checked before. */
   constructor(path: string, head: Uint8Array, fileBytes: number, crc32c: Crc32c) {
     this.#path = path;
     this.#crc32c = crc32c;
@@ -125,7 +125,7 @@ export class SectionCheck {
   finish(): void {
     for (const [index, { offset, checksum }] of this.#entries.entries()) {
       if (this.#sums[index] !== checksum)
-        throw corruption(this.#path, offset, 'the checksum of the section there does not hold');
+        throw corruption(this.#path, offset, 'the checksum of the section there does not match');
     }
   }
 }

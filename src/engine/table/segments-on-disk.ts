@@ -94,14 +94,14 @@ export function refreshFilters(table: Table): void {
 }
 
 /**
- * Reads and adds the filter of one segment. Returns `damaged` if it cannot be read or its checksum
- * does not match. Then the table refuses requests, because a wrong filter would hide rows.
+ * Reads and adds the filter of one segment. Returns `damaged` if the filter cannot be read or its
+ * checksum does not match. The table then refuses requests, because a wrong filter would hide rows.
  */
 function addFilter(table: Table, filters: FilterDirectory, segment: SegmentFile): 'added' | 'damaged' | 'no_room' {
   const { path, facts } = segment;
   try {
     const done = filters.add(segment.number, readFilter(table.context, segment), facts);
-    if (done === 'damaged') throw corruption(path, facts.filterOffset, "the node filter's checksum does not hold");
+    if (done === 'damaged') throw corruption(path, facts.filterOffset, "the node filter's checksum does not match");
     return done;
   } catch (error) {
     table.refuse(asCorruption(error, path));

@@ -54,8 +54,8 @@ export function timeBounds(
 ): { least: number; greatest: number } | undefined {
   const stretches: [segment: SegmentFile, from: number, to: number][] = [];
   eachSegment(source, view, window, (...stretch) => void stretches.push(stretch));
-  // Segments are in key order, so the first live row of all segments is the first one in the first
-  // segment that has any.
+  // Segments are in key order, so the first live row of all segments is that of the first segment
+  // with a live row.
   let least = endTime(source, view, stretches, 1) ?? Infinity;
   let greatest = endTime(source, view, stretches.reverse(), -1) ?? -Infinity;
   eachMemtable(view, window, (memtable, from, to, lsn, hidden) => {
@@ -98,7 +98,7 @@ const RANGE_SHARE = 3;
 const NODE_SHARE = 100;
 /** No edge has more members. */
 const MOST_NODES = 255;
-/** Number of rows that an estimate adds to a node index, which takes about a millisecond. */
+/** Maximum number of rows that an estimate adds to a node index; takes about a millisecond. */
 const INDEX_ROWS = 8192;
 
 /**

@@ -89,7 +89,7 @@ export type TableChange = Partial<Omit<TableState, 'openSnapshots'>>;
 /** Fields that never decrease during the life of a table. */
 const GROWING = ['appliedLsn', 'nextSegment', 'expirations', 'shapeLsn'] as const;
 
-/** Asserts that a change keeps the invariants. `headLsn`: newest LSN assigned. */
+/** Asserts that a change keeps the invariants. `headLsn` is the newest LSN assigned. */
 export function assertChange(table: TableState, change: TableChange, headLsn: number): void {
   for (const name of GROWING) {
     const to = change[name];

@@ -1,9 +1,9 @@
 // A table: holds its definition and its current version. All writes and reads of its rows go
 // through this class.
 //
-// Invariants: every row in a memtable has an LSN above appliedLsn, and the memtables equal a replay
-// of the log's operations after appliedLsn. An id is assigned once and an update keeps it: at every
-// LSN at most one row with a given id is alive. A row dies only once.
+// Invariants: every row in a memtable has an LSN above appliedLsn, and the memtables contain what a
+// replay of the log's operations after appliedLsn would produce. An id is assigned once and an
+// update keeps it: at every LSN at most one row with a given id is alive. A row dies only once.
 
 import { assert } from '../../assert.ts';
 import {
@@ -48,10 +48,10 @@ import { type MemtableEntry, Version } from './version.ts';
 
 /**
  * A memtable receives rows only while their LSNs are less than this far above its base LSN. It
- * stores LSNs as 32-bit offsets, and one commit has fewer than 2^30.
+ * stores LSNs as 32-bit offsets, and one commit has fewer than 2^30 LSNs.
  */
 const MOST_LSNS = 2 ** 31;
-/** With at least this many rows in memtables, they are read separately from those in segments. */
+/** `scanApart` reads the rows in memtables separately if there are at least this many. */
 const APART_ROWS = 64;
 
 /**
@@ -97,7 +97,8 @@ export class Table implements ScanSource, TableState {
   readonly #batches: EdgeBatch[] = [];
 
   /**
-   * `state`: the fields, taken from the manifest or the log, that differ from those of a new table.
+   * `state` contains the fields, taken from the manifest or the log, that differ from the fields of
+   * a new table.
    */
   constructor(context: EngineContext, definition: TableDefinition, state: TableChange = {}) {
     Object.assign(this, state);
@@ -182,8 +183,8 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * Records that a frame being applied adds `rows` live rows (negative: removes them). `lsn` is the
-   * LSN of the frame's last operation.
+   * Records that a frame being applied adds `rows` live rows, or removes them if `rows` is
+   * negative. `lsn` is the LSN of the frame's last operation.
    */
   changeRows(lsn: number, rows: number): void {
     if (rows !== 0) this.#unseen.add(lsn, rows, this.context.committer.visibleLsn);
@@ -254,7 +255,7 @@ export class Table implements ScanSource, TableState {
     if (this.corrupt !== null) {
       throw new HedgerowError(
         'table_corrupt',
-        `Table ${this.name} refuses: ${this.corrupt.message}`,
+        `Table ${this.name} refuses requests: ${this.corrupt.message}`,
         this.corrupt.fields ? { fields: this.corrupt.fields } : {},
       );
     }
@@ -323,8 +324,9 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * Returns the memtable for the next `rows` rows; a new one if the last is full or its base LSN is
-   * too far below. `baseLsn`: newest LSN before the rows. Throws `overloaded`.
+   * Returns the memtable for the next `rows` rows: the last one or, if that is full or its base LSN
+   * is too far below `baseLsn`, a new one. `baseLsn` is the newest LSN before the rows. Throws
+   * `overloaded`.
    */
   writableMemtable(rows = 1, baseLsn: number = this.context.committer.headLsn): CoreMemtable {
     const last = this.version.memtables[this.version.memtables.length - 1];

@@ -18,8 +18,8 @@ export class UnseenRows {
   #first = 0;
 
   /**
-   * Records that a frame whose last LSN is `lsn` adds `rows` live rows (negative: removes them).
-   * May be called several times per frame.
+   * Records that a frame whose last LSN is `lsn` adds `rows` live rows, or removes them if `rows`
+   * is negative. May be called several times per frame.
    */
   add(lsn: number, rows: number, visibleLsn: number): void {
     const last = this.#lsns.length - 1;

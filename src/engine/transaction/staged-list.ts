@@ -25,8 +25,8 @@ const BLOCK_BITS = 16;
 const BLOCK_ROWS = 2 ** BLOCK_BITS;
 const FIRST_ROWS = 64;
 /**
- * This value in `sources` means that the transaction itself made the target row; then `rows` has
- * the index of the operation that made it.
+ * This value in `sources` means that the transaction itself made the target row. In this case
+ * `rows` contains the index of the operation that made the row.
  */
 const OWN = -1;
 

@@ -35,8 +35,8 @@ export interface RowDeleteResult extends RowDeleteOutcome {
 export interface CommitResult {
   lsn: number;
   /**
-   * One result per staged operation, in order; the result of an update has the form of an insert's.
-   * The results are computed on access. They are not available if `changeRow` was used.
+   * One result per staged operation, in order; an update has a result of the same form as an
+   * insert. The results are computed on access. They are not available if `changeRow` was used.
    */
   readonly results: (InsertResult | DeleteResult | RowDeleteResult)[];
 }

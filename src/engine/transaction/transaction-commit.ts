@@ -8,8 +8,8 @@
 // whether the row found is a newer version.
 //
 // An update becomes a KILL of the old row and an INSERT of the new row with the same id. In the
-// frame, neighbouring operations of one kind and table form a run. For long runs, the inserts of
-// consecutive updates are held back until the kills of all these updates are in the frame:
+// frame, neighbouring operations of one kind and table form a run. To make runs long, the inserts
+// of consecutive updates are held back until the kills of all these updates are in the frame:
 //
 //   staged   update a | update b | insert c
 //   frame    KILL a, KILL b | INSERT a', INSERT b', INSERT c
@@ -130,8 +130,8 @@ class Planner {
   /** Segments and memtables of the tables' newest versions. */
   readonly #sources = new Map<Table, ReadonlySet<RowSource>>();
   /**
-   * `#hasRemovals`: there are removals by time and members. Only then are `#own` (rows that this
-   * frame inserts, by time and members) and `#killed` (table rows that this frame deletes) used.
+   * Whether there are removals by time and members. Only if so are the next two fields used: `#own`
+   * (rows that this frame inserts, by time and members) and `#killed` (table rows that it deletes).
    */
   readonly #hasRemovals: boolean;
   readonly #own = new Map<string, number[]>();
@@ -381,7 +381,7 @@ export function* takeRoom(plan: CommitPlan, room: RowRoom): SlicedSteps<void> {
 /** Applies the plan, which is already logged; its first operation has LSN `firstLsn`. */
 export function* applyPlan(plan: CommitPlan, room: RowRoom, firstLsn: number): SlicedSteps<void> {
   const { runs } = plan;
-  // All operations are counted at once, so that a table never reports a part of them as pending.
+  // All operations are counted together, so that a table never reports a part of them as pending.
   for (const { kind, table, steps } of runs) table.countOperations(steps.length, kind === 'insert' ? 0 : steps.length);
   /** Places of inserted rows that die in the same frame. */
   const own = new Map<number, RowPlace>();

@@ -31,7 +31,7 @@ export class TransactionTable implements ScanOverlay {
   readonly #hiddenRows = new Map<CoreMemtable, Set<number>>();
   readonly #hiddenSegments = new Map<SegmentFile, DeadList>();
 
-  /** `staged`: the transaction's operations; the list grows later. */
+  /** `staged` contains the operations of the transaction; the list grows later. */
   constructor(table: Table, snapshot: Snapshot, staged: StagedList) {
     this.table = table;
     this.snapshot = snapshot;
@@ -41,8 +41,8 @@ export class TransactionTable implements ScanOverlay {
   // Rows by id
 
   /**
-   * Returns the row with the key's id, as the transaction sees it. The key's time is used only if
-   * the row is in the snapshot. Throws `table_corrupt`.
+   * Returns the row with the key's id, as the transaction sees it. The key's time is used only to
+   * find a row of the snapshot. Throws `table_corrupt`.
    */
   find(key: RowKey): StagedTarget | undefined {
     this.#know();

@@ -51,8 +51,8 @@ export class Transaction {
   readonly #tables = new Map<Table, TransactionTable>();
   readonly #isPinned: boolean;
   /**
-   * Bytes of records, which are kept until the transaction ends even after a rewind, and estimated
-   * bytes of the operations that are staged.
+   * Total size of the records in bytes (they are kept until the transaction ends, even after a
+   * rewind), and estimated memory in bytes of the operations that are staged.
    */
   #recordBytes = 0;
   #stagedBytes = 0;
@@ -71,8 +71,8 @@ export class Transaction {
   #ended = false;
 
   /**
-   * `pinned`: tables whose snapshots are taken now; tables created later appear empty. Otherwise
-   * each snapshot is taken on first use.
+   * `pinned` contains the tables whose snapshots are taken now; tables created later appear empty.
+   * If it is omitted, each snapshot is taken on first use.
    */
   constructor(context: EngineContext, pinned?: Iterable<Table>) {
     this.#context = context;
@@ -113,8 +113,8 @@ export class Transaction {
   // Writes
 
   /**
-   * Stages an insert; the edge gets its id now. Throws like `Table.insert`; then the transaction is
-   * unchanged.
+   * Stages an insert; the edge gets its id now. Throws the errors of `Table.insert`, without
+   * changing the transaction.
    */
   insert(table: Table, given: EdgeInput | CheckedEdge): EdgeRow {
     this.#assertWrites(table);
@@ -165,7 +165,7 @@ export class Transaction {
 
   /**
    * Stages new content for one row that the transaction sees. The id stays; everything else may
-   * change. Throws like `deleteRow` or an insert.
+   * change. Throws the errors of `deleteRow` and `insert`.
    */
   updateRow(table: Table, key: RowKey, edge: EdgeInput): EdgeRow {
     return this.#update(table, key, edge, (id, checked) => rowOf(table.columns, id, checked));

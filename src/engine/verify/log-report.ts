@@ -1,4 +1,5 @@
-// Describes the frames of a log file, good and bad ones, with the operations in them.
+// Describes the frames of a log file, intact and damaged, with the operations in them. A frame is
+// called good if it is intact and in sequence (`InspectedFrame.ok`).
 
 import { basename, dirname } from 'node:path';
 import {
@@ -20,7 +21,7 @@ import { type FileTools, type Problem, problemOf } from './problem.ts';
 
 export interface RunReport {
   kind: string;
-  /** Table id; 0 = none. */
+  /** Table id; 0 if the operations belong to no table. */
   table: number;
   operations: number;
   bytes: number;
@@ -73,8 +74,8 @@ export interface LogReport {
 export type FrameVisitor = (frame: FrameReport, payload: Uint8Array) => void;
 
 /**
- * Reads a log file and returns a report. All frames are counted; the first `limit` ones are
- * described. `visit` receives each good frame.
+ * Reads a log file and returns a report, which counts the good frames and describes the first
+ * `limit` frames. `visit` receives each good frame.
  */
 export function inspectLog(tools: FileTools, path: string, limit: number, visit?: FrameVisitor): LogReport {
   const report = emptyReport(path);
@@ -195,7 +196,7 @@ class LogWalk {
       this.#tell(report.bytes, `the file ends there, but it was made with ${report.file_bytes} bytes: it was cut`);
     if (this.#bad !== undefined && report.problems.length === 0) {
       if (this.#sealed)
-        this.#tell(this.#bad.offset, 'the log was closed in order, but what follows its end is not zeros');
+        this.#tell(this.#bad.offset, 'the log was closed in order, but there are bytes other than zeros after its end');
       else report.unfinished_at = this.#bad.offset;
     }
   }
@@ -203,7 +204,7 @@ class LogWalk {
   #settleBad(): void {
     const { offset, lsn } = this.#bad!;
     this.#bad = undefined;
-    const what = `there is no whole frame with LSN ${lsn}, and what follows says that it was acknowledged`;
+    const what = `there is no complete frame with LSN ${lsn}, but a later frame records that it was acknowledged`;
     this.#tell(offset, what);
   }
 
@@ -256,7 +257,7 @@ class LogWalk {
         error instanceof SyntaxError
           ? { file: '', offset: 0, what: 'a catalog change is not JSON' }
           : problemOf(error, '');
-      const what = `the frame at ${offset} has a right checksum, but: ${problem.what}`;
+      const what = `the frame at ${offset} has a valid checksum, but: ${problem.what}`;
       this.#tell(offset + FRAME_HEADER_BYTES + problem.offset, what);
       return { runs, payload: undefined };
     }
@@ -271,7 +272,7 @@ function kindName(kind: number): string {
 
 /**
  * Returns the first LSN of the next file. Returns null if there is no next file or its header
- * cannot be read; then the end of this file is not checked against the next one.
+ * cannot be read; the end of this file is then not compared with the next file.
  */
 function stopLsnOf(tools: FileTools, path: string): number | null {
   const next = listLogFiles(tools.fs, dirname(path)).find((other) => basename(other) > basename(path));

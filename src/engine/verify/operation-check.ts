@@ -94,7 +94,7 @@ export class OperationCheck {
 
   #count({ kind, tableId, operations }: Run, lsn: number, path: string, offset: number): void {
     if (tableId < 1 || tableId >= this.#nextTableId)
-      throw corruption(path, offset, `it holds rows of table number ${tableId}, which was never made`);
+      throw corruption(path, offset, `it holds rows of table number ${tableId}, which was never created`);
     if (!this.tables.has(tableId) || lsn <= (this.#applied.get(tableId) ?? 0)) return;
     const counts = kind === OPERATION.insert ? this.pending.inserts : this.pending.tombstones;
     counts.set(tableId, (counts.get(tableId) ?? 0) + operations);
@@ -123,14 +123,22 @@ export class OperationCheck {
     if (change.op !== 'create_table') return;
     const { id, name } = change.table ?? {};
     if (!Number.isSafeInteger(id) || id < this.#nextTableId || typeof name !== 'string')
-      throw corruption(path, offset, `a table is made with the number ${id}, but the next one is ${this.#nextTableId}`);
+      throw corruption(
+        path,
+        offset,
+        `a table is created with the number ${id}, but the next number is ${this.#nextTableId}`,
+      );
     this.#nextTableId = id + 1;
     this.tables.set(id, name);
   }
 
   #rename({ id, name }: { id: number; name: string }, path: string, offset: number): void {
     if (typeof name !== 'string' || !IDENTIFIER.test(name))
-      throw corruption(path, offset, `table number ${id} gets the name ${JSON.stringify(name)}, which is none`);
+      throw corruption(
+        path,
+        offset,
+        `table number ${id} gets the name ${JSON.stringify(name)}, which is not an identifier`,
+      );
     if (this.tables.has(id)) this.tables.set(id, name);
   }
 }

@@ -218,7 +218,7 @@ function orphans({ fs }: FileTools, dir: string, checkpoint: Checkpoint | null):
   for (const name of under('replays'))
     if (!answers.has(replayFileNumber(name) ?? -1) && !isSetAside(name)) paths.push(`${dir}/replays/${name}`);
   if (fs.exists(`${manifestPath(dir)}.tmp`)) paths.push(`${manifestPath(dir)}.tmp`);
-  return paths.map((path) => `${path} belongs to nothing; it was left behind, or is being made`);
+  return paths.map((path) => `no manifest lists ${path}; it was left behind, or is being written`);
 }
 
 function lockText({ fs }: FileTools, dir: string): string | null {

@@ -1,5 +1,5 @@
-// Checks the log of a data directory: every frame in every needed file, the order of the files, and
-// that the files leave no gap between the manifest's LSN and the end.
+// Checks the log of a data directory: that every frame in every needed file is intact, that the
+// files are in order, and that no LSN is missing from the manifest's LSN to the end.
 
 import { badSlots, examineLog, listLogFiles, markPath, readWhole } from '../../storage/index.ts';
 import { appliedEverywhere, type Checkpoint } from '../checkpoint/checkpoint.ts';
@@ -45,7 +45,7 @@ export function verifyLog(
     sums.operations += report.operations;
     addNew(found, report.problems);
     if (report.unfinished_at !== null)
-      lists.notes.push(`${path}: a write at offset ${report.unfinished_at} was not finished, or is being made`);
+      lists.notes.push(`${path}: a write at offset ${report.unfinished_at} was not finished, or is in progress`);
   }
   if (examined !== null && found.length === 0) {
     sums.head_lsn = examined.headLsn;
@@ -86,7 +86,7 @@ function examine(
 function markNotes(fs: FileTools['fs'], crc32c: FileTools['crc32c'], logDir: string): string[] {
   const path = markPath(logDir);
   if (!fs.exists(path)) return [];
-  const what = 'a slot does not hold: a crash cut its write, or it is damaged; the other slot counts';
+  const what = 'a slot is invalid: a crash interrupted its write, or it is damaged; the other slot is used';
   return badSlots(readWhole(fs, path), crc32c).map((offset) => `${path} at offset ${offset}: ${what}`);
 }
 

@@ -50,7 +50,7 @@ function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: 
   need(isCount(nextId, 1), `its next edge id is ${nextId}`);
   need(isCount(nextSegment, 1), `its next segment number is ${nextSegment}`);
   const columnIds = new Set(columns.map((column) => column.id));
-  need(columnIds.size === columns.length, 'two columns have one number');
+  need(columnIds.size === columns.length, 'two columns have the same number');
   need(
     columns.every((column) => column.id < definition.nextColumnId),
     'a column has a number that was not given out',
@@ -58,7 +58,7 @@ function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: 
   // The built-in columns have ids 0 to 2 and are not listed.
   need(
     indexes.every(({ column }) => column <= 2 || columnIds.has(column)),
-    'an index is on a column that does not exist',
+    'there is an index on a column that does not exist',
   );
   const numbers = segments.map((segment) => segment.number);
   need(new Set(numbers).size === numbers.length, 'a segment is listed twice');
@@ -68,7 +68,7 @@ function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: 
   );
   need(
     segments.every(({ checksum = 0 }) => isCount(checksum, 0) && checksum < 2 ** 32),
-    'a segment is listed with a checksum that is none',
+    'a segment is listed with an invalid checksum',
   );
   return faults;
 }
@@ -76,9 +76,9 @@ function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: 
 function twins({ tables }: Checkpoint): string[] {
   const faults: string[] = [];
   const names = new Set(tables.map(({ definition }) => definition.name.toLowerCase()));
-  if (names.size < tables.length) faults.push('two tables have one name');
+  if (names.size < tables.length) faults.push('two tables have the same name');
   if (new Set(tables.map(({ definition }) => definition.id)).size < tables.length)
-    faults.push('two tables have one number');
+    faults.push('two tables have the same number');
   return faults;
 }
 
@@ -100,5 +100,5 @@ function answerFaults({ replays, lsn }: Checkpoint): string[] {
   const hold = numbers.size === files.length && files.every(isFile) && lost.every(isFile);
   const areTimed = lost.every(({ newestAt }) => Number.isFinite(newestAt));
   const isWhole = hold && areTimed && isCount(next, 1) && isCount(replays.lsn, 0) && replays.lsn <= lsn;
-  return isWhole ? [] : ['the files of stored answers are not listed as they are made'];
+  return isWhole ? [] : ['the list of the files of stored answers is not consistent'];
 }

@@ -24,7 +24,7 @@ export class BulkInsert {
   readonly #batch: EdgeBatch;
   readonly #pieces: RecordPiece[] = [];
   count = 0;
-  /** Bytes of the encoded records; the last few edges may not be encoded yet. */
+  /** Size of the encoded records in bytes; the last few edges may not be encoded yet. */
   bytes = 0;
   #ended = false;
 
@@ -34,8 +34,8 @@ export class BulkInsert {
   }
 
   /**
-   * Adds an edge. Throws `empty_members`, `too_many_members`, `unknown_column` or `invalid_input`;
-   * then the edge is not added, and others can still be.
+   * Adds an edge. Throws `empty_members`, `too_many_members`, `unknown_column` or `invalid_input`.
+   * If it throws, the edge is not added; others can still be added.
    */
   add(edge: EdgeInput | CheckedEdge): void {
     this.#assertOpen();
@@ -82,11 +82,11 @@ export class BulkInsert {
 }
 
 /**
- * An insert is this many times cheaper than an update, so it takes this many times more rows before
- * a bulk insert is sliced.
+ * An insert is this many times cheaper than an update, so a bulk insert is sliced only if it has
+ * this many times more rows.
  */
 const SLICED_TIMES = 8;
-/** A commit of at least this many bytes of records is made in slices, even if it has few rows. */
+/** A commit whose records have at least this many bytes is made in slices, even with few rows. */
 export const SLICED_BYTES = 2 ** 21;
 
 /** Commits encoded records as one frame; in slices if the frame is large. */

@@ -1,10 +1,10 @@
 // Commits many operations as one frame that is planned, written and applied in slices, so that
 // reads and small requests can run between two slices.
 //
-// Such a commit is still atomic and isolated. Other writers, DDL and compactions wait from its
-// first step to its last, so nothing else changes the tables between two slices. The frame is in
-// the log completely or not at all. Until the whole frame is applied and durable, readers see the
-// state before it.
+// Such a commit is still atomic and isolated. From its first step to its last, other writers and
+// DDL wait and no compaction begins, so nothing else changes the rows between two slices. The frame
+// is in the log completely or not at all. Until the whole frame is applied and durable, readers see
+// the state before it.
 
 import { assert } from '../../assert.ts';
 import type { AnswerToKeep } from '../../model/kept-answer.ts';

@@ -58,7 +58,8 @@ const NOTHING = Buffer.alloc(0);
 /** Bytes of the first buffer: few enough to be allocated from Node's pool. */
 const FIRST_BYTES = 4000;
 
-// One is created for every answer with rows, so it has plain fields only.
+// One is created for every answer with rows. It has plain fields only, which are faster than
+// private ones.
 class OpenAnswer implements ChunkSource {
   private readonly call: Call;
   private readonly text: AnswerText;

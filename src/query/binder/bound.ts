@@ -1,12 +1,12 @@
 // Bound statements: the output of the binder. Every name is resolved and every expression has a
-// type. The values are plain objects that refer to tables of the engine.
+// type. A bound statement is a plain object that refers to tables of the engine.
 
 import type { ColumnType, PropertyValue, Table } from '../../engine/index.ts';
 import type { Span } from '../parser/ast.ts';
 
 /**
- * `list` is a list of integers (members) or of the values that COLLECT gathered. `row` is a whole
- * row as an object. `null` is the type of the null literal.
+ * `list` is a list: members, a literal, a parameter, or the values that COLLECT gathered. `row` is
+ * a whole row as an object. `null` is the type of the null literal.
  */
 export type ValueType = 'integer' | 'real' | 'text' | 'boolean' | 'null' | 'list' | 'row';
 
@@ -25,8 +25,8 @@ interface Typed {
   /** Source text, for the names of result columns and for plans. */
   readonly text: string;
   /**
-   * True for a number that is the time of an edge, or the MIN, MAX or AVG of such times. Texts
-   * compared with such a number are read as times.
+   * True for a number that is a time: `event_ts`, `datetime(x)`, or the MIN, MAX or AVG of times. A
+   * text compared with such a number is read as a time.
    */
   readonly isTime?: boolean | undefined;
 }
@@ -116,7 +116,7 @@ export interface BoundIsNull extends Typed {
 export interface BoundIn extends Typed {
   readonly kind: 'in';
   readonly operand: BoundExpression;
-  /** The items (usually without fields), or one list of values. */
+  /** The items, which usually refer to no columns, or one list that is bound as a whole. */
   readonly items: readonly BoundExpression[] | BoundValues;
 }
 
@@ -132,7 +132,7 @@ export interface BoundSize extends Typed {
   readonly operand: BoundExpression;
 }
 
-/** floor(event_ts / bucket_seconds) of a pattern's row. */
+/** The bucket of a pattern's row: `floor(event_ts / bucket_seconds)`. */
 export interface BoundBucket extends Typed {
   readonly kind: 'bucket';
   readonly pattern: number;
@@ -164,7 +164,7 @@ export interface BoundShared extends Typed {
   readonly right: number;
 }
 
-/** |left.event_ts - right.event_ts| <= width. */
+/** The condition `|left.event_ts - right.event_ts| <= width`. */
 export interface BoundOverlaps extends Typed {
   readonly kind: 'overlaps';
   readonly left: number;
@@ -172,7 +172,7 @@ export interface BoundOverlaps extends Typed {
   readonly width: BoundExpression;
 }
 
-/** 0 < later.event_ts - earlier.event_ts <= width. */
+/** The condition `0 < later.event_ts - earlier.event_ts <= width`. */
 export interface BoundFollows extends Typed {
   readonly kind: 'follows';
   readonly later: number;
@@ -189,7 +189,7 @@ export interface BoundAggregateValue extends Typed {
   readonly index: number;
 }
 
-/** The value of a plain item of a grouped MATCH, by its position in `keys`. */
+/** The value of a group key, by its position in `keys`. */
 export interface BoundKeyValue extends Typed {
   readonly kind: 'keyValue';
   readonly index: number;
@@ -252,7 +252,7 @@ export interface BoundAggregate {
 export interface BoundPattern {
   readonly alias: string;
   readonly table: Table;
-  /** Nodes that every row must contain, from MEMBERS: expressions without fields. */
+  /** Nodes that every row must contain, from MEMBERS. The expressions refer to no columns. */
   readonly members: readonly BoundExpression[] | BoundValues | undefined;
 }
 
@@ -292,7 +292,7 @@ export interface BoundInsert {
   readonly kind: 'insert';
   readonly table: Table;
   /**
-   * One entry per row. The expressions contain no fields. Omitted properties take their default.
+   * One entry per row. The expressions refer to no columns. Omitted properties take their default.
    */
   readonly rows: readonly BoundInsertRow[];
   /**

@@ -18,18 +18,18 @@ import { commonType, type ParameterValues } from './parameters.ts';
 import { fieldType, Scope } from './scope.ts';
 import { asTime } from './times.ts';
 
-const NO_AGGREGATES = 'aggregates are allowed only in RETURN and ORDER BY of a MATCH';
+const NO_AGGREGATES = 'aggregates are allowed in RETURN and ORDER BY of a MATCH only';
 
 export function bindInsert(node: InsertNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundInsert {
   const table = bindTable(catalog, node.table, text);
   const pattern: BoundPattern = { alias: table.name, table, members: undefined };
   const targets = new Scope({ text, patterns: [pattern], parameters });
-  // Values cannot name columns, because there is no row yet.
+  // Values cannot refer to columns, because there is no row yet.
   const values = new Scope({ text, patterns: [], parameters, noAggregates: NO_AGGREGATES });
   const fields = bindTargets(node.columns, targets);
   for (const name of ['event_ts', 'members'] as const) {
     if (!fields.some((field) => field.kind === name))
-      throw targets.error(node.table, `INSERT names ${name} among its columns; every edge has one.`);
+      throw targets.error(node.table, `INSERT must name ${name} among its columns; every edge has one.`);
   }
   const rows = node.rows.map((row) => bindRow(row, fields, values, targets));
   return { kind: 'insert', table, rows, text, columns: node.columns.map(({ name }) => name) };

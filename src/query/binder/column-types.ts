@@ -1,5 +1,5 @@
-// Determines the displayed type of each result column from the statement alone, before there are
-// rows.
+// Determines the displayed type of each result column from the bound statement, before any rows are
+// read.
 
 import type { ResultType } from '../result-types.ts';
 import type { BoundAggregate, BoundExpression, BoundMatch } from './bound.ts';
@@ -16,8 +16,8 @@ export function resultForms({ items, grouping }: Pick<BoundMatch, 'items' | 'gro
 }
 
 /**
- * `grouping` contains the keys and aggregates that the expression refers to, if the MATCH is
- * grouped.
+ * Returns the form of an expression. If the MATCH is grouped, `grouping` contains the keys and
+ * aggregates to which the expression refers.
  */
 function formOf(expression: BoundExpression, grouping: BoundMatch['grouping']): ResultForm {
   switch (expression.kind) {

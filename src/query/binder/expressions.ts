@@ -1,5 +1,5 @@
-// Binds expressions: resolves names and checks types. Integers and reals can be compared and
-// computed with each other; any other mixture of types is an error. Null fits every type.
+// Binds expressions: resolves names and checks types. Integers and reals can be mixed in
+// comparisons and arithmetic; any other mixture of types is an error. Null fits every type.
 
 import { MAX_CHAIN } from '../limits.ts';
 import type { BetweenNode, BinaryNode, Expression, InNode, LogicNode } from '../parser/ast.ts';
@@ -98,8 +98,8 @@ function bindList(items: readonly Expression[], scope: Scope, text: string): Bou
 }
 
 /**
- * Limits the number of computed items in a list, like that of chained conditions: each of them is
- * evaluated for every row.
+ * Limits the number of computed items in a list, because each of them is evaluated for every row.
+ * The limit is the same as for chained conditions.
  */
 function checkComputed(bound: readonly BoundExpression[], items: readonly Expression[], scope: Scope): void {
   let computed = 0;
@@ -226,7 +226,7 @@ function requireComparable(node: Expression, left: BoundExpression, right: Bound
   if (items[0] !== undefined && items[1] !== undefined && commonType(items[0], items[1]) === undefined)
     throw scope.error(
       node,
-      `a list of which each is ${described(items[0])} and one of which each is ${described(items[1])} cannot be compared.`,
+      `a list whose items are each ${described(items[0])} and one whose items are each ${described(items[1])} cannot be compared.`,
     );
 }
 
@@ -249,12 +249,12 @@ function bindBetween(node: BetweenNode, scope: Scope): BoundExpression {
 }
 
 /**
- * Returns the hint for a text that is searched among members. It is most likely the name of a node
- * that was imported.
+ * Returns the hint for a text that is looked up among members. The text is most likely the name of
+ * an imported node.
  */
 function namesAdvice(operand: BoundExpression, list: BoundExpression): string {
   if (list.kind !== 'field' || operand.type !== 'text') return '';
-  return " Members are numbers; imports keep their names in a table beside: MATCH (e:T), (n:T_nodes) WHERE n.vertex = 'name' AND shared(e, n) >= 1.";
+  return " Members are numbers; imports keep the names of nodes in a second table: MATCH (e:T), (n:T_nodes) WHERE n.vertex = 'name' AND shared(e, n) >= 1.";
 }
 
 function bindIn(node: InNode, scope: Scope): BoundExpression {

@@ -1,4 +1,5 @@
-// Binds function calls. Functions over rows are bound here, aggregates by the scope.
+// Binds function calls. Calls of aggregates are passed on to the scope; calls of all other
+// functions are bound here.
 
 import { didYouMean } from '../../model/suggestions.ts';
 import type { CallNode, Expression } from '../parser/ast.ts';
@@ -73,7 +74,7 @@ function timeOperand(call: CallNode, scope: Scope): BoundExpression {
   const bound = asTime(bindExpression(argument, scope), argument, scope, 'time');
   if (bound.type === 'integer' || bound.type === 'null' || (bound.type === 'real' && bound.isTime === true))
     return bound;
-  const is = bound.type === 'text' ? 'a text that is worked out' : `of type ${bound.type}`;
+  const is = bound.type === 'text' ? 'a computed text' : `of type ${bound.type}`;
   throw scope.error(
     argument,
     `${call.name.name} takes a time: a written text such as '2024-05-02', a parameter, or epoch seconds; ${shown(bound.text)} is ${is}.`,

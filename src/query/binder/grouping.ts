@@ -1,17 +1,17 @@
-// Binds the grouping of a MATCH: collects the aggregates in its items and turns the other items
-// into group keys.
+// Binds the grouping of a MATCH: collects the aggregates in the returned items and turns items
+// without aggregates into group keys.
 
 import type { CallNode, MatchNode } from '../parser/ast.ts';
 import { shown } from '../shown.ts';
 import type { AggregateFunction, BoundAggregate, BoundExpression, BoundItem, ValueType } from './bound.ts';
 import { bindExpression } from './expressions.ts';
 import type { Identities } from './identities.ts';
-import { partsOf } from './parts.ts';
+import { partsOf, withParts } from './parts.ts';
 import type { Scope } from './scope.ts';
 
 export class Grouping {
   readonly aggregates: BoundAggregate[] = [];
-  /** The plain items, by which rows are grouped. */
+  /** The items without aggregates. Rows are grouped by their values. */
   readonly keys: BoundExpression[] = [];
   readonly #identities: Identities;
   readonly #aggregatePlaces = new Map<string, number>();
@@ -35,8 +35,8 @@ export class Grouping {
   };
 
   /**
-   * Rewrites items so that they read keys and aggregates instead of rows. Plain items become keys.
-   * The other items may contain only keys, aggregates and constants.
+   * Rewrites items so that they read keys and aggregates instead of rows. Items without aggregates
+   * become keys. The other items may contain only keys, aggregates and constants.
    */
   split(items: readonly BoundItem[], node: MatchNode, scope: Scope): BoundItem[] {
     for (const { expression } of items) {
@@ -124,21 +124,35 @@ export function hasAggregate(bound: BoundExpression): boolean {
   return bound.kind === 'aggregateValue' || partsOf(bound).some(hasAggregate);
 }
 
-/** Returns whether the expression itself, apart from its parts, reads a row. */
-function readsRow(bound: BoundExpression): boolean {
-  switch (bound.kind) {
-    case 'field':
-    case 'row':
-    case 'bucket':
-    case 'shared':
-    case 'hasNode':
-    case 'overlaps':
-    case 'follows':
-      return true;
-    default:
-      return false;
-  }
-}
+/** Whether an expression itself, apart from its parts, reads a row. */
+const READS_ROW: Readonly<Record<BoundExpression['kind'], boolean>> = {
+  field: true,
+  row: true,
+  bucket: true,
+  shared: true,
+  hasNode: true,
+  overlaps: true,
+  follows: true,
+  constant: false,
+  parameter: false,
+  compare: false,
+  arithmetic: false,
+  negate: false,
+  textMatch: false,
+  and: false,
+  or: false,
+  not: false,
+  isNull: false,
+  in: false,
+  size: false,
+  time: false,
+  day: false,
+  date: false,
+  list: false,
+  aggregateValue: false,
+  keyValue: false,
+  itemValue: false,
+};
 
 /**
  * Replaces the largest subexpressions for which `replace` returns a value. Calls `refuse` with the
@@ -151,30 +165,6 @@ export function replaceLeaves(
 ): BoundExpression {
   const known = replace(bound);
   if (known !== undefined) return known;
-  if (readsRow(bound) || bound.kind === 'aggregateValue' || bound.kind === 'keyValue') return refuse(bound);
-  const inner = (part: BoundExpression) => replaceLeaves(part, replace, refuse);
-  switch (bound.kind) {
-    case 'compare':
-    case 'arithmetic':
-    case 'textMatch':
-      return { ...bound, left: inner(bound.left), right: inner(bound.right) };
-    case 'negate':
-    case 'not':
-    case 'isNull':
-    case 'size':
-    case 'time':
-    case 'day':
-    case 'date':
-      return { ...bound, operand: inner(bound.operand) };
-    case 'and':
-    case 'or':
-    case 'list':
-      return { ...bound, items: bound.items.map(inner) };
-    case 'in':
-      return 'kind' in bound.items
-        ? { ...bound, operand: inner(bound.operand) }
-        : { ...bound, operand: inner(bound.operand), items: bound.items.map(inner) };
-    default:
-      return bound;
-  }
+  if (READS_ROW[bound.kind] || bound.kind === 'aggregateValue' || bound.kind === 'keyValue') return refuse(bound);
+  return withParts(bound, (part) => replaceLeaves(part, replace, refuse));
 }

@@ -1,5 +1,5 @@
-// Numbers bound expressions so that equal ones get equal numbers, whatever their source text. The
-// cost is linear in the size of the expressions.
+// Assigns a number to each bound expression so that equal expressions get the same number, even if
+// their source texts differ. The cost is linear in the size of the expressions.
 
 import type { BoundExpression } from './bound.ts';
 import { partsOf } from './parts.ts';
@@ -33,7 +33,8 @@ export class Identities {
       if (name === 'text' || name === 'items') continue;
       if (name === 'field' || typeof value !== 'object' || value === null) key += `${name} ${JSON.stringify(value)} `;
     }
-    // Constants are written out instead of numbered, because lists may contain very many of them.
+    // The value of a constant is part of the key instead of a number, because lists may contain
+    // very many constants.
     for (const part of partsOf(bound))
       key += part.kind === 'constant' ? `=${part.type} ${constantKey(part.value)} ` : `#${this.of(part)} `;
     return key;

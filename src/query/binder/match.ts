@@ -49,8 +49,8 @@ export function bindMatch(node: MatchNode, text: string, catalog: Catalog, param
   const isGrouped = grouping.aggregates.length > 0;
   const grouped = isGrouped ? grouping.split(items, node, output) : items;
   const returned = new ReturnedItems(items, identities);
-  // If there are no groups, any aggregate is in ORDER BY and is not returned, which is an error.
-  const ordered = isGrouped ? output : rows.with(undefined, 'an aggregate to order by must be returned too');
+  // If there are no groups, no aggregate is returned, so an aggregate in ORDER BY is an error.
+  const ordered = isGrouped ? output : rows.with(undefined, 'an aggregate in ORDER BY must also be returned');
   const orderBy = node.orderBy.map((order) => returned.order(order, ordered, isGrouped || node.distinct));
   return {
     kind: 'match',
@@ -78,7 +78,7 @@ function bindPatterns(
       throw errorAt(
         text,
         node.alias.start,
-        `alias ${shown(node.alias.name)} is used twice; use another name.`,
+        `alias ${shown(node.alias.name)} occurs twice; take another name.`,
         undefined,
         'invalid_statement',
       );
@@ -88,7 +88,7 @@ function bindPatterns(
   });
 }
 
-/** Binds the nodes of MEMBERS: integers, without fields of other patterns. */
+/** Binds the nodes of MEMBERS: integers that do not depend on columns. */
 function bindMembers(node: PatternNode, text: string, parameters: ParameterValues): BoundPattern['members'] {
   if (node.members === undefined) return undefined;
   const scope = new Scope({ text, patterns: [], parameters });

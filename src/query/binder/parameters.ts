@@ -1,5 +1,5 @@
-// Determines the types of parameters, for which a statement is bound, and reads their values for
-// each run. The binder gets only the types, so values can never become syntax.
+// Determines the types of parameters when a statement is bound, and reads their values at each run.
+// The binder gets only the types, so values can never become syntax.
 
 import { type ErrorCode, HedgerowError } from '../../errors.ts';
 import { isoDays, isoSeconds } from '../../iso-time.ts';
@@ -11,7 +11,9 @@ import { problemOf, type TimeUnit } from './times.ts';
 
 export interface ParameterType {
   readonly type: ValueType;
-  /** For lists, the common type of the items; `null` if there are none or only nulls. */
+  /**
+   * For lists, the common type of the items; `null` if the list is empty or contains only nulls.
+   */
   readonly itemType: ValueType | undefined;
 }
 
@@ -27,7 +29,8 @@ export function checkParameters(values: ParameterValues): void {
   for (const name in values) {
     const value = values[name];
     names += 1;
-    if (names > MAX_PARAMETERS) throw wrong(name, `is one of more than ${MAX_PARAMETERS}; give many values as lists`);
+    if (names > MAX_PARAMETERS)
+      throw wrong(name, `is beyond the limit of ${MAX_PARAMETERS} parameters; give many values as lists`);
     if (!Array.isArray(value)) continue;
     items += value.length;
     if (items > MAX_ALL_ITEMS)
@@ -95,8 +98,8 @@ function wrong(name: string, what: string, code: ErrorCode = 'invalid_statement'
 }
 
 /**
- * Returns the value for this run, whose type was checked when the statement was bound. Throws
- * `invalid_statement` for a text that should be a time but is not one.
+ * Returns the value of the parameter for this run. Its type was checked when the statement was
+ * bound. Throws `invalid_statement` for a text that should be a time but is not one.
  */
 export function parameterValue(values: ParameterValues, { name, reads }: BoundParameter): Value {
   const value = values[name] as Value;
@@ -104,8 +107,9 @@ export function parameterValue(values: ParameterValues, { name, reads }: BoundPa
 }
 
 /**
- * Converted times for each run, which is identified by its parameters object. A list is always
- * converted to the same array, because facts about lists are cached by the identity of the array.
+ * Values converted to times, for each run. A run is identified by its parameters object. A list is
+ * always converted to the same array, because facts about lists are cached by the identity of the
+ * array.
  */
 const TIMES = new WeakMap<ParameterValues, Map<string, Value>>();
 

@@ -1,4 +1,5 @@
-// Lists the direct subexpressions of a bound expression.
+// The direct subexpressions of a bound expression: listing and replacing them. Both functions name
+// every kind, so that the type checker asks for a new one.
 
 import type { BoundExpression } from './bound.ts';
 
@@ -27,7 +28,59 @@ export function partsOf(bound: BoundExpression): readonly BoundExpression[] {
     case 'overlaps':
     case 'follows':
       return [bound.width];
-    default:
+    case 'constant':
+    case 'parameter':
+    case 'field':
+    case 'row':
+    case 'bucket':
+    case 'shared':
+    case 'aggregateValue':
+    case 'keyValue':
+    case 'itemValue':
       return [];
+  }
+}
+
+/** Returns the expression with each part of `partsOf` replaced, except a list in one parameter. */
+export function withParts(
+  bound: BoundExpression,
+  replaced: (part: BoundExpression) => BoundExpression,
+): BoundExpression {
+  switch (bound.kind) {
+    case 'compare':
+    case 'arithmetic':
+    case 'textMatch':
+      return { ...bound, left: replaced(bound.left), right: replaced(bound.right) };
+    case 'negate':
+    case 'not':
+    case 'isNull':
+    case 'size':
+    case 'time':
+    case 'day':
+    case 'date':
+      return { ...bound, operand: replaced(bound.operand) };
+    case 'and':
+    case 'or':
+    case 'list':
+      return { ...bound, items: bound.items.map(replaced) };
+    case 'in':
+      return 'kind' in bound.items
+        ? { ...bound, operand: replaced(bound.operand) }
+        : { ...bound, operand: replaced(bound.operand), items: bound.items.map(replaced) };
+    case 'hasNode':
+      return { ...bound, node: replaced(bound.node) };
+    case 'overlaps':
+    case 'follows':
+      return { ...bound, width: replaced(bound.width) };
+    case 'constant':
+    case 'parameter':
+    case 'field':
+    case 'row':
+    case 'bucket':
+    case 'shared':
+    case 'aggregateValue':
+    case 'keyValue':
+    case 'itemValue':
+      return bound;
   }
 }

@@ -20,7 +20,8 @@ export class ReturnedItems {
   }
 
   /**
-   * `onlyItems` is true with DISTINCT or groups: rows can then be ordered only by returned items.
+   * Binds one term of ORDER BY. `onlyItems` is true with DISTINCT or groups: rows can then be
+   * ordered only by returned items.
    */
   order({ expression, descending }: OrderNode, scope: Scope, onlyItems: boolean): BoundOrder {
     const bound = this.#bind(expression, scope, onlyItems);
@@ -59,7 +60,7 @@ export class ReturnedItems {
       (part) => {
         throw scope.error(
           node,
-          `with DISTINCT or groups only returned items can be ordered by, and ${shown(part.text)} is none.`,
+          `with DISTINCT or groups only returned items can be ordered by, and ${shown(part.text)} is not one.`,
         );
       },
     );

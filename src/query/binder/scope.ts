@@ -22,11 +22,11 @@ export class Scope {
   readonly aggregates: AggregateBinder | undefined;
   /** Why aggregates are not allowed here, for the error. */
   readonly noAggregates: string;
-  /** Set for ORDER BY, where a bare name may be that of a returned item. */
+  /** Set for ORDER BY, where a bare name may be the name of a returned item. */
   readonly itemNamed: ((name: string) => BoundExpression | undefined) | undefined;
   /**
-   * Types of parameters. Each is determined only once, because a list may be long and its name may
-   * occur often.
+   * Types of parameters. Each type is determined only once, because a parameter may be a long list
+   * and occur often.
    */
   readonly #types: Map<string, ParameterType>;
 
@@ -47,16 +47,16 @@ export class Scope {
     this.aggregates = options.aggregates;
     this.itemNamed = options.itemNamed;
     this.#types = options.types ?? new Map();
-    this.noAggregates = options.noAggregates ?? 'aggregates are allowed only in RETURN and ORDER BY of a MATCH';
+    this.noAggregates = options.noAggregates ?? 'aggregates are allowed in RETURN and ORDER BY of a MATCH only';
   }
 
-  /** Returns the same scope with other aggregates. */
+  /** Returns a copy of this scope with another binder for aggregates. */
   with(aggregates: AggregateBinder | undefined, noAggregates: string): Scope {
     const { text, patterns, parameters, bareColumns } = this;
     return new Scope({ text, patterns, parameters, bareColumns, noAggregates, aggregates, types: this.#types });
   }
 
-  /** Returns the same scope, in which returned items can also be named. */
+  /** Returns a copy of this scope in which returned items can also be named. */
   withItems(itemNamed: (name: string) => BoundExpression | undefined): Scope {
     const { text, patterns, parameters, aggregates, noAggregates } = this;
     return new Scope({ text, patterns, parameters, noAggregates, itemNamed, aggregates, types: this.#types });
@@ -74,11 +74,14 @@ export class Scope {
     const index = this.findPattern(alias.name);
     if (index >= 0) return index;
     const known = this.patterns.map((pattern) => pattern.alias);
-    const names = known.length === 0 ? 'no row can be named here' : `there is ${shownNames(known)}`;
+    const names = known.length === 0 ? 'there are no aliases here' : `there is ${shownNames(known)}`;
     throw this.error(alias, `${shownName(alias.name)} is not an alias; ${names}.${didYouMean(alias.name, known)}`);
   }
 
-  /** Returns -1 if there is none. Aliases, like all names, are compared without regard to case. */
+  /**
+   * Returns the position of the pattern with this alias, or -1 if there is none. Aliases, like all
+   * names, are compared without regard to case.
+   */
   findPattern(name: string): number {
     const lower = name.toLowerCase();
     return this.patterns.findIndex((pattern) => pattern.alias.toLowerCase() === lower);

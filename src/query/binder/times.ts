@@ -1,4 +1,4 @@
-// Reads texts as times where a time is expected: `e.event_ts >= "2024-05-02"` compares seconds.
+// Reads texts as times where a time is expected, for example in `e.event_ts >= "2024-05-02"`.
 // Literals become constants here; the values of parameters are read when the statement runs.
 
 import { isoDays, isoSeconds, timeProblem } from '../../iso-time.ts';
@@ -34,7 +34,7 @@ export function asTime(bound: BoundExpression, place: Expression, scope: Scope, 
         throw tooManyTimes(place, scope);
       const nodes = place.kind === 'list' ? place.items : [];
       const items = bound.items.map((item, index) => asTime(item, nodes[index] ?? place, scope, unit));
-      // If the same list is returned, the caller knows that nothing in it was read as a time.
+      // The same object is returned if no item was read as a time, so that the caller can tell.
       return items.every((item, index) => item === bound.items[index]) ? bound : { ...bound, items };
     }
     default:
@@ -68,10 +68,10 @@ function tooManyTimes(place: Expression, scope: Scope): Error {
   );
 }
 
-/** Returns what is wrong with the text, as a phrase that follows it. */
+/** Returns what is wrong with the text, as a phrase to be put after the text in a message. */
 export function problemOf(text: string, unit: TimeUnit): string {
   return unit === 'day' && isoSeconds(text) !== undefined
-    ? 'is a time, where a date such as 2024-05-02 is due'
+    ? 'is a time, where a date such as 2024-05-02 is expected'
     : timeProblem(text);
 }
 
@@ -102,7 +102,8 @@ export function comparedSides(sides: Sides, places: { left: Expression; right: E
 }
 
 /**
- * Removes `datetime()`, which only marks a value as a time, so that indexes recognize the column.
+ * Removes `datetime()`, which only marks a value as a time. The planner can then recognize the
+ * column and use its index.
  */
 function withoutMark(bound: BoundExpression): BoundExpression {
   return bound.kind === 'time' ? bound.operand : bound;
@@ -119,8 +120,8 @@ export function sidesOfIn(sides: Sides, places: { left: Expression; right: Expre
 }
 
 /**
- * Binds `date(x)`. For the time of an edge, the day is a bucket of one day, which the time index
- * can find.
+ * Binds `date(x)`. If `x` is `event_ts`, the day is a bucket of one day, for which the planner can
+ * use the time index.
  */
 export function dateOf(operand: BoundExpression, text: string): BoundExpression {
   const time = withoutMark(operand);

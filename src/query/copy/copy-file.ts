@@ -29,8 +29,8 @@ const ENDINGS: readonly (readonly [ending: string, format: FileFormat, packed: b
 ];
 
 /**
- * Returns the file to read. Throws `forbidden` without a root. Throws `invalid_input` for a path
- * that leaves the root, contains a link, or does not name a file.
+ * Returns the file to read. Throws `forbidden` if there is no root. Throws `invalid_input` for a
+ * path that leaves the root, contains a link, or does not name a file.
  */
 export function sourceFile(fs: Looks, root: string | undefined, given: string): CopyFile {
   const { file, kind } = locate(fs, root, given);
@@ -87,7 +87,7 @@ function locate(
 }
 
 function refused(msg: string): HedgerowError {
-  return new HedgerowError('invalid_input', `The file of COPY ${msg}. Name a file below the copy root.`, {
+  return new HedgerowError('invalid_input', `The path in COPY ${msg}. Name a file below the copy root.`, {
     fields: { settings: ['copyRoot'] },
   });
 }

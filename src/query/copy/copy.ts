@@ -36,12 +36,12 @@ export interface CopyOptions {
    * off.
    */
   readonly copyRoot: string | undefined;
-  /** Runs `step` until it returns false, with other work in between. */
+  /** Calls `step` until it returns false. Other work runs between the calls. */
   readonly slices: (step: () => boolean) => Promise<void>;
 }
 
 export interface CopyFromOptions extends CopyOptions {
-  /** Maximum bytes of encoded edges of one COPY; default `MAX_COPY_BYTES`. */
+  /** Maximum size in bytes of the encoded edges of one COPY; default `MAX_COPY_BYTES`. */
   readonly copyBytes?: number | undefined;
   readonly attach: Attach<Written> | undefined;
 }
@@ -53,8 +53,8 @@ export interface CopyToOptions extends CopyOptions {
 }
 
 /**
- * Maximum bytes of encoded edges in one COPY FROM. The edges are held in memory until the commit,
- * which is one log frame (1 GB at most).
+ * Maximum size in bytes of the encoded edges in one COPY FROM. The edges are held in memory until
+ * the commit, which is one log frame (1 GB at most).
  */
 export const MAX_COPY_BYTES = 2 ** 29;
 const ROWS_A_STEP = 500;
@@ -132,7 +132,7 @@ function openToRead(fs: Fs, path: string): FileHandle {
 
 /**
  * Writes the rows of a MATCH or a table into a new file. Rejects with `file_exists` or with the
- * error of the MATCH; then no file remains.
+ * error of the MATCH. In case of an error, no new file remains.
  */
 export async function copyTo(node: CopyToNode, text: string, options: CopyToOptions): Promise<StatementResult> {
   const { database, fs, copyRoot, read, temporaries, slices } = options;
@@ -214,7 +214,7 @@ function fileName(node: CopyFromNode | CopyToNode, text: string, parameters: Par
   const scope = new Scope({ text, patterns: [], parameters });
   const bound = bindExpression(node.file, scope);
   if (bound.type !== 'text')
-    throw scope.error(node.file, `COPY takes the name of a file, a text, and this is ${bound.type}.`);
+    throw scope.error(node.file, `COPY takes a file name as a text, and this is ${bound.type}.`);
   return constantValue(bound, parameters) as string;
 }
 

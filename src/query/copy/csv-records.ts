@@ -1,8 +1,8 @@
 // Splits the bytes of CSV (RFC 4180) into records.
 //
-// This is our own code because an import spends most of its time here. Nearly all lines contain no
-// quotes. Such lines are split only by searching for delimiters, which is several times as fast as
-// a parser that examines every character.
+// This parser is our own because an import spends most of its time here. Nearly all lines contain
+// no quotes. They are split only by searching for delimiters, which is several times as fast as
+// examining every character.
 //
 // A block is scanned line by line. If the next quote is after the end of the line, the line is a
 // record, which is split at its delimiters. Otherwise the record is parsed cell by cell, and may
@@ -47,8 +47,9 @@ export interface CutRules {
   /** True: a faulty line becomes a record of its own, and the next line begins another record. */
   readonly passesFaults: boolean;
   /**
-   * Number of cells in each record. A record of several lines with a different number of cells
-   * began with a quote that was never closed. Undefined: any number of cells is allowed.
+   * Number of cells in each record. If a record of several lines has a different number of cells,
+   * its opening quote is assumed to lack a closing quote. Undefined: any number of cells is
+   * allowed.
    */
   readonly width?: number | undefined;
 }
@@ -94,8 +95,8 @@ class RecordCutter {
   #rest: Buffer[] = [];
   #restBytes = 0;
   /**
-   * Bytes that must have arrived before the rest is scanned again, so that a long record is not
-   * scanned with every block.
+   * The rest is scanned again only when it has at least this many bytes, so that a long record is
+   * not scanned with every block.
    */
   #enough = 0;
   /** Number of bytes before the rest, from the beginning of the first block. */
@@ -195,7 +196,7 @@ function notUtf8(raw: Buffer): string {
 
 /**
  * Adds the records in the text to `found`. Returns the fault in the text after the last record, if
- * any. Unless this is the end, an unfinished record is left for later.
+ * any. If `isEnd` is false, an unfinished record is left for later.
  */
 function scan(found: Found, rules: CutRules, isEnd: boolean): Fault | undefined {
   const { text } = found;
@@ -228,7 +229,10 @@ function scan(found: Found, rules: CutRules, isEnd: boolean): Fault | undefined 
   return undefined;
 }
 
-/** Returns whether the closing quote belongs to another line. */
+/**
+ * Returns whether a record of several lines has the wrong number of cells. Then its opening quote
+ * probably has no closing quote, and a quote in a later line was mistaken for one.
+ */
 function isSwallowed({ cells, lines }: QuotedRecord, { width }: CutRules): boolean {
   return width !== undefined && lines > 1 && cells.length !== width;
 }
@@ -306,7 +310,7 @@ function quotedRecord(text: string, from: number, delimiter: string, most: numbe
   }
 }
 
-/** Returns -1 if there is none. */
+/** Returns the position of the closing quote, or -1 if there is none. */
 function closingQuote(text: string, from: number): number {
   let at = text.indexOf('"', from);
   while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
@@ -319,7 +323,7 @@ function cellEnd(text: string, from: number, delimiter: string): number {
   return at;
 }
 
-/** Returns the length of the text if `what` is not found. */
+/** Returns the position of `what`, or the length of the text if it is not found. */
 function indexOr(text: string, what: string, from: number): number {
   const at = text.indexOf(what, from);
   return at < 0 ? text.length : at;

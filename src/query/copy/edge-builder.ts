@@ -25,7 +25,7 @@ export class EdgeBuilder {
     }
   }
 
-  /** Throws `invalid_input` if time or members are missing. */
+  /** Returns the edge. Throws `invalid_input` if `event_ts` or `members` is missing. */
   edge(): EdgeInput {
     if (isMissing(this.#eventTs)) throw missing('event_ts');
     if (isMissing(this.#members)) throw missing('members');

@@ -5,7 +5,10 @@ import { createGunzip } from 'node:zlib';
 import { HedgerowError } from '../../errors.ts';
 import type { FileHandle } from '../../storage/index.ts';
 
-/** Other work runs between two chunks: parsing this many bytes of CSV takes a few milliseconds. */
+/**
+ * Size in bytes of a chunk. Other work runs between two chunks; parsing one chunk of CSV takes a
+ * few milliseconds.
+ */
 const CHUNK_BYTES = 32 * 1024;
 
 /**

@@ -1,15 +1,15 @@
-// Decodes the rows of one column chunk of a Parquet file, some rows at a time. It holds one page in
-// memory, most of which is still encoded.
+// Decodes the rows of one column chunk of a Parquet file, some rows at a time. Only one page is in
+// memory, and most of it is still encoded.
 //
 // A chunk is a sequence of pages. The first page may be a dictionary. Each value has a definition
-// level, which is below the maximum if the value is null or if a list above it is empty. In lists,
-// each value also has a repetition level, which is 0 if the value begins a row. For a column of
-// lists of integers, for example:
+// level, which is below the maximum if the value is null or if a list that would contain it is
+// empty. In lists, each value also has a repetition level, which is 0 if the value begins a row.
+// For a column of lists of integers, for example:
 //
-//   row          repetition levels    definition levels    values
-//   [7, 8]       0 1                  3 3                  7 8
-//   []           0                    1
-//   [null, 9]    0 1                  2 3                  9
+//   row repetition levels definition levels values
+//   [7, 8] 0 1 3 3 7 8
+//   [] 0 1
+//   [null, 9] 0 1 2 3 9
 //
 // Flat columns need only definition levels. For nested columns, levels and values are held until
 // the next repetition level 0, or the end of the chunk, shows that a row is complete. Then rows are
@@ -28,17 +28,18 @@ import {
 import { readRuns, type SmallIntegers } from './parquet-runs.ts';
 import { dictionaryValues, pageValues, type Values } from './parquet-values.ts';
 
-/** Bytes that are read at once. A longer page is read by itself. */
+/** Number of bytes that are read at once. A longer page is read in one piece. */
 const WINDOW_BYTES = 2 ** 16;
-/** The largest page that is accepted. Writers make pages of 1 MB to 100 MB. */
+/** Maximum size in bytes of a page. Writers make pages of 1 MB to 100 MB. */
 const MAX_PAGE_BYTES = 2 ** 28;
 /**
- * Maximum number of values in a page. Equal values take no bytes in the file, but each takes an
- * index in memory.
+ * Maximum number of values in a page. A run of equal values takes only a few bytes in the file, but
+ * each value takes an index in memory.
  */
 const MAX_PAGE_VALUES = 2 ** 25;
 /**
- * The largest header that is accepted. It contains the least and the greatest value of its page.
+ * Maximum size in bytes of a page header. A header may contain the least and the greatest value of
+ * its page.
  */
 const MAX_HEADER_BYTES = 2 ** 22;
 
@@ -113,8 +114,8 @@ export class ColumnRows {
   }
 
   /**
-   * Takes values from a page and assembles the rows that are complete. Undefined as a page means
-   * that there are no more values.
+   * Takes at most `most` values from a page and assembles the rows that are complete. If `page` is
+   * undefined, there are no more values.
    */
   #hold(page: Page | undefined, most: number): void {
     const { maxDefinition, maxRepetition } = this.#column;
@@ -270,7 +271,10 @@ class ChunkBytes {
     this.#end = end;
   }
 
-  /** A single remaining byte is not a page; some writers leave one at the end. */
+  /**
+   * True if no page is left. A single remaining byte is not a page; some writers leave one at the
+   * end.
+   */
   get ended(): boolean {
     return this.#at >= this.#end - 1;
   }
@@ -291,7 +295,7 @@ class ChunkBytes {
   }
 
   take(size: number): Uint8Array {
-    if (size > this.#end - this.#at) throw new Error('a page ends after its column');
+    if (size > this.#end - this.#at) throw new Error('a page ends after the end of its column');
     const bytes = this.#ahead(size).subarray(0, size);
     this.#at += size;
     // A large compressed page is released now, so that it is not held in addition to its contents.
@@ -299,7 +303,10 @@ class ChunkBytes {
     return bytes;
   }
 
-  /** Returns at least `size` bytes; fewer only at the end of the chunk. */
+  /**
+   * Returns at least the next `size` bytes without consuming them; fewer only at the end of the
+   * chunk.
+   */
   #ahead(size: number): Uint8Array {
     const end = Math.min(this.#end, this.#at + size);
     if (this.#at < this.#windowStart || end > this.#windowStart + this.#window.length) {
@@ -312,7 +319,7 @@ class ChunkBytes {
 }
 
 function levelsOf(bytes: Uint8Array, start: number, end: number, most: number, count: number): SmallIntegers {
-  if (end > bytes.length) throw new Error('the levels of a page end after it');
+  if (end > bytes.length) throw new Error('the levels of a page end after the end of the page');
   const levels = readRuns(bytes.subarray(0, end), start, 32 - Math.clz32(most), count);
   for (const level of levels) if (level > most) throw new Error('a page has a level that its column does not have');
   return levels;

@@ -1,4 +1,4 @@
-// Decodes a Parquet file, some rows of its columns at a time, even if its row groups are large.
+// Decodes a Parquet file in batches of rows, even if its row groups are large.
 
 import { HedgerowError } from '../../errors.ts';
 import { type FileHandle, readFully } from '../../storage/index.ts';
@@ -17,10 +17,14 @@ import {
 import type { ParquetBatch, ParquetSource } from './parquet-port.ts';
 
 /**
- * Bytes of the magic number at the start, the length of the footer and the magic number at the end.
+ * Size in bytes of the shortest possible file: the magic number at the start and at the end, and
+ * the length of the footer.
  */
 const SHORTEST_FILE = 12;
-/** Rows that are returned at once: copying this many between threads takes a few milliseconds. */
+/**
+ * Number of rows that are returned at once. Copying this many between threads takes a few
+ * milliseconds.
+ */
 const BATCH_ROWS = 1024;
 
 export class ParquetDecoder implements ParquetSource {
@@ -93,7 +97,7 @@ function columnOf(file: RangeFile, group: RowGroup, schema: SchemaTree, name: st
 class PortFile implements RangeFile {
   readonly byteLength: number;
   readonly #handle: FileHandle;
-  /** An I/O error, for which the contents of the file are not to blame. */
+  /** An I/O error, which must not be reported as a fault in the file's contents. */
   #failure: { error: unknown } | undefined;
 
   constructor(handle: FileHandle) {
@@ -102,7 +106,7 @@ class PortFile implements RangeFile {
   }
 
   slice(start: number, end: number = this.byteLength): ArrayBuffer {
-    if (!(start >= 0 && start <= end && end <= this.byteLength)) throw new Error('it names bytes after its end');
+    if (!(start >= 0 && start <= end && end <= this.byteLength)) throw new Error('it refers to bytes after its end');
     const bytes = new Uint8Array(end - start);
     try {
       if (readFully(this.#handle, bytes, start) < bytes.length) throw new Error('it became shorter while it was read');

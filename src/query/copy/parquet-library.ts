@@ -49,7 +49,7 @@ export interface LeafColumn {
   readonly flat: boolean;
 }
 
-/** Throws for a column that is not in the schema. */
+/** Returns the properties of a chunk's column. Throws if the column is not in the schema. */
 export function leafColumn(schema: SchemaTree, { path_in_schema, type, codec }: ColumnMetaData): LeafColumn {
   const schemaPath = getTreePath(schema, path_in_schema);
   const { element } = schemaPath.at(-1)!;
@@ -63,7 +63,7 @@ export function leafColumn(schema: SchemaTree, { path_in_schema, type, codec }: 
   };
 }
 
-/** Returns the contents of a page, which must have the declared size. */
+/** Returns the decompressed contents of a page. `size` is their declared size. */
 export function decompressed(bytes: Uint8Array, size: number, { decoder }: LeafColumn): Uint8Array {
   return size === 0 ? new Uint8Array() : decompressPage(bytes, size, decoder.codec, COMPRESSORS);
 }

@@ -30,11 +30,14 @@ export type ParquetCalls = {
 const THREAD_MB = 2048;
 /**
  * A step on a file normally takes a second at most, even on a slow disk. This limit is needed
- * because the library loops forever on some damaged files, for example if a count in the
- * description is wrong.
+ * because the library loops forever on some damaged files, for example if a count in the metadata
+ * is wrong.
  */
 const LONGEST_STEP_MS = 60_000;
-/** The limit for young objects can be small because few short-lived objects are made per batch. */
+/**
+ * Memory limit in MB of the thread's young generation. It can be small because few short-lived
+ * objects are made per batch.
+ */
 const THREAD_YOUNG_MB = 8;
 
 /**
@@ -45,7 +48,7 @@ function threadScript(): URL | undefined {
   return import.meta.url.endsWith('.ts') ? undefined : new URL('./parquet-thread.js', import.meta.url);
 }
 
-/** Returns the rows of an open file. */
+/** Returns a source for the rows of an open file. */
 export function parquetSource(handle: FileHandle): ParquetSource {
   const script = threadScript();
   return script === undefined ? new ParquetDecoder(handle) : new ThreadSource(script, handle.path);

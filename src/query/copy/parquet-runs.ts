@@ -1,5 +1,5 @@
-// Decodes the RLE/bit-packing hybrid encoding of Parquet, a sequence of runs of small integers. In
-// each run, either one integer is repeated, or the integers are packed bit by bit.
+// Decodes the RLE/bit-packing hybrid encoding of Parquet, a sequence of runs of small integers. A
+// run is either one integer that is repeated, or a sequence of integers that are packed bit by bit.
 //
 // For example, with integers of 3 bits, the bytes `08 05` are a run of four fives. The header 8 is
 // 4 * 2; its lowest bit 0 means that one integer is repeated. In the header of a packed run, the
@@ -59,8 +59,8 @@ function unpack({ bytes, offset }: Reader, width: number, values: SmallIntegers,
 }
 
 /**
- * Does the same for wide integers. Up to 39 bits are held at once, more than bitwise operators can
- * handle.
+ * Does the same as `unpack` for integers of more than 24 bits. Up to 39 bits are held at once, more
+ * than bitwise operators can handle.
  */
 function unpackWide(
   bytes: Uint8Array,

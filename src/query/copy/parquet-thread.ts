@@ -1,5 +1,5 @@
-// The thread that decodes and encodes Parquet. It exists because columns with many rows take longer
-// than other work may have to wait.
+// The thread that decodes and encodes Parquet. It exists because decoding many rows would delay
+// other work for too long.
 
 import { parentPort } from 'node:worker_threads';
 import { ParquetEncoder } from '../../formats/parquet-encoder.ts';

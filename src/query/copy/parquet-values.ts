@@ -1,5 +1,5 @@
-// Decodes the values of a Parquet page on demand. Values that were not taken yet stay as small as
-// they are in the file.
+// Decodes the values of a Parquet page on demand. Most values that were not taken yet are held in
+// encoded form.
 
 import { convert, type DecodedArray, deltaBinaryUnpack, type LeafColumn, readPlain } from './parquet-library.ts';
 import { readRuns } from './parquet-runs.ts';
@@ -151,7 +151,10 @@ function texts(bytes: Uint8Array, count: number, shared: boolean): Values {
   return (taken) => Array.from({ length: taken }, next);
 }
 
-/** Decodes values whose first bytes are stored together, then all second bytes, and so on. */
+/**
+ * Decodes BYTE_STREAM_SPLIT: the first bytes of all values are stored before the second bytes of
+ * all values, and so on.
+ */
 function splitValues(bytes: Uint8Array, count: number, type: string, width: number): Values {
   if (width === 0) throw new Error(`parquet unsupported encoding: BYTE_STREAM_SPLIT of ${type}`);
   if (bytes.length < count * width) throw tooShort();
@@ -177,8 +180,8 @@ function splitValues(bytes: Uint8Array, count: number, type: string, width: numb
 }
 
 /**
- * Copies values that are views of a page. For a single value, such a view would keep the whole page
- * in memory, or send it whole to another thread.
+ * Copies values that are views of a page. A view of a single value would keep the whole page in
+ * memory and would send the whole page to another thread.
  */
 function ownValues(values: DecodedArray): DecodedArray {
   if (!Array.isArray(values)) return values.slice();

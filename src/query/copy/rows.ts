@@ -11,7 +11,7 @@ export interface RowBatch {
   at(index: number): number;
 }
 
-/** Unit of positions: lines of text, or rows of a table. */
+/** Unit of positions: lines of a text file, or rows of a Parquet file. */
 export type PlaceUnit = 'line' | 'row';
 
 /** Returns the error about a row with the row's position in its message and fields. */

@@ -1,5 +1,5 @@
 // Maps the columns of a file to those of a table. Names are compared without regard to case, each
-// may occur once, and time and members are required.
+// may occur once, and `event_ts` and `members` are required.
 
 import type { ColumnType, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';

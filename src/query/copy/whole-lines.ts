@@ -5,7 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import { HedgerowError } from '../../errors.ts';
 import { errorAtRow } from './rows.ts';
 
-/** Maximum bytes of a line. */
+/** Maximum size in bytes of a line. */
 export const MAX_LINE_BYTES = 64 * 2 ** 20;
 
 export interface LineBlock {
@@ -19,8 +19,8 @@ const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Throws `invalid_input`, with the line, for a line that is too long or not UTF-8. Without
- * `isUtf8Only`, the caller checks for UTF-8 itself.
+ * Yields blocks of whole lines. Throws `invalid_input`, with the line number, for a line that is
+ * too long or not UTF-8. If `isUtf8Only` is false, UTF-8 is not checked.
  */
 export async function* wholeLines(
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,

@@ -49,7 +49,7 @@ export class TemporaryNames {
 
 /**
  * Writes the file; resolves when it is durable under its name. Rejects with `file_exists`, with
- * `disk_full`, or with the error of `pieces`; then nothing of the file remains. Incomplete files
+ * `disk_full`, or with the error of `pieces`; in these cases no new file remains. Incomplete files
  * that a killed process left in the directory are removed first.
  */
 export async function writeFile({ fs, file, temporaries, pieces }: WriteOptions): Promise<void> {
@@ -77,8 +77,8 @@ export async function writeFile({ fs, file, temporaries, pieces }: WriteOptions)
 }
 
 /**
- * Removes incomplete files of killed processes. Those that cannot be removed are left for the next
- * time.
+ * Removes incomplete files of killed processes. If one cannot be removed, it is left for the next
+ * call.
  */
 async function removeStale(fs: Fs, dir: string, temporaries: TemporaryNames): Promise<void> {
   for (const name of fs.list(dir))
@@ -102,7 +102,7 @@ async function writePieces(handle: FileHandle, packed: boolean, pieces: AsyncIte
 
 /**
  * Compresses the pieces with gzip. Rejects with the original error of `pieces` or `write`, not with
- * the error that the stream between them makes of it.
+ * the error of the stream between them.
  */
 async function pack(pieces: AsyncIterable<Uint8Array>, write: (piece: Uint8Array) => Promise<void>): Promise<void> {
   let failure: unknown;

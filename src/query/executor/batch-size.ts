@@ -1,5 +1,5 @@
 // Determines how many rows are processed at once. If a statement has very many expressions or long
-// texts, fewer rows are processed, so that a step stays within a few ms.
+// texts, fewer rows are processed at once, so that a step takes only a few ms.
 //
 // Work is counted in values of about 10 ns each. An operator costs one value per row. A text that
 // is joined, compared or written costs one value per eight characters. Its length is known only
@@ -13,24 +13,24 @@ import { partsOf } from '../binder/parts.ts';
 import { longestText } from './memory.ts';
 import type { Batch } from './rows/row-set.ts';
 
-/** Values that the expressions of one step may cost. */
+/** Maximum cost of the expressions in one step, in values. */
 const VALUES_A_STEP = 250_000;
 /** Characters of a text that take about as long as one value. */
 const LETTERS_A_VALUE = 8;
-/** Cost of a list item, because the items of compared lists are put into sets. */
+/** Cost, in values, of an item of a compared list. The items are put into a set. */
 const VALUES_A_ITEM = 8;
-/** Cost of a whole row or a list of members, which are made as objects. */
+/** Cost, in values, of a whole row or a list of members. Both become JavaScript objects. */
 const VALUES_AN_OBJECT = 16;
 
 /** The cost of expressions for one row, in values. */
 export interface Weight {
   /** Cost that does not depend on the row's contents. */
   fixed: number;
-  /** Text columns that are read and how often, by pattern and column. */
+  /** The text columns that are read, and how often, by pattern and column. */
   readonly columns: Map<string, ColumnTexts>;
   /**
-   * Whole rows that are made and how often, by pattern. All texts in such a row are written; if
-   * rows are compared, they are written as JSON.
+   * How often whole rows are made, by pattern. All texts in such a row are written to the answer
+   * or, if rows are compared, to JSON.
    */
   readonly rows: Map<number, number>;
   /** Values of groups (keys and aggregates) that are read, and how often. */
@@ -73,7 +73,7 @@ class Weigher {
     this.#items = items;
   }
 
-  /** `each` is the number of times that the expression is evaluated per row. */
+  /** Adds the cost of an expression. `each` is the number of times that it is evaluated per row. */
   add(expression: BoundExpression, each = 1): void {
     const { weight } = this;
     switch (expression.kind) {
@@ -141,8 +141,8 @@ class Weigher {
   }
 
   /**
-   * Adds the cost of IN. Plain values are looked up in one table. If an item is computed, the
-   * operand is compared with all items for each row.
+   * Adds the cost of IN. If no item is computed, the operand is looked up in a table of the items.
+   * If an item is computed, the operand is compared with every item for each row.
    */
   #addIn({ operand, items }: Extract<BoundExpression, { kind: 'in' }>, each: number): void {
     this.weight.fixed += each;
@@ -186,8 +186,8 @@ export function rowValues(weight: Weight, { sides }: Batch): number {
 }
 
 /**
- * Returns the number of characters in the longest text or list among values of groups. The length
- * of a list is converted to characters.
+ * Returns the length of the longest of some values of groups, in characters. A list counts as
+ * `LETTERS_A_VALUE` characters per item.
  */
 export function longestValue(values: readonly Value[]): number {
   let longest = 0;

@@ -18,11 +18,14 @@ import { Scratch, truePlaces, type Vector } from './values/vector.ts';
 export interface RowSource {
   scan(pattern: BoundPattern, request: ScanBounds, plan: ColumnPlan): Scan;
   /**
-   * Does the same as `scan` but returns two scans, of segments and of memory. Returns undefined if
-   * one of them has few rows or none.
+   * Does the same as `scan` but returns two scans: one of the segments and one of the rows in
+   * memory. Returns undefined if one of them has few rows or none.
    */
   scanApart(pattern: BoundPattern, request: ScanBounds, plan: ColumnPlan): readonly [Scan, Scan] | undefined;
-  /** Returns the rows of a request without nodes and limit, segment by segment. */
+  /**
+   * Returns a scan that reads one segment after another. The request must not have nodes or a
+   * limit.
+   */
   segmentScan(pattern: BoundPattern, request: ScanBounds): SegmentScan;
   /** Returns the number of live rows in a window. Undefined bounds are open. */
   count(pattern: BoundPattern, startTs: number | undefined, endTs: number | undefined): number;
@@ -49,11 +52,11 @@ const TOO_LARGE =
  * cannot be divided.
  */
 const MOST_ROW_VALUES = 4_000_000;
-/** Bytes of the syntax tree and bound form per character of the text. */
+/** Estimated size in bytes of the syntax tree and bound form, per character of the text. */
 const BYTES_OF_LETTER = 40;
-/** Maximum pairs of a product whose patterns no condition connects. */
+/** Maximum number of pairs of rows if no condition connects the patterns. */
 export const MOST_PRODUCT_ROWS = 1_000_000;
-/** Maximum pairs that a nested loop compares. */
+/** Maximum number of pairs of rows that a nested loop compares. */
 export const MOST_LOOP_PAIRS = 1_000_000_000;
 
 /** Measured figures of one operator, for ANALYZE. */
@@ -129,7 +132,10 @@ export class QueryContext {
     return this.#rowsOf(rowValues(this.#weights, batch), share);
   }
 
-  /** Splits a batch into parts, each of which is processed in one step. Throws as `rowsAtOnce`. */
+  /**
+   * Splits a batch into parts, each of which is processed in one step. Throws the same error as
+   * `rowsAtOnce`.
+   */
   *parts(batch: Batch): Generator<Batch, void, void> {
     for (let from = 0; from < batch.count; ) {
       const rows = Math.min(this.rowsAtOnce(batch), batch.count - from);
@@ -160,8 +166,8 @@ export class QueryContext {
   }
 
   /**
-   * Yields the same steps. If figures are measured, their rows and their time (including that of
-   * the operators below) are recorded under `node`.
+   * Yields `steps` unchanged. If figures are measured, records the number of rows and the elapsed
+   * time (including the time of the operators below) under `node`.
    */
   *observed<T extends { readonly count: number }>(node: object, steps: Batches<T>): Batches<T> {
     if (this.figures === undefined) {
@@ -185,7 +191,7 @@ export class QueryContext {
     }
   }
 
-  /** Yields the same steps. Their durations determine the size of later steps. */
+  /** Yields `steps` unchanged. Their durations determine the size of later steps. */
   *paced<T>(steps: Batches<T>): Batches<T> {
     try {
       while (true) {
@@ -217,8 +223,8 @@ export class QueryContext {
   }
 
   /**
-   * Charges bytes that the statement holds, or releases them if negative. Throws `query_too_large`,
-   * or `overloaded` if all statements together hold too much.
+   * Charges bytes that the statement holds, or releases them if `bytes` is negative. Throws
+   * `query_too_large`, or `overloaded` if all statements together hold too much.
    */
   charge(bytes: number): void {
     if (this.#used + bytes > this.#memoryBytes)
@@ -258,15 +264,16 @@ export class QueryContext {
     this.#used = 0;
   }
 
-  /** Returns the values of an expression. They are valid until the next call. */
+  /** Returns the values of an expression. They are valid until the next call of this method. */
   transient(expression: BoundExpression, batch: Batch): Vector {
     this.#scratch.reset();
     return evaluate(expression, batch, this.#transient);
   }
 
   /**
-   * Returns the combinations for which all conditions are true. Later conditions are evaluated only
-   * for combinations that satisfy the earlier ones.
+   * Returns the rows of a batch (with several patterns, the combinations of rows) for which all
+   * conditions are true. Later conditions are evaluated only for rows that satisfy the earlier
+   * ones.
    */
   filter(batch: Batch, conditions: readonly BoundExpression[]): Batch {
     let kept = batch;
@@ -279,7 +286,7 @@ export class QueryContext {
   }
 }
 
-/** Returns the numbers of `count` rows, beginning with `from`. */
+/** Returns `count` consecutive integers, beginning with `from`. */
 export function placesOf(from: number, count: number): Uint32Array {
   const places = new Uint32Array(count);
   for (let i = 0; i < count; i++) places[i] = from + i;

@@ -1,11 +1,11 @@
-// Limits the memory of running statements, with a budget for each statement and one for all
-// together, and estimates the bytes that values take.
+// Limits the memory of running statements, with a budget for each statement and a budget for all of
+// them together. Estimates the size of values in bytes.
 
 import { getHeapStatistics } from 'node:v8';
 import type { Value } from '../binder/bound.ts';
 import type { Vector } from './values/vector.ts';
 
-/** Maximum bytes of one statement, however large the heap is. */
+/** Maximum number of bytes that one statement may hold, however large the heap is. */
 const MOST_OF_ONE = 512 * 2 ** 20;
 /**
  * The shares of the heap that one statement and all statements together may use. The rest is for
@@ -61,7 +61,7 @@ const NUMBER_BYTES = 16;
 const LIST_BYTES = 32;
 const OBJECT_BYTES = 64;
 /**
- * Bytes of a string header, plus those of the rope (concatenated string) from which the string may
+ * Size in bytes of a string header and of the rope (concatenated string) from which the string may
  * result.
  */
 const TEXT_BYTES = 48;
@@ -71,8 +71,8 @@ export function textBytes(text: string): number {
 }
 
 /**
- * Returns the estimated bytes of a value with everything to which it refers. Linear in the size of
- * the value.
+ * Returns the estimated size in bytes of a value and everything to which it refers. The time is
+ * linear in this size.
  */
 export function valueBytes(value: unknown): number {
   if (typeof value === 'string') return textBytes(value);
@@ -89,7 +89,7 @@ export function valueBytes(value: unknown): number {
 export class HeldBytes {
   readonly #seen = new WeakSet<object>();
 
-  /** Returns the bytes of the distinct texts to which a vector refers. */
+  /** Returns the size in bytes of the distinct texts to which a vector refers. */
   ofTexts(texts: readonly string[]): number {
     if (this.#seen.has(texts)) return 0;
     this.#seen.add(texts);
@@ -98,7 +98,7 @@ export class HeldBytes {
     return bytes;
   }
 
-  /** Returns the bytes of a vector that is kept. */
+  /** Returns the size in bytes of a vector that is kept. */
   ofVector(vector: Vector, count: number): number {
     switch (vector.kind) {
       case 'number':
@@ -131,7 +131,7 @@ export class HeldBytes {
   }
 }
 
-/** Returns the length of the longest text. The result is cached for each list. */
+/** Returns the length of the longest text. The result is cached for each array of texts. */
 export function longestText(texts: readonly string[]): number {
   let longest = LONGEST.get(texts);
   if (longest === undefined) {

@@ -1,4 +1,4 @@
-// Adapts the size of a statement's steps to the time that its steps take.
+// Adapts the size of a statement's steps to the time that they take.
 //
 // The weight of an expression (batch-size.ts) is its cost when the code has been compiled and the
 // machine is not busy. Code that runs for the first time is about twenty times slower, memory may

@@ -84,7 +84,7 @@ function input(plan: MatchPlan, context: QueryContext): Batches<Batch> {
   return scanRows(plan.input, context, isDirect ? wanted : undefined);
 }
 
-/** Yields the items of every row or group, in the order of the input. */
+/** Yields the values of the returned items for every row or group, in the order of the input. */
 function* results(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   for (const outcome of evaluated(plan, context)) yield outcome === null ? null : outcome.chunk;
 }
@@ -96,8 +96,8 @@ interface Evaluated {
 }
 
 /**
- * `isLate` is true for each item that is not evaluated yet if a batch has many rows; null stands in
- * for its values.
+ * Evaluates the items for each batch. In a batch with many rows, the items for which `isLate` is
+ * true are not evaluated yet; their values are null.
  */
 function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly boolean[]): Batches<Evaluated> {
   if (plan.match.grouping !== undefined) {
@@ -120,14 +120,14 @@ function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly bo
 }
 
 /**
- * The first bytes of a chunk are not charged: a few thousand rows of numbers and short texts take
- * this many.
+ * This many bytes of a chunk are not charged. They suffice for a few thousand rows of numbers and
+ * short texts.
  */
 const FREE_BYTES = 2 ** 20;
 
 /**
- * Returns an upper bound for the bytes of a chunk, less the free ones. All texts count as if they
- * were as long as the longest.
+ * Returns an upper bound for the size of a chunk in bytes, minus `FREE_BYTES`. Every text counts as
+ * if it were as long as the longest.
  */
 function chunkBytes({ count, items }: ResultChunk): number {
   let bytes = 0;
@@ -178,8 +178,8 @@ function* grouped(plan: MatchPlan, context: QueryContext): Batches<Evaluated> {
 }
 
 /**
- * Adds all rows to the aggregator. If possible, the core folds them over columns; otherwise they
- * are read.
+ * Adds all rows to the aggregator. If possible, the core computes the aggregates from the columns
+ * of segments; otherwise the rows are read.
  */
 function* aggregated(plan: MatchPlan, aggregator: Aggregator, context: QueryContext): Batches<{ count: number }> {
   const fold = foldPlanOf(plan, context.patterns);
@@ -217,7 +217,7 @@ function shortcutValues(plan: MatchPlan, context: QueryContext): Value[] {
 const BYTES_OF_ROW = 80;
 const BYTES_OF_VALUE = 16;
 
-/** Keeps the first of equal result rows. */
+/** Yields only the first of equal result rows. */
 function* distinct(chunks: Batches<ResultChunk>, seen: DistinctRows): Batches<ResultChunk> {
   for (const chunk of chunks) {
     if (chunk === null) {
@@ -244,7 +244,10 @@ function sorted(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   return wanted <= FEW_SORTED ? fewSorted(plan, context, wanted) : manySorted(plan, context, wanted);
 }
 
-/** Up to this many rows, a LIMIT is applied by keeping only the best rows that were read so far. */
+/**
+ * If SKIP plus LIMIT is at most this, only those rows are kept that come first, in the requested
+ * order, among the rows read so far.
+ */
 const FEW_SORTED = 4096;
 
 /**
@@ -257,15 +260,16 @@ function isMadeLate(expression: BoundExpression): boolean {
 }
 
 /**
- * Returns the bytes that a batch of one pattern keeps in memory. The sets of a join are charged
- * where they are read.
+ * Returns the number of bytes that a batch of one pattern keeps in memory. The sets of a join are
+ * charged where they are read.
  */
 function ownBytes({ input }: MatchPlan, { sides }: Batch, { held }: QueryContext): number {
   return input.op === 'scan' ? rowSetBytes(sides[input.pattern]!.set, held) : 0;
 }
 
 /**
- * Returns the bytes of kept rows. An undefined vector belongs to an item that is evaluated later.
+ * Returns the size in bytes of kept rows. An undefined vector belongs to an item that is evaluated
+ * later.
  */
 function keptBytes(vectors: readonly (Vector | undefined)[], count: number, { held }: QueryContext): number {
   let bytes = 0;
@@ -307,7 +311,7 @@ function* manySorted(plan: MatchPlan, context: QueryContext, wanted: number): Ba
   }
 }
 
-/** Returns the number of result rows that are made of kept values at once. */
+/** Returns the number of result rows that are made from kept values at once. */
 function resultRows(items: number): number {
   return Math.max(1, Math.min(CHUNK_ROWS, Math.floor(VALUES_AT_ONCE / Math.max(1, items))));
 }
@@ -364,7 +368,7 @@ function* fewSorted(plan: MatchPlan, context: QueryContext, limit: number): Batc
   }
 }
 
-/** Returns for each of these rows whether it is the first among equal rows. */
+/** Returns for each of the rows at `places` whether no equal row occurred before. */
 function* isNewOf(seen: DistinctRows, chunk: ResultChunk, places: readonly number[]): Generator<null, boolean[], void> {
   const some = picked(chunk, places);
   const isNew = new Array<boolean>(places.length).fill(false);
@@ -372,7 +376,7 @@ function* isNewOf(seen: DistinctRows, chunk: ResultChunk, places: readonly numbe
   return isNew;
 }
 
-/** Bytes of kept rows above which they are cut down to the limit early. */
+/** If the kept rows take more bytes than this, they are cut down to the limit early. */
 const CUT_BYTES = 4 * 2 ** 20;
 
 function sortRowBytes({ values, order }: SortRow): number {

@@ -8,14 +8,14 @@ import { errorAt } from '../syntax-error.ts';
 import type { Token, TokenKind } from './token.ts';
 
 /**
- * Returns all tokens; the last one is an `end` token. Throws `syntax_error`. Linear in the length
- * of the text.
+ * Returns all tokens; the last one is an `end` token. Throws `syntax_error`. The time is linear in
+ * the length of the text.
  */
 export function tokenize(text: string): Token[] {
   return finish(tokenizing(text));
 }
 
-/** Tokens that are read between two pauses: a few ms. */
+/** Number of tokens that are read between two pauses. This takes a few ms. */
 const TOKENS_A_STEP = 50_000;
 
 /** Does the same as `tokenize`, but yields null at pauses. */
@@ -27,8 +27,8 @@ export function* tokenizing(text: string): Generator<null, Token[], void> {
       `the statement has ${text.length} characters, more than the limit of ${MAX_STATEMENT_LENGTH}.`,
     );
   }
-  // In ASCII, characters have the same offsets in capitals, so the text is converted to capitals
-  // once and not word by word.
+  // In an ASCII text, capitals have the same offsets as the original characters, so the whole text
+  // is converted to capitals once instead of word by word.
   const capitals = ASCII.test(text) ? text.toUpperCase() : undefined;
   const tokens: Token[] = [];
   let at = 0;

@@ -119,7 +119,10 @@ export interface IsNullNode extends Span {
   readonly operand: Expression;
 }
 
-/** If NOT precedes IN, BETWEEN, CONTAINS, IS NULL or the like, a `not` node contains their node. */
+/**
+ * `x NOT IN y`, `x IS NOT NULL` and the like are a `not` node around the node of the same condition
+ * without NOT.
+ */
 export type Expression =
   | LiteralNode
   | ParameterNode

@@ -31,7 +31,7 @@ export function parseItem(stream: TokenStream): Expression {
   return plainValue(stream, ']') ?? parseExpression(stream);
 }
 
-/** Parses a value of a row like `parseItem`. The value may also be a list. */
+/** Does the same as `parseItem` for a value of a row in VALUES, which may also be a list. */
 export function parseRowValue(stream: TokenStream): Expression {
   const plain = plainValue(stream, ')');
   if (plain !== undefined) return plain;

@@ -5,15 +5,17 @@ import type { Expression } from './ast.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /**
- * Throws `syntax_error` if an expression is too high for recursive processing. Linear in the size
- * of the expression; the recursion is no deeper than the limit.
+ * Throws `syntax_error` if an expression is too high for recursive processing. The time is linear
+ * in the size of the expression, and the recursion is no deeper than the limit.
  */
 export function checkHeight(expression: Expression, stream: TokenStream): void {
   const above = firstAbove(expression, MAX_HEIGHT);
   if (above !== undefined) throw stream.failAt(above.start, `operators are nested more than ${MAX_HEIGHT} deep.`);
 }
 
-/** Returns the first expression that is more than `left` levels below `node`. */
+/**
+ * Returns the first expression that is `left` levels below `node`, or undefined if there is none.
+ */
 function firstAbove(node: Expression, left: number): Expression | undefined {
   if (left === 0) return node;
   switch (node.kind) {

@@ -10,7 +10,7 @@ export const LONG_LIST = 64;
 type PlainNode = LiteralNode & { readonly type: ValuesNode['type'] };
 
 export class ListItems {
-  /** All items, or those from before the list became long. */
+  /** All items if `#type` is undefined; otherwise empty. */
   #nodes: Expression[] = [];
   /** Set while the list is long and all its items are plain values of one type. */
   #type: ValuesNode['type'] | undefined;

@@ -12,7 +12,7 @@ import { TokenStream } from './token-stream.ts';
 
 /**
  * Returns the syntax tree of `text`. Throws `syntax_error` with the line, the column, what was
- * found and what was expected. Linear in the length of the text.
+ * found and what was expected. The time is linear in the length of the text.
  */
 export function parseStatement(text: string): Statement {
   return readStatement(text).statement;

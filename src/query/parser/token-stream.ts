@@ -167,11 +167,13 @@ export class TokenStream {
       );
   }
 
-  /** Runs `read` one level deeper. An error in it ends the parse, so the depth is not restored. */
+  /**
+   * Runs `read` one level deeper. An error in `read` ends the parse, so the depth is not restored.
+   */
   nested<T>(read: () => T): T {
     this.#depth += 1;
     if (this.#depth > MAX_NESTING)
-      throw this.failAt(this.current.start, `this is inside more than ${MAX_NESTING} parentheses, lists or calls.`);
+      throw this.failAt(this.current.start, `this is nested in more than ${MAX_NESTING} parentheses, lists or calls.`);
     const result = read();
     this.#depth -= 1;
     return result;

@@ -2,8 +2,8 @@
 //
 // One access ("way") is a conjunction that a scan answers exactly: a time window, nodes that every
 // row must contain, and ranges of numeric columns. There are three outcomes for a condition:
-// - taken: the condition becomes part of the bounds. It compares event_ts, a bucket or a numeric
-//   column with a constant, or is node IN members, or is an AND of these.
+// - taken: the condition becomes part of the bounds. It compares `event_ts`, a bucket or a numeric
+//   column with a constant, or is `node IN members`, or is an AND of these.
 // - nothing: the condition cannot be true, so the pattern has no rows.
 // - left: the condition remains as a filter on each row.
 //
@@ -80,7 +80,7 @@ export function accessOf(
   return { ways, filter, instead: ways.length > 1 ? instead : undefined };
 }
 
-/** Merges windows that touch, if they have no other bounds: `event_ts IN [5, 6]`. */
+/** Merges windows that touch and have no other bounds, as those of `event_ts IN [5, 6]`. */
 function merged(ways: readonly Bounds[]): Bounds[] {
   const plain = ways.filter(isWindow).sort((a, b) => a.startTs - b.startTs);
   const windows: Bounds[] = [];
@@ -124,7 +124,7 @@ type Outcome = 'taken' | 'left' | 'nothing';
 
 class AccessReader {
   readonly #parameters: ParameterValues;
-  /** Windows by list, because the same list may occur in many conditions. */
+  /** Windows that were computed, by list: the same list may occur in many conditions. */
   readonly #windows = new Map<readonly Value[], readonly [first: number, last: number][] | undefined>();
 
   constructor(parameters: ParameterValues) {
@@ -198,7 +198,7 @@ class AccessReader {
 
   /**
    * Returns several ways for an OR of conditions that an index can answer, or for IN with a time or
-   * bucket. Returns undefined if the condition must be a filter.
+   * bucket as its operand. Returns undefined if the condition must be a filter.
    */
   union(condition: BoundExpression): Bounds[] | undefined {
     if (condition.kind === 'or') return this.#unionOf(condition.items);
@@ -272,8 +272,8 @@ function isNumericProperty(side: BoundExpression): side is Extract<BoundExpressi
 }
 
 /**
- * Adds `floor(event_ts / width) operator value` to the bounds on the time. With width 1 this is the
- * time itself. The value may be fractional.
+ * Adds `floor(event_ts / width) operator value` to the bounds on the time. With width 1, the time
+ * itself is compared. The value may be fractional.
  */
 function takeTime(operator: BoundComparison['operator'], value: number, width: number, bounds: Bounds): Outcome {
   let low = Number.NEGATIVE_INFINITY;

@@ -129,8 +129,7 @@ export function narrowWindows(windows: readonly (Bounds | undefined)[], bands: r
 }
 
 /**
- * Returns the start as a bound for other windows. An unbounded end of a window implies nothing
- * about them.
+ * Returns the start of a window as a limit for other windows: -Infinity if the window has no start.
  */
 function startOf({ startTs }: Bounds): number {
   return startTs > -Number.MAX_SAFE_INTEGER ? startTs : -Infinity;

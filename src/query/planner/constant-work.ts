@@ -8,9 +8,9 @@ import { partsOf } from '../binder/parts.ts';
 
 /** A statement of at most this many characters, without long parameters, is not checked. */
 const SHORT_TEXT = 4096;
-/** Maximum number of characters and items that may be processed in one step: about 10 ms. */
+/** Maximum cost of all such conditions, in characters. Evaluating them takes about 10 ms. */
 const MOST_LETTERS = 16 * 2 ** 20;
-/** Cost of a list item in characters. Items are expensive because they are put into sets. */
+/** Cost of a list item, in characters. Items are expensive because they are put into sets. */
 const LETTERS_AN_ITEM = 32;
 
 /** Throws `query_too_large` if conditions that read no row take too much work. */
@@ -21,7 +21,7 @@ export function checkConstants(where: readonly BoundExpression[], text: string, 
   if (work.letters > MOST_LETTERS)
     throw new HedgerowError(
       'query_too_large',
-      'The conditions of this statement that read no row compare too many long texts or lists; work them out before it is sent.',
+      'The conditions of this statement that read no row compare too many long texts or lists; evaluate these conditions before you send the statement.',
     );
 }
 
@@ -48,8 +48,8 @@ class ConstantWork {
   }
 
   /**
-   * Returns the characters of an expression that reads no row. Returns READS_ROWS for any other
-   * expression, after adding the cost of its constant parts.
+   * Returns the cost of an expression that reads no row. Returns `READS_ROWS` for any other
+   * expression, after adding the cost of its constant parts to `letters`.
    */
   #lettersOf(node: BoundExpression): number {
     if (node.kind === 'constant') return lettersOf(node.value);

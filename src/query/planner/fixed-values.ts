@@ -4,7 +4,10 @@ import type { BoundExpression, Value } from '../binder/bound.ts';
 import { type ParameterValues, parameterValue } from '../binder/parameters.ts';
 import { constantValue } from '../executor/values/evaluate.ts';
 
-/** Constants and parameters, the common cases, are evaluated without vectors. */
+/**
+ * Returns the value of an expression. Constants and parameters, the common cases, are evaluated
+ * without vectors.
+ */
 export function fixedValue(node: BoundExpression, parameters: ParameterValues): Value {
   if (node.kind === 'constant') return node.value;
   if (node.kind === 'parameter') return parameterValue(parameters, node);

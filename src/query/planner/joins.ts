@@ -117,8 +117,8 @@ function planJoin(
 }
 
 /**
- * Returns a band relative to the pattern on the left: right - left. Returns undefined if there is
- * no band, or if it is between two other patterns.
+ * Returns a band as bounds for the time of the pattern `right` minus the time of the other pattern.
+ * Returns undefined if there is no band, or if it is between two other patterns.
  */
 function bandTo(right: number, band: TimeBand | undefined): Band | undefined {
   if (band?.later === right) return { left: band.earlier, low: band.low, high: band.high };
@@ -181,7 +181,7 @@ function strategyOf(
   return band === undefined ? 'NESTED_LOOP' : 'TEMPORAL_JOIN';
 }
 
-/** Marks the columns that the join itself reads from its sides. */
+/** Marks the columns that the join itself reads from both sides. */
 function needsOfJoin(
   left: ScanPlan | JoinPlan,
   right: ScanPlan,

@@ -5,8 +5,8 @@ import { partsOf } from '../binder/parts.ts';
 import type { ColumnNeeds } from './plan.ts';
 
 /**
- * Returns the patterns that an expression reads, as bits (a MATCH has at most 16 patterns). It is
- * called often for every plan, so it allocates no lists.
+ * Returns the patterns that an expression reads, as bits (a MATCH has at most 16 patterns). This
+ * function is called many times per plan, so it allocates no lists.
  */
 export function patternsOf(node: BoundExpression): number {
   switch (node.kind) {

@@ -58,8 +58,8 @@ export interface ScanPlan {
 }
 
 /**
- * Pairs with close times: `low <= right.event_ts - left.event_ts <= high`. `left` is the pattern on
- * the left side whose times are compared.
+ * Pairs whose times are close to each other: `low <= right.event_ts - left.event_ts <= high`.
+ * `left` is the pattern on the left side whose times are compared.
  */
 export interface Band {
   readonly left: number;
@@ -74,7 +74,7 @@ export interface MemberLink {
   readonly least: number;
 }
 
-/** Equal values of an expression over the left side and one over the right pattern. */
+/** An expression over the left side and one over the right pattern, whose values must be equal. */
 export interface EqualLink {
   readonly left: BoundExpression;
   readonly right: BoundExpression;
@@ -88,7 +88,7 @@ export interface JoinPlan {
   readonly band: Band | undefined;
   readonly members: MemberLink | undefined;
   readonly equal: readonly EqualLink[];
-  /** Conditions over both sides that the join strategy does not answer. */
+  /** Conditions over both sides that the join strategy does not check. */
   readonly filter: readonly BoundExpression[];
   readonly estimatedRows: number;
   /** True if no condition connects the sides: every pair is a result, up to a limit. */

@@ -35,8 +35,9 @@ export function planMatch(match: BoundMatch, parameters: ParameterValues, estima
 }
 
 /**
- * Plans a MATCH from its shape. `totalBuckets` (of a pattern) is passed for a plan that is run but
- * not shown. The indexes then make only those estimates on which the run depends.
+ * Plans a MATCH from its shape. If the plan is run but not shown, the caller passes `totalBuckets`,
+ * which returns the number of buckets of a pattern's table. Then only those estimates are made on
+ * which the run depends.
  */
 export function planShape(
   shape: MatchShape,
@@ -131,8 +132,8 @@ function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): Acce
 }
 
 /**
- * Plans the only way without estimates: there is nothing to choose, and the strategy is known. The
- * exception is a range on a column that may drive the scan.
+ * Plans an access that has only one way. It needs no estimates, because there is nothing to choose
+ * and the strategy is known. The exception is a range on a column, which may drive the scan.
  */
 function planOnlyPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
   if (way.ranges.length > 0 && way.nodes.size === 0) return planPath(pattern, way, estimate);

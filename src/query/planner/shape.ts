@@ -32,9 +32,7 @@ export interface MatchShape {
   readonly needs: readonly ColumnNeeds[];
   /** Set if the core can write the rows of the result itself. */
   readonly written: WrittenRows | undefined;
-  /**
-   * True if values are computed for each row: an integer may overflow, perhaps only in a late row.
-   */
+  /** True if a value is computed for each row. It may then overflow, perhaps only in a late row. */
   readonly computes: boolean;
 }
 
@@ -99,8 +97,8 @@ function writtenRows({ patterns, grouping, distinct, items }: BoundMatch): Writt
 const HEAD = ['id', 'event_ts', 'members'] as const;
 
 /**
- * Returns the row plan if the first three columns are those of every row under their own names, and
- * property columns follow in any order under any names. Otherwise returns undefined.
+ * Returns the row plan if the first three items are `id`, `event_ts` and `members` under these
+ * names, and property columns follow in any order under any names. Otherwise returns undefined.
  */
 function rowPlanOf(items: readonly BoundItem[], { columns, rowPlan }: Table): RowPlan | undefined {
   if (items.length < HEAD.length) return undefined;

@@ -1,5 +1,5 @@
-// Reads parameters that are times before a statement runs, so that an invalid time is refused even
-// if no row is found.
+// Before a statement runs, reads its parameters that are times, so that an invalid time is refused
+// even if no row is found.
 
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression, BoundParameter } from '../binder/bound.ts';

@@ -7,11 +7,11 @@ export interface NumberToken {
   start: number;
   end: number;
   /**
-   * The possible values: `1,234` is 1234 or 1.234. `half` is half a unit of the last decimal, the
-   * most by which a rounded number may differ.
+   * The possible values: `1,234` is 1234 or 1.234. `half` is half a unit of the last decimal: the
+   * most by which a rounded number may differ from the exact one.
    */
   readings: { value: number; half: number }[];
-  /** The single numbers, if the token may be a list without spaces: `3,9,14`. */
+  /** The individual numbers, if the token may be a list of numbers: `3,9,14`. */
   parts: NumberToken[];
   percent: boolean;
   /** Whether the number is a word, such as `two` or `twice`. Roman numerals are not words. */
@@ -42,7 +42,7 @@ const oneOf = (...words: string[]) => `(?:${words.join('|')})(?![\\p{L}\\p{N}_])
 const FRACTION = oneOf('half', 'quarter');
 const SCALE = oneOf(...SCALES.keys());
 const CARDINAL = `${oneOf(...SCALES.keys(), ...TENS, ...UNITS)}(?: and a ${FRACTION})?`;
-/** Matches the joint within a number, as in "ninety-five" and "two hundred and six". */
+/** Matches what joins the words of a number, as in "ninety-five" and "two hundred and six". */
 const JOIN = `(?:(?<=${oneOf(...TENS)})[ -](?=${oneOf(...UNITS.slice(1, 10), ...NTHS.slice(1, 10))})|(?<=${SCALE}) (?:and )?)`;
 const NUMBER = new RegExp(
   `(?<![\\p{L}\\p{N}_])(?:(?:${FRACTION} (?:of )?an? (?=${SCALE}))?${CARDINAL}(?:(?:[ -](?=${SCALE})|${JOIN})${CARDINAL})*(?:${JOIN}${oneOf(...ORDINALS)})?|${oneOf(...ORDINALS, 'twice', 'thrice')})`,
@@ -58,15 +58,18 @@ const PERCENT = /\s*(?:%|per ?cent\b|prozent\b|pour cent\b|por ?ciento\b|про�
 const SCALE_AFTER = new RegExp(`\\s(${[...SCALES.keys()].join('|')})(?![\\p{L}\\p{N}_])`, 'iuy');
 const SUFFIX = /(?:(k)(?=m?\b)|(st|nd|rd|th)\b)?/iy;
 
-/** Returns the numbers in `text`, in order. The text is folded; its tags and times are masked. */
+/**
+ * Returns the numbers in `text`, in order. `text` must be folded (see lookalikes.ts), and its tags
+ * and times must be blanked out.
+ */
 export function numbersOf(text: string): NumberToken[] {
   const tokens: NumberToken[] = [];
   for (const { 0: raw, index } of text.matchAll(DIGITS)) {
-    if (text[index + raw.length] !== '\u20e3') tokens.push(digitToken(text, index, raw)); // 1\u20e3 numbers a list item
+    if (text[index + raw.length] !== '\u20e3') tokens.push(digitToken(text, index, raw)); // 1\u20e3 marks a list item
   }
   const add = (start: number, { length }: string, value: number, word: boolean, ordinal: boolean) => {
     const end = start + length;
-    if (Number.isNaN(value) || tokens.some((token) => token.start < end && start < token.end)) return; // in "2.5 million"
+    if (Number.isNaN(value) || tokens.some((token) => token.start < end && start < token.end)) return; // "million" in "2.5 million"
     const percent = matchAt(PERCENT, text, end) !== null;
     tokens.push({ start, end, readings: [{ value, half: 0 }], parts: [], percent, word, ordinal });
   };
@@ -125,7 +128,10 @@ function partsOf(text: string, start: number, raw: string): NumberToken[] {
   });
 }
 
-/** By the sign between groups of three digits: a pattern for the whole part and the decimals. */
+/**
+ * Pairs of a sign that may separate groups of three digits, and a pattern for the whole part and
+ * the decimals.
+ */
 const GROUPINGS = [',', '.', '_', "'", ' '].map(
   (sign) =>
     [sign, new RegExp(`^(\\d{1,3}(?:[${sign}]\\d{3})+|\\d+)(?:[${sign === '.' ? ',' : '.'}](\\d+))?$`)] as const,
@@ -142,7 +148,7 @@ function readingsOf(raw: string): string[] {
   return [...new Set(readings)];
 }
 
-/** Returns half a unit of the last decimal, or 0 for a whole number, which is never rounded. */
+/** Returns half a unit of the last decimal, or 0 for a whole number, which counts as exact. */
 function halfUnit(plain: string): number {
   const [, decimals, exponent] = /^\d+(?:\.(\d+))?(?:e([-+]?\d+))?$/i.exec(plain)!;
   if (decimals === undefined && exponent === undefined) return 0;

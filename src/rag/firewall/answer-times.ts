@@ -11,8 +11,8 @@ export interface TimeToken {
   end: number;
   kind: 'instant' | 'clock';
   /**
-   * The possible intervals in seconds: since 1970 for an `instant`, since midnight for a `clock`.
-   * There are several if the year, or the order of day and month, is ambiguous.
+   * The possible intervals, in seconds since 1970 for an `instant`, or since midnight for a
+   * `clock`. There are several if the year, or the order of day and month, is ambiguous.
    */
   readings: Stretch[];
   bound: Bound;
@@ -35,7 +35,10 @@ const MONTH_WORD = /[\p{L}\p{M}]{2,15}/gu;
 type Readings = readonly (Stretch | undefined)[];
 type Form = readonly [RegExp, (match: RegExpExecArray, years: readonly number[]) => Readings | undefined];
 
-/** Forms of dates in digits. Each returns the possible readings, or undefined if it is no date. */
+/**
+ * Forms of dates in digits. Each is a pattern, and a function that returns the possible readings of
+ * a match, or undefined if the match is not a date.
+ */
 const FORMS: readonly Form[] = [
   [
     /(?<!\d)(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z?(?![\dA-Z])/gi,
@@ -72,7 +75,10 @@ const FORMS: readonly Form[] = [
   ],
 ];
 
-/** Returns the times in folded text, in order. A date without a year is in one of `years`. */
+/**
+ * Returns the times in folded text, in order. A date without a year is read once for each of
+ * `years`.
+ */
 export function timesIn(text: string, years: readonly number[]): TimeToken[] {
   const found = Array.from(datesIn(text, years), ({ start, end, readings }): TimeToken => {
     const known = readings.filter((reading) => reading !== undefined);
@@ -123,7 +129,7 @@ function dayOrMonth(year: number, month: number, day: string | undefined): Stret
 const DAY_BEFORE = /(?<![\d.,:])(\d{1,2})(?:st|nd|rd|th|er|\.|º|ª|°|-?го)?\s*(?:(?:of|de|di|del|-)\s*)?$/iu;
 const BEFORE_MONTH = /\b(?:in|during|of|early|late|mid|since|until|till|before|after|last)[\s-]$/i;
 
-/** Reads a month next to a day or a year, or an English month that follows a preposition. */
+/** Reads the name of a month next to a day or a year, or an English one after a preposition. */
 function namedMonth(
   text: string,
   at: number,
@@ -198,8 +204,8 @@ const LANGUAGES =
 let months: Map<string, number> | undefined;
 
 /**
- * Returns the number of a month, 1 to 12, by its name, which `comparable` has normalised. Returns
- * undefined for any other word.
+ * Returns the number, 1 to 12, of the month with this name, or undefined if no month has this name.
+ * `word` must be normalised by `comparable`.
  */
 export function monthOf(word: string): number | undefined {
   months ??= new Map<string, number>([...LANGUAGES.flatMap(namesOfMonths).reverse(), ['sept', 9]]);

@@ -1,5 +1,5 @@
 // Finds the stored values that a part of a sentence repeats, and compares them with the edges,
-// facts and rules that it cites.
+// facts and rules that this part cites.
 //
 // The text is searched for one kind of claim after the other: facts (`close(1, 2)`), pairs
 // (`armed: true`), quotes, names of edges and steps, times, and last the remaining numbers. Claims
@@ -29,7 +29,9 @@ export interface Claim {
   start: number;
   end: number;
   agrees: boolean;
-  /** Whether any edge, fact or rule that the answer may cite contains it. Default: `agrees`. */
+  /**
+   * Whether any edge, fact or rule that the answer may cite contains the value. Default: `agrees`.
+   */
   holds?: boolean;
   /** A `place` states a time or identifies an edge, so a negation does not refer to it. */
   kind: 'value' | 'place';
@@ -99,7 +101,7 @@ export function repeatedIn(text: string, cited: Cited): Repeated | string {
   const claims: Claim[] = [...quotes, ...facts, ...pairs, ...times, ...weekdayClaims(withoutNames, beside)];
   for (const { token, agrees, field } of numbers) {
     const { start, end } = token;
-    const wrong = `${field ?? 'the number'} ${text.slice(start, end)} is not what is cited`;
+    const wrong = `${field ?? 'the number'} ${text.slice(start, end)} is not in what is cited`;
     claims.push({ start, end, agrees, kind: PLACE_FIELDS.has(field ?? '') ? 'place' : 'value', wrong });
   }
   return { claims, numbers, times: times.map(({ token }) => token), masked };
@@ -107,7 +109,10 @@ export function repeatedIn(text: string, cited: Cited): Repeated | string {
 
 const NAME = /hedge[\s_#:.(-]{0,3}\d{1,17}|\b(?:step|rule)[-_#]\d{1,17}/gi;
 
-/** Returns a problem if the text names an edge, as in `HEDGE-12 shows ...`, without citing it. */
+/**
+ * Returns a problem if the text names an edge, step or rule that the sentence does not cite, as in
+ * `HEDGE-12 shows ...`.
+ */
 function untaggedName(text: string, cited: Values): string | undefined {
   const { tags, problem } = namesOutsideTags(text);
   const untagged = tags.find(
@@ -124,7 +129,7 @@ const ADDRESS = /\b(?:https?:|ftp:|file:|mailto:|data:|javascript:|vbscript:|www
  * Such an address could lead the reader to another site, or send data there.
  */
 function foreignAddress(text: string, values: Values): string | undefined {
-  if (ELEMENT.test(text)) return 'it holds an element of markup';
+  if (ELEMENT.test(text)) return 'it contains an HTML element';
   const isForeign = ([match]: RegExpExecArray) => {
     const address = match.toLowerCase().replace(/[.,;:!?]+$/, '');
     return address !== '' && ![...values.texts()].some((stored) => stored.includes(address));
@@ -142,12 +147,15 @@ const NAMED_WORD =
 const PLAIN_WORD =
   /^(?:not|never|no|the|that|this|also|still|again|always|one|same|different|equal|known|unknown|missing|absent|empty|null|none|unset|given|stored|recorded|listed|noted|seen|shown|observed|reported|described|called|named|used|found|set|and|with|without|for|from|about|around|above|below|over|under|between|higher|lower|greater|smaller|larger|less|more|high|low|true|false|there|only|just|now|then|what|which|of|\w+ed|\w+ing)$/i;
 
-/** Finds fields next to a value that is not a number. The field must have such a value. */
+/**
+ * Finds fields followed by a value that is not a number, and checks that the cited edges have this
+ * value in the field.
+ */
 function pairClaims(text: string, values: Values): Claim[] {
   const claims: Claim[] = [];
   /** Adds a claim that covers the value only, so that a quotation mark before it is not blanked. */
   const add = (end: number, name: string, word: string, agrees: boolean) => {
-    const wrong = `${name} ${word} is not what is cited`;
+    const wrong = `${name} ${word} is not in what is cited`;
     claims.push({ start: end - word.length, end, agrees, kind: 'value', wrong });
   };
   const textsOf = (name: string) => textsOfField(name.toLowerCase(), values.edges).map(comparable);
@@ -156,7 +164,8 @@ function pairClaims(text: string, values: Values): Claim[] {
     const value = comparable(word!);
     const stored = textsOf(name!);
     const isNumeric = stored.length === 0 && values.field(name!.toLowerCase()).length > 0;
-    // Plain words, as in "formation is seen", and words about numbers are checked elsewhere.
+    // Plain words, as in "formation is seen", and words after a numeric field are checked
+    // elsewhere.
     if (!/^(?:true|false|null)$/.test(value) && (sign === 'is' || isNumeric)) continue;
     const isNull = () => values.edges.some((edge) => fieldOf(name!.toLowerCase(), edge).includes(null));
     const agrees = /^(?:null|none)$/.test(value) ? isNull() : stored.some((one) => one.startsWith(value));
@@ -234,12 +243,12 @@ export function timeAgrees(token: TimeToken, values: Values): boolean {
   return isOne && (bound === 'between' || times.some(satisfies));
 }
 
-/** Returns whether a column or the argument of a fact contains the time. */
+/** Returns whether a column or an argument of a fact contains the time. */
 function isStoredTime({ first, last }: Stretch, values: Values): boolean {
   return ['arg', ...values.columns()].some((name) => hasBetween(values.field(name), first, last + 1 - 1e-6));
 }
 
-/** Accepts numbers and times that are part of a stored text that is repeated, such as `wing 7`. */
+/** Accepts numbers and times that are part of a repeated stored text, such as the 7 in `wing 7`. */
 function forgiveStoredTexts(text: string, claims: readonly Claim[], values: Values): void {
   const failed = claims.filter((claim) => !claim.agrees);
   if (failed.length === 0 || failed.length > 50) return;
@@ -255,7 +264,7 @@ function forgiveStoredTexts(text: string, claims: readonly Claim[], values: Valu
   }
 }
 
-/** Marks false claims that are denied as right. Returns a problem if a true value is denied. */
+/** Accepts false claims that the text denies. Returns a problem if the text denies a true claim. */
 function checkDenials(text: string, claims: Claim[], { beside, sentence }: Cited): string | undefined {
   const { shared, problem } = sharedDenials(text, beside.told());
   if (problem !== undefined) return problem;

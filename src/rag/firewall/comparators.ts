@@ -1,7 +1,10 @@
 // Recognises the words before a time or number that make it a bound, such as since, after, before,
 // until, between, more than and at most.
 
-/** `since` and `until` include the bound itself. `between` is the first bound of a pair. */
+/**
+ * `since` and `until` include the bound itself. `between` means that the value is one end of a
+ * range.
+ */
 export type Bound = 'equal' | 'since' | 'after' | 'before' | 'until' | 'between';
 
 const WORDS: Readonly<Record<Exclude<Bound, 'equal'>, string>> = {
@@ -18,7 +21,10 @@ const WORDS: Readonly<Record<Exclude<Bound, 'equal'>, string>> = {
 const BOUND_OF = new Map(
   Object.entries(WORDS).flatMap(([bound, words]) => words.split('|').map((word) => [word, bound as Bound] as const)),
 );
-/** The last words of phrases, and articles that may follow them. A cheap test before `BEFORE`. */
+/**
+ * The last words of the phrases in `WORDS`, and articles that may follow. They are tested first,
+ * because `BEFORE` is slow.
+ */
 const LAST_WORDS = new Set(
   [...BOUND_OF.keys()].map((words) => words.split(' ').at(-1)!).concat('the le el la den dem am'.split(' ')),
 );

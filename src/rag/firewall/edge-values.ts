@@ -13,7 +13,7 @@ import { storedTexts, toldBy } from './told.ts';
 export interface StepFacts {
   has(number: number): boolean;
   get(number: number): StepFact | undefined;
-  /** Returns all facts. */
+  /** Returns the facts with which facts in the answer are compared. */
   values(): Iterable<Pick<StepFact, 'predicate' | 'args'>>;
 }
 
@@ -32,7 +32,7 @@ export interface Cited {
   readonly beside: Values;
   /** Values that are cited anywhere in the sentence. */
   readonly sentence: Values;
-  /** Returns whether the answer has this derived fact, which `factKey` has spelled. */
+  /** Returns whether a fact was derived. The fact must be spelled by `factKey`. */
   readonly derives: (fact: string) => boolean;
 }
 
@@ -81,7 +81,7 @@ export function valuesOf(tags: Iterable<Tag>, support: Support): Values {
   return readerOf({ edges: [...edges.values()], citedEdges, steps: [...steps], rules: [...rules], names: [...names] });
 }
 
-/** The values of a group of tags. Each property is computed on first use. */
+/** The values that a group of tags cites. Each property is computed on first use. */
 export type Values = ReturnType<typeof readerOf>;
 
 interface CitedThings {
@@ -128,7 +128,7 @@ function readerOf(cited: CitedThings) {
     field,
     columns,
     dates,
-    /** Returns whether the cited edges have such a field. */
+    /** Returns whether `name` is a built-in field or a column of the cited edges. */
     hasField: (name: string) => FIELDS.has(name) || columns().has(name),
     /** Returns whether a field is null in all edges. */
     isEmpty: (name: string) => edges.length > 0 && field(name).length === 0 && textsOfField(name, edges).length === 0,
@@ -148,7 +148,10 @@ function readerOf(cited: CitedThings) {
     ),
     /** Returns the words and numbers that the texts of the edges contain. */
     told: once(() => toldBy(edges, names)),
-    /** Returns whether the word occurs in a cited text or name, also of a column or rule. */
+    /**
+     * Returns whether the word occurs in a cited text or in the name of a node, column or rule.
+     * Returns true if the texts are too long to be searched.
+     */
     knows: (word: string) => words() === undefined || holdsWord(words()!, keywordStem(comparable(word))),
     /** Returns plausible counts of members: in one edge, in all edges, and common to all edges. */
     memberCounts: once(() => countsOfMembers(edges)),

@@ -27,8 +27,8 @@ const COMMON =
   /^(?:\p{L}{1,2}|and|the|with|for|from|met|was|were|had|has|have|not|are|but|its|their|into|over|after|before|only|all|both|there|then|when|until|since|between)$/iu;
 
 /**
- * Returns the field that a word before a number names. `close` means that there are no words like
- * "of" between the word and the number.
+ * Returns the field that `word`, which precedes a number, names. `close` means that there are no
+ * words like "of" between the word and the number.
  */
 export function fieldNamed(word: string, close: boolean, hasColumn: (name: string) => boolean): string | undefined {
   if (hasColumn(word.toLowerCase()) && !COMMON.test(word) && !LABELS.some(([name]) => name === word.toLowerCase()))
@@ -74,7 +74,9 @@ const DURATIONS = (
   ] as const
 ).map(([seconds, words]) => [seconds, new RegExp(`^[\\s-]*(?:${words})(?![\\p{L}\\p{N}_])`, 'iu')] as const);
 
-/** Returns the seconds of the unit after a number, or undefined if there is no unit of time. */
+/**
+ * Returns the length in seconds of the unit of time after a number, or undefined if there is none.
+ */
 export function durationUnit(after: string): number | undefined {
   return DURATIONS.find(([, words]) => words.test(after))?.[0];
 }

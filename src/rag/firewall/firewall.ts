@@ -43,15 +43,15 @@ export interface FirewallResult {
   supported_count: number;
   stripped_count: number;
   stripped: { sentence: string; reason: string }[];
-  /** Edges tagged by the kept sentences, in order of first mention. */
+  /** Ids of the edges that the kept sentences cite, in order of first mention. */
   citedEdges: number[];
 }
 
-/** Characters of the longest sentence that is checked. A longer sentence is stripped. */
+/** Maximum number of characters of a sentence that is checked. A longer sentence is stripped. */
 const LONGEST_SENTENCE = 20_000;
 /** Number of characters that are processed between two yields, in about a millisecond. */
 const STEP = 1024;
-/** Each sentence counts as this number of additional characters, as does each tag below. */
+/** Each sentence counts as this number of additional characters, and each tag as `TAG_COST`. */
 const SENTENCE_COST = 32;
 const TAG_COST = 4;
 
@@ -60,7 +60,7 @@ export function firewall(answer: string, support: Support): FirewallResult {
   return finish(firewallSteps(answer, support));
 }
 
-/** A sentence with its verdict, which is undefined if it states nothing. */
+/** A sentence with its verdict. The verdict is undefined if the sentence states nothing. */
 export interface Judged {
   readonly sentence: Sentence;
   readonly text: string;
@@ -169,10 +169,10 @@ function rememberedValues(support: Support): (tags: readonly Tag[]) => Values {
 
 function tagProblem(text: string, tags: readonly Tag[], support: Support): string | undefined {
   if (tags.length === 0) return 'it has no tag';
-  if (REORDERING.test(text)) return 'it turns the order of its characters around';
+  if (REORDERING.test(text)) return 'it contains characters that reverse the order of display';
   const numbered = { HEDGE: support.edges, STEP: support.steps, RULE: support.rules };
   const unknown = tags.find(({ kind, number }) => !numbered[kind].has(number));
-  return unknown && `${formatTag(unknown)} names nothing that this answer rests on`;
+  return unknown && `${formatTag(unknown)} names nothing that this answer may cite`;
 }
 
 function claimProblem(
@@ -210,8 +210,8 @@ const LATER_CLAUSE = /^\s*[;\u2013\u2014\uff1b]\s*\p{L}[\p{L}\p{M}']*\s+\S+\s+\S
 const LIST_MARK = /^[\s>#\u2022\u2023\u25e6\u00b7*+\u2013\u2014_-]*\(?\d{1,3}[.)]\*{0,2}(?=\s)/;
 
 /**
- * Returns a test of whether a quoted text is stored in an edge, fact or rule. A full stop in such a
- * text does not end a sentence.
+ * Returns a function that tests whether an edge, fact or rule contains a quoted text. A full stop
+ * in such a text does not end a sentence.
  */
 function knownTexts(support: Support): (quoted: string) => boolean {
   const spellings = (text: string) => [comparable(text), comparable(shownText(text))];
@@ -243,7 +243,7 @@ function echoesOf(support: Support): string[] {
 
 function echoProblem(text: string, echoes: readonly string[]): string | undefined {
   const plain = echoes.length === 0 ? '' : comparable(text);
-  return echoes.some((echo) => plain.includes(echo)) ? 'its tag is part of a stored text that it repeats' : undefined;
+  return echoes.some((echo) => plain.includes(echo)) ? 'it repeats a stored text that contains its tag' : undefined;
 }
 
 /** Joins the kept sentences, with a line break or a space where others were removed. */

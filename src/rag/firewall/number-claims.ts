@@ -202,7 +202,7 @@ function isDifference({ readings }: NumberToken, unit: number, { edges }: Values
   const times = [...new Set(edges.map((edge) => edge.event_ts))].sort((a, b) => a - b);
   const slack = unit === 1 ? 0 : unit / 2;
   const near = (from: number, to: number) => readings.some(({ value }) => Math.abs(to - from - value * unit) <= slack);
-  const most = times.length > 60 ? 1 : times.length; // if there are many, only neighbours and the ends
+  const most = times.length > 60 ? 1 : times.length; // if there are many, only neighbours and the two ends are compared
   return (
     (times.length > 1 && near(times[0]!, times.at(-1)!)) ||
     times.some((from, index) => times.slice(index + 1, index + 1 + most).some((to) => near(from, to)))

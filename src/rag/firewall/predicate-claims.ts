@@ -28,7 +28,7 @@ export function predicateClaims(text: string, { sentence, derives }: Cited): Cla
     const args = argsOf(list!);
     const key = factKey(predicate!, args);
     const agrees = facts.has(key) || isOfRule(call, sentence) || isOfEdge(predicate!, args, sentence);
-    const wrong = `${call.length > 60 ? `${predicate}(...)` : call} is not a fact of what is cited`;
+    const wrong = `${call.length > 60 ? `${predicate}(...)` : call} is not a cited fact`;
     claims.push({ start, end: start + call.length, agrees, holds: agrees || derives(key), kind: 'value', wrong });
   }
   return claims;

@@ -24,7 +24,7 @@ export function quoteClaims(text: string, original: string, values: Values): Cla
     const end = start + quote.length;
     const isKey = quote.startsWith('"') && /^\s*:/.test(text.slice(end, end + 4));
     const verdict = isKey ? 'plain' : verdictOn(original.slice(start + 1, end - 1), values);
-    const wrong = 'a text in quotes does not occur in what is cited';
+    const wrong = 'a text in quotes is not in any cited text';
     if (verdict !== 'plain') claims.push({ start, end, agrees: verdict === 'stored', kind: 'value', wrong });
   }
   return claims;
@@ -42,8 +42,9 @@ function verdictOn(content: string, values: Values): 'stored' | 'foreign' | 'pla
 }
 
 /**
- * Returns whether a passage is part of a longer stored text. It must begin and end with whole
- * words, unless it is the long beginning of a text or is cut off by "...".
+ * Returns whether a passage is part of a longer stored text. The passage must begin and end with
+ * whole words. If it is the beginning of a stored text, it may end within a word, provided that it
+ * is long or is followed by "...".
  */
 function isPartOfStored(passage: string, isCut: boolean, stored: ReadonlySet<string>): boolean {
   const isWord = /[\p{L}\p{N}]/u;

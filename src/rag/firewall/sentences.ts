@@ -12,7 +12,7 @@ export interface Sentence {
   end: number;
   /** A `structure` states nothing: a horizontal rule, a code fence, or brackets in JSON. */
   kind: 'stating' | 'question' | 'structure';
-  /** Whether it begins a line, and so may begin with a list marker. */
+  /** Whether the sentence begins a line. If so, it may begin with a list marker. */
   beginsLine: boolean;
 }
 
@@ -31,15 +31,21 @@ const LATIN_STOP = /[.!?\u2026\u0589]/;
 /** Matches closing quotation marks, brackets and emphasis after a full stop. */
 const CLOSERS = /["'\u201d\u2019\u00bb\u203a\u300d\u300f)\]\uff09*_`~}]*/y;
 const ASKING = /[?\u2047\uff1f\u061f\u1367\ufe56]["'\u201d\u2019\u00bb\u203a\u300d\u300f)\uff09*_`~\s]*$/;
-/** Matches a question that ends with an exclamation mark too, which counts as a claim. */
+/** Matches the end of a question that also has an exclamation mark. It counts as a claim. */
 const CALLING =
   /[!\uff01\u203c\u2048\u2049\u203d][?\u2047\uff1f\u061f\u1367\ufe56"'\u201d\u2019\u00bb\u203a\u300d\u300f)\uff09*_`~\s]*$/;
-/** Matches the end of a claim that only asks for agreement, which still counts as a claim. */
+/**
+ * Matches a request for agreement at the end of a claim, as in "..., right?". The sentence still
+ * counts as a claim.
+ */
 const CONSENT =
   /[,;\u2014-]\s*(?:right|ok|okay|yes|no|correct|true|agreed|huh|eh|innit|don't you think|oder|nicht wahr|n'est-ce pas|verdad|(?:is|are|was|were|did|do|does|has|have|had|wo|would|ca|could)n't (?:it|they|he|she|we|you))\s*\?+["')*_\s]*$/i;
 const FENCE = /^\s*(?:```|~~~)[\w+-]*\s*$/;
 
-/** Number of cuts or line breaks between two pauses, which take a fraction of a millisecond. */
+/**
+ * Number of cuts or line breaks that are processed between two pauses, in a fraction of a
+ * millisecond.
+ */
 const STEP_CUTS = 256;
 
 /** Yields the sentences of a short text, without pausing. */
@@ -52,7 +58,7 @@ export function* sentencesOf(
 
 /**
  * Yields the sentences of a text, and undefined after a fraction of a millisecond of work. Does not
- * cut a quotation that `isStored`.
+ * cut a quotation for which `isStored` returns true.
  */
 export function* sentenceSteps(
   answer: string,
@@ -109,7 +115,7 @@ function trimmed(answer: string, from: number, to: number): { start: number; end
   return { start, end: start + answer.slice(start, to).trimEnd().length };
 }
 
-/** Returns whether a line is a table row or a code fence, which is not cut. */
+/** Returns whether a line is a table row or a code fence. Such a line is not cut. */
 function isWhole(answer: string, start: number, end: number): boolean {
   return answer[start] === '|' || (end - start < 40 && FENCE.test(answer.slice(start, end)));
 }
@@ -153,14 +159,14 @@ function* cutsOf(answer: string, start: number, end: number, quoteEnd: QuoteEnd)
 }
 
 /**
- * Returns the end of the quotation of a stored text around an offset, if there is one. Must be
+ * Returns the end of the quotation that contains an offset, if it quotes a stored text. Must be
  * called with ascending offsets.
  */
 type QuoteEnd = (at: number) => number | undefined;
 
 /**
- * Finds quotations of stored texts. Their end is before a final stop, because such a stop may also
- * end the sentence around the quotation.
+ * Finds quotations of stored texts. The end of a quotation is placed before its final stop, because
+ * this stop may also end the sentence around the quotation.
  */
 function storedQuotes(answer: string, isStored: (quoted: string) => boolean): QuoteEnd {
   const matches = answer.matchAll(/(?<!\\)"((?:[^"\\\n]|\\.){0,2000})"|\u201c([^\u201c\u201d\n]{0,2000})\u201d/g);

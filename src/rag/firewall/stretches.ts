@@ -9,7 +9,10 @@ export interface Part {
   readonly tags: readonly Tag[];
 }
 
-/** The possible readings of a stretch of a sentence. All parts of one reading must agree. */
+/**
+ * The possible readings of a stretch of a sentence. At least one reading must be right: all its
+ * parts agree with their tags.
+ */
 type Options = readonly (readonly Part[])[];
 
 const MOST_CUTS = 8;

@@ -124,7 +124,10 @@ function parseTags(content: string): Tag[] | undefined {
   }
 }
 
-/** Returns whether it looks like a tag: `[FACT-3]`, `[HED GE 1]`, `[H3DGE-1]`, not `[weight 1]`. */
+/**
+ * Returns whether the content of brackets looks like a tag: `[FACT-3]`, `[HED GE 1]`, `[H3DGE-1]`,
+ * not `[weight 1]`.
+ */
 function looksLikeTag(content: string): boolean {
   if (content.length > 20_000) return true;
   const plain = skeleton(content);
@@ -164,7 +167,7 @@ export function namesOutsideTags(text: string): { tags: Tag[]; problem: string |
   return { tags, problem: undefined };
 }
 
-/** Changes texts that look like tags, so that they are none: `[HEDGE-9]` becomes `(HEDGE 9)`. */
+/** Rewrites everything in a text that looks like a tag: `[HEDGE-9]` becomes `(HEDGE 9)`. */
 export function withoutTags(text: string): string {
   return text
     .replace(BRACKETS, (brackets, content: string) =>

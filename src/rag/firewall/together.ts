@@ -75,7 +75,10 @@ interface Said {
   others: { kind: string; holds(values: Values): boolean }[];
 }
 
-/** Returns the values that a text states, or undefined if the text is wrong in any case. */
+/**
+ * Returns the values that a text states, or undefined if the text must be stripped regardless of
+ * them.
+ */
 function saidIn(text: string, cited: Cited): Said | undefined {
   const repeated = repeatedIn(folded(text), cited);
   if (typeof repeated === 'string') return undefined;

@@ -176,8 +176,8 @@ export function numberVerdict(
   const same = (ones: readonly Beside[]) => ones.some((one) => isSame(one.token, token));
   const isBeside = (one: Beside) => after !== undefined && one.after === after && one.token.ordinal === token.ordinal;
   const beside = numbers.filter((one) => isBeside(one) || (before !== undefined && one.before === before));
-  // The word after a number, which is counted, is stronger evidence than the word before it. So
-  // "three designers" does not agree with "three engineers, two designers".
+  // The word after a number names what is counted, and is stronger evidence than the word before.
+  // Therefore "three designers" does not agree with "three engineers, two designers".
   const counted = beside.filter((one) => isNext && one.isNext && isBeside(one));
   if (counted.length > 0) return same(counted) ? 'same' : 'other';
   if (beside.length > 0) return same(beside) ? 'same' : 'other';
@@ -253,7 +253,7 @@ export function strangeName(text: string, { afterNames, stems }: Told, { knows, 
     if (!isFirst || (next !== undefined && afterNames.has(stemOf(next.text)))) return true;
     return /^(?:is|was|were)$/.test(next?.text ?? '') && words.some((one) => columns().has(one.text.toLowerCase()));
   });
-  return strange && `${text.slice(strange.start, strange.end)} is a name in nothing that is cited`;
+  return strange && `${text.slice(strange.start, strange.end)} is a name that nothing cited contains`;
 }
 
 /** Words for parts of the day, and the hours at which each part begins and ends. */

@@ -10,7 +10,7 @@ export type AskedFigure =
   | { readonly kind: 'first' | 'last' }
   /**
    * Asks for the most frequent value in a column or, if `column` is null, for the node that is in
-   * most edges.
+   * the most edges.
    */
   | { readonly kind: 'most'; readonly column: string | null };
 
@@ -24,7 +24,7 @@ const ENDS: readonly ['first' | 'last', ReturnType<typeof phrases>][] = [
   ['last', phrases('last', 'latest', 'newest', 'most recent', 'most recently')],
 ];
 
-/** Reads the first figure and takes its words, except words that also state an order. */
+/** Reads the first figure and marks its words as taken, except words that also state an order. */
 export function readFigure(reading: Reading, table: AskedTable): AskedFigure | null {
   for (let at = 0; at < reading.words.length; at++) {
     const found = countedAt(reading, at, table) ?? mostAt(reading, at, table) ?? endAt(reading, at, table);

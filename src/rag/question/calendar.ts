@@ -52,8 +52,8 @@ const SECONDS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Returns the time `count` units before a second. For months and years it is the same day of the
- * month, or the last day of a shorter month. Returns undefined for a time before the year 0.
+ * Returns the time `count` units before the second `ts`. For months and years it is the same day of
+ * the month, or the last day of a shorter month. Returns undefined for a time before the year 0.
  */
 export function before(ts: number, count: number, unit: Unit): number | undefined {
   const seconds = SECONDS[unit];
@@ -67,7 +67,9 @@ export function before(ts: number, count: number, unit: Unit): number | undefine
   return start + (ts - startOfDay(ts));
 }
 
-/** Returns the seconds that a zone such as `+01:00` is ahead of UTC; undefined if it is invalid. */
+/**
+ * Returns by how many seconds a zone such as `+01:00` is ahead of UTC; undefined if it is invalid.
+ */
 export function zoneSeconds(zone: string | undefined): number | undefined {
   if (zone === undefined || !/^[+-]/.test(zone)) return 0;
   const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(3).replace(':', '') || 0)];
@@ -80,8 +82,8 @@ function within(ts: number): number | undefined {
 }
 
 /**
- * Returns the calendar unit that contains a second: a year, month, week (which begins on Monday),
- * day, hour, minute or second.
+ * Returns the calendar unit that contains the second `ts`: a year, month, week (which begins on
+ * Monday), day, hour, minute or second.
  */
 export function around(ts: number, unit: Unit): Stretch {
   const date = new Date(ts * 1000);

@@ -21,13 +21,13 @@ interface Said {
 
 type Read = { readonly filters: Filter[]; readonly end: number } | { readonly reason: string; readonly end: number };
 
-/** Maximum number of words in a column name, if the text writes underscores as blanks. */
+/** Maximum number of words in a column name whose underscores are written as blanks. */
 const MOST_NAME_WORDS = 8;
 const OTHER_NAMES = { 'mean dist': 'mean_dist_m', mean_dist: 'mean_dist_m', 'mean distance': 'mean_dist_m' };
 
 /**
- * Reads all conditions and takes their words. Conditions that cannot be expressed are put aside
- * with a reason.
+ * Reads all conditions and marks their words as taken. Conditions that cannot be expressed are put
+ * aside with a reason.
  */
 export function readFilters(reading: Reading, table: AskedTable): Filter[] {
   const names = columnNames(table);
@@ -38,7 +38,7 @@ export function readFilters(reading: Reading, table: AskedTable): Filter[] {
     const read = found === undefined ? strangerAt(reading, at) : conditionOf(reading, found);
     if (read === undefined) continue;
     const isOr = at > 0 && at - 1 === lastEnd && isWord(reading, at - 1, 'or');
-    if (isOr) putAside(reading, at - 1, at, 'Conditions hold together; "or" between them is not understood.');
+    if (isOr) putAside(reading, at - 1, at, 'All conditions must hold; "or" between them is not understood.');
     const isNot = isWord(reading, at - 1, 'not', 'without');
     const begin = isNot ? at - 1 : at;
     const turned = isNot && 'filters' in read ? opposite(read.filters) : undefined;
@@ -289,7 +289,9 @@ function isPartOfValue(reading: Reading, at: number): boolean {
   return /^[-/.@:+#&]$/.test(word.text) && next?.glued === true && next.kind !== 'sign' && next.kind !== 'quoted';
 }
 
-/** Names whose comparisons are read as a window or as nodes. */
+/**
+ * Names that are not reported, because comparisons with them are read as a time window or as nodes.
+ */
 const OTHERS = new Set(['event_ts', 'timestamp', 'ts', 'time', 'node', 'nodes', 'vertex', 'vertices', 'node_id']);
 const NOT_FILTERED = new Set(['id', 'size', 'table', 'properties', 'member', 'members', 'bucket']);
 

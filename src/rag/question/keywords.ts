@@ -22,8 +22,8 @@ const MOST_KEYWORDS = 32;
 const MOST_CHARACTERS = 64;
 
 /**
- * Returns the keywords in the order of the text, each in lower case with its spelling. A quoted
- * text is one keyword. Single Latin letters and signs are excluded.
+ * Returns a map from each keyword in lower case to its spelling in the text, in the order of the
+ * text. A quoted text is one keyword. Single Latin letters and signs are excluded.
  */
 export function readKeywords({ words }: Reading): Map<string, string> {
   const keywords = new Map<string, string>();

@@ -18,8 +18,8 @@ import { countAt, freeWord, isWord, phraseAt, phrases, type Reading, type Word }
 import { writtenDate } from './written-dates.ts';
 
 /**
- * A moment in a text. `first` and `last` are used if it is the bound of a window. A time of day is
- * a single second; if it is written without seconds, its `span` is the whole minute.
+ * A moment in a text. `first` and `last` are used if the moment is the bound of a window. A time of
+ * day is a single second; if it is written without seconds, its `span` is the whole minute.
  */
 export interface Moment extends Stretch {
   readonly kind: 'moment';
@@ -27,7 +27,10 @@ export interface Moment extends Stretch {
   readonly span: Stretch;
   /** Index of the word after the moment. */
   readonly end: number;
-  /** Whether the moment is recognised anywhere. If false, only after a word like `since`. */
+  /**
+   * Whether the moment is recognised anywhere. If false, it is recognised only after a word like
+   * `since`.
+   */
   readonly alone: boolean;
   /**
    * Whether the year or week is not stated. The latest year or week that has begun is assumed, but
@@ -168,8 +171,8 @@ function namedDay(reading: Reading, at: number, nowTs: number, place: Place): Mo
 }
 
 /**
- * Reads "3 days ago". The moment is the whole day for days and longer units. For shorter units, it
- * is one unit that begins at that time.
+ * Reads "3 days ago". The `span` of the moment is the whole day for days and longer units. For
+ * shorter units, `span` is one unit that begins at that time.
  */
 function agoMoment(reading: Reading, at: number, nowTs: number): Moment | NoMoment | undefined {
   const count = isWord(reading, at, 'a', 'an') ? { value: 1, end: at + 1 } : countAt(reading, at);
@@ -177,7 +180,7 @@ function agoMoment(reading: Reading, at: number, nowTs: number): Moment | NoMome
   if (count === undefined || unit === undefined || !isWord(reading, count.end + 1, 'ago')) return undefined;
   const end = count.end + 2;
   const instant = Number.isInteger(count.value) ? before(nowTs, count.value, unit) : undefined;
-  if (instant === undefined) return none('This time is outside the calendar.', end);
+  if (instant === undefined) return none('The number is not whole or is too large.', end);
   const isShort = unit === 'second' || unit === 'minute' || unit === 'hour';
   const seconds = unit === 'second' ? 1 : unit === 'minute' ? 60 : 3600;
   const span = isShort ? { first: instant, last: instant + seconds - 1 } : wholeDay(startOfDay(instant));
@@ -264,8 +267,8 @@ const DIGITS_ALONE = 9;
 /** Maximum number of digits in an epoch second. */
 const MOST_DIGITS = 11;
 /**
- * Words that a number before them does not count. After `since`, a shorter number before such a
- * word is an epoch second too.
+ * Words that are not counted by a number before them. After `since`, a shorter number before such a
+ * word is also read as an epoch second.
  */
 const COUNTS_NOTHING =
   /^(and|or|to|until|till|before|after|since|in|on|at|of|for|with|where|which|that|having|node|nodes|top|latest|oldest|newest|first|last|by)$/;

@@ -19,11 +19,11 @@ const BETWEEN = ['id', 'ids', 'number', 'numbers', 'no', 'is', 'are', '=', '==',
 const EXCLUDING = ['without', 'not', 'except', 'excluding', 'no'];
 /** Maximum number of nodes in a question. */
 export const MOST_NODES = 64;
-/** Nouns that a preceding number counts. */
+/** Nouns that are counted by a number before them. */
 const COUNTED = /^(edges?|hyperedges?|events?|results?|rows?|times?|meetings?|entries|most|latest|newest|am|pm)$/;
 const MONTH = /^(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)/;
 
-/** Reads all nodes and takes their words. Returns distinct nodes in ascending order. */
+/** Reads all nodes and marks their words as taken. Returns distinct nodes in ascending order. */
 export function readNodes(reading: Reading): number[] {
   const nodes = new Set<number>();
   for (let at = 0; at < reading.words.length; at++) {
@@ -74,7 +74,9 @@ interface NodeList {
 
 const LINKS = [',', ';', 'and', 'or', '&', '/', '+', '&&'];
 
-/** Reads a list of nodes. If `isMany`, numbers that only blanks separate form a list too. */
+/**
+ * Reads a list of nodes. If `isMany` is true, numbers separated only by blanks also form a list.
+ */
 function readList(reading: Reading, begin: number, isMany: boolean): NodeList {
   const nodes: number[] = [];
   let wrong: string | undefined;

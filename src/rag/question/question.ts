@@ -49,7 +49,10 @@ export interface Question {
   readonly ignored: readonly Ignored[];
 }
 
-/** A table as understanding needs it. `columns` does not contain the built-in columns. */
+/**
+ * The facts about a table that are needed to understand a question. `columns` does not contain the
+ * built-in columns.
+ */
 export interface AskedTable {
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: ColumnType }[];

@@ -31,12 +31,15 @@ export interface SaidWindow {
   readonly relative: readonly string[];
 }
 
-/** So long ago, every part that is relative or has no year meant another time. */
+/**
+ * Seconds by which "now" is moved back to find out whether a part depends on it. At that time,
+ * every part that is relative or has no year denotes another time.
+ */
 const OTHER_NOW_SECONDS = 3 * 366 * 86_400 + 12_345;
 
 /**
- * Reads all parts and takes their words. Parts that are relative or have no year are resolved
- * against `nowTs`.
+ * Reads all parts and marks their words as taken. Parts that are relative or have no year are
+ * resolved against `nowTs`.
  */
 export function readWindow(reading: Reading, nowTs: number): SaidWindow {
   let window: Bounds | null = null;
@@ -271,7 +274,10 @@ function daysBetween({ year, month }: Day, written: number | undefined, from: nu
   return { start: Math.min(a, b), end: wholeDay(Math.max(a, b)).last, stop };
 }
 
-/** Reads two moments that a word joins. If they are in the wrong order, they are swapped. */
+/**
+ * Reads two moments joined by a word such as `to`. If they are in the wrong order, they are
+ * swapped.
+ */
 function range(reading: Reading, at: number, nowTs: number, links: Phrases, place: Place): Part {
   const days = place === 'seconds' ? undefined : daysOfMonth(reading, at, nowTs, links, place);
   if (days !== undefined) return days;
@@ -324,7 +330,10 @@ const LAST = phrases(
   'recent',
 );
 
-/** Reads "last 3 days", "past hour" and "last 24h", which end now, and "this week", all of it. */
+/**
+ * Reads "last 3 days", "past hour" and "last 24h", which end now, and "this week", which also
+ * includes the rest of the week.
+ */
 function lastUnits(reading: Reading, at: number, nowTs: number): Part {
   const current = phraseAt(reading, at, CURRENT);
   if (current > 0) {
@@ -340,8 +349,7 @@ function lastUnits(reading: Reading, at: number, nowTs: number): Part {
   if (unit === undefined) return undefined;
   const stop = count.end + 1;
   const start = Number.isInteger(count.value) ? before(nowTs, count.value, unit) : undefined;
-  if (start === undefined)
-    return { kind: 'none', reason: 'This is not a whole number of units within the calendar.', end: stop };
+  if (start === undefined) return { kind: 'none', reason: 'The number is not whole or is too large.', end: stop };
   return { start, end: nowTs, stop };
 }
 
@@ -379,12 +387,12 @@ function ageMoment(reading: Reading, at: number, nowTs: number, side: Phrases): 
   if (count === undefined || unit === undefined) return undefined;
   const instant = Number.isInteger(count.value) ? before(nowTs, count.value, unit) : undefined;
   const end = count.end + 1;
-  if (instant === undefined) return { kind: 'none', reason: 'This time is outside the calendar.', end };
+  if (instant === undefined) return { kind: 'none', reason: 'The number is not whole or is too large.', end };
   const stretch = { first: instant, last: instant };
   return { kind: 'moment', ...stretch, span: stretch, end, alone: false };
 }
 
-/** Reads a moment without a word like `since` before it, or two moments that `to` joins. */
+/** Reads a moment without a word like `since` before it, or two moments joined by `to`. */
 function loneBounds(reading: Reading, at: number, nowTs: number): Part {
   const whole = range(reading, at, nowTs, TO, 'alone');
   if (whole !== undefined && 'reason' in whole) return whole;

@@ -26,15 +26,15 @@ const ALONE: readonly [EdgeOrder, Phrases][] = [
   ['oldest', phrases('oldest', 'earliest', 'oldest first')],
 ];
 /**
- * Words whose number counts edges only if a word for edges follows: `show 5 events`. The number in
- * `top 5` also counts edges if no other noun follows.
+ * Words after which a number counts edges only if a word for edges follows: `show 5 events`. In
+ * `top 5`, the number counts edges even if no noun follows.
  */
 const NEEDS_NOUN = phrases('show me', 'show', 'only');
-/** Words that a number before them does not count. */
+/** Words that are not counted by a number before them. */
 const COUNTS_NOTHING =
   /^(and|or|to|until|till|before|after|since|in|on|at|of|from|for|with|where|which|that|having|about|by|as|is|are|were|was|did|do|does|top|latest|newest|oldest|most|weight|formation)$/;
 
-/** Reads the number and the order of the edges, and takes their words. */
+/** Reads the number and the order of the edges, and marks their words as taken. */
 export function readWanted(reading: Reading, table: AskedTable): Wanted {
   const wanted: Wanted = { top: null, order: 'score' };
   for (let at = 0; at < reading.words.length; at++) {
@@ -42,7 +42,7 @@ export function readWanted(reading: Reading, table: AskedTable): Wanted {
     if (found === undefined) continue;
     const { order, top, end } = found;
     if (top !== null && (!Number.isSafeInteger(top) || top < 1)) {
-      putAside(reading, at, end, 'This number of edges cannot be returned: it must be a whole number of at least 1.');
+      putAside(reading, at, end, 'The number of edges must be a whole number from 1 on.');
       continue;
     }
     if (top !== null && wanted.top !== null && wanted.top !== top) {

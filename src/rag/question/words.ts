@@ -160,7 +160,7 @@ const MOST_SHOWN = 120;
 /** Maximum number of parts that an answer reports as ignored. */
 const MOST_IGNORED = 50;
 
-/** Takes words that were not understood, and reports them with the reason. */
+/** Marks words as taken although they were not understood, and reports them with the reason. */
 export function putAside(reading: Reading, from: number, to: number, reason: string): void {
   take(reading, from, to);
   if (reading.ignored.length >= MOST_IGNORED) return;

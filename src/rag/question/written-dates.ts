@@ -64,7 +64,8 @@ function loadChrono(): Chrono {
 
 /**
  * Returns the interval in the written year or, if no year was written, in the latest year in which
- * the interval has begun. Tries nine years, because 29 February may be missing for up to eight.
+ * the interval has begun. Tries nine years, because there may be up to eight years between two
+ * 29ths of February.
  */
 function begun(
   isWritten: boolean,

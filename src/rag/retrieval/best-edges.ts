@@ -9,7 +9,9 @@ export interface Candidate {
   readonly score: number;
 }
 
-/** Returns whether a ranks before b. In a tie, the newer edge ranks first, then the smaller id. */
+/**
+ * Returns whether `a` ranks before `b`. In a tie, the newer edge ranks first, then the smaller id.
+ */
 export function comesBefore(a: Candidate, b: Candidate, order: EdgeOrder): boolean {
   if (order === 'score' && a.score !== b.score) return a.score > b.score;
   if (a.eventTs !== b.eventTs) return order === 'oldest' ? a.eventTs < b.eventTs : a.eventTs > b.eventTs;

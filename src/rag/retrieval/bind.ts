@@ -15,8 +15,9 @@ import type { KeywordMatch } from './keyword-match.ts';
 import { timeEnds } from './time-ends.ts';
 
 /**
- * Suffix of the table in which an import stores the names of a table's nodes. That table has one
- * edge per node, with the node as its only member and the name in the column NAME_COLUMN.
+ * Suffix of the name of the table in which an import stores the names of another table's nodes.
+ * That table has one edge per node, with the node as its only member and the name in the column
+ * NAME_COLUMN.
  */
 export const NAMES_SUFFIX = '_nodes';
 export const NAME_COLUMN = 'vertex';
@@ -55,8 +56,8 @@ export interface Bound {
    */
   readonly free: ReadonlyMap<string, string>;
   /**
-   * Names that contain a free word, by the word. These are names of nodes that the question does
-   * not contain in full.
+   * Names of nodes, by a free word that they contain. The question does not contain any of these
+   * names in full.
    */
   readonly near: ReadonlyMap<string, readonly string[]>;
   /** Whether a node, time or condition binds. If so, words only affect the ranking. */
@@ -65,7 +66,7 @@ export interface Bound {
   readonly binds: boolean;
 }
 
-const NO_EDGE_IN_WINDOW = 'No edge of the table is within this time; the time is left out.';
+const NO_EDGE_IN_WINDOW = 'No edge of the table is in this window of time; the window is ignored.';
 const NO_WORD = 'No node, column, rule or row of the table has this word.';
 
 export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
@@ -239,8 +240,9 @@ export function* wordsInRows(
 
 /**
  * Returns whether a question names something that is not in the data, so that an answer that
- * ignored it would answer another question. That is a word that is part of a node's name or, if the
- * question asks for a figure, any word with a capital and any part that was not understood.
+ * ignored it would answer another question. This is the case if a word that was not found is only
+ * part of a node's name. If the question asks for a figure, a capitalised word that was not found,
+ * or a part that was not understood, suffices.
  */
 export function missesName(said: Understood, { free, near }: Bound, found: ReadonlySet<string>): boolean {
   // `ignored` contains, for example, a second window or nodes to be excluded.
@@ -265,9 +267,7 @@ export function ignoredWords(
   const left = [...free].filter(([word]) => !found.has(word)).map(([, text]) => text);
   const reasonOf = (text: string) => {
     const names = near.get(text.toLowerCase());
-    return names === undefined
-      ? NO_WORD
-      : `It is part of names: ${names.join(', ')}. Say the whole name that is meant.`;
+    return names === undefined ? NO_WORD : `It is part of names: ${names.join(', ')}. Give the full name.`;
   };
   const told =
     left.length === 0 && !binds && said.keywords.size === 0 && said.question.nodes.length === 0 ? said.words : left;

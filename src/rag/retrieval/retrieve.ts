@@ -25,7 +25,9 @@ export interface Retrieval {
   readonly edges: RetrievedEdge[];
   /** Whether more edges matched than are returned. */
   readonly truncated: boolean;
-  /** The question, with the window that was used. `ignored` contains all that did not bind. */
+  /**
+   * The question, with the window that was used. `ignored` contains all words that did not bind.
+   */
   readonly question: Question;
   /** False if no part of the text binds to data, so that nothing was searched. */
   readonly binds: boolean;
@@ -41,7 +43,10 @@ export interface RetrieveOptions {
   readonly topK: number;
   /** Bounds of the window. Each bound that is given overrides the bound in the text. */
   readonly override?: { readonly startTs?: number | undefined; readonly endTs?: number | undefined } | undefined;
-  /** The time to which "today" is relative if the table is empty; otherwise the newest edge is. */
+  /**
+   * The time to which words such as "today" refer if the table is empty. If it is not, they refer
+   * to the time of the newest edge.
+   */
   readonly nowMs: number;
   /** The table that contains the names of nodes. */
   readonly names?: Table | undefined;

@@ -30,7 +30,7 @@ import { leastTime, leastWeight, type ScoreScale, scoreOf } from './score.ts';
 import { timeEnds } from './time-ends.ts';
 import { type Way, waysTo } from './ways.ts';
 
-/** The search to run, checked and complete. */
+/** The parameters of a search. */
 export interface Search {
   /** Least time of edges that may match. */
   readonly least: number;
@@ -110,8 +110,8 @@ interface Look {
 const ANY: Look = { held: 1, weight: Number.NEGATIVE_INFINITY };
 
 /**
- * Returns the edges to read up to a time. If there are none, the search has ended. Edges before
- * `enoughSince` need more nodes, unless they have enough weight.
+ * Returns which edges at or before `endTs` must be read. If there are none, the search has ended.
+ * Edges before `enoughSince` need more nodes than that, unless they have enough weight.
  */
 function looksFor(search: Search, best: BestEdges, endTs: number): { looks: Look[]; enoughSince: number } {
   const { order, scale, nodes, hasKeywords } = search;
@@ -156,8 +156,8 @@ function boundsOf(way: Way, where: readonly RangeCondition[], startTs: number, e
 }
 
 /**
- * The first window has at most about FIRST_TIMES times as many rows as edges are wanted, but
- * FIRST_TIMES * FIRST_ROWS are always allowed. Each later window may have GROWTH times as many.
+ * The first window may have about FIRST_TIMES rows per wanted edge, or FIRST_TIMES * FIRST_ROWS
+ * rows if that is more. Each later window may have GROWTH times as many rows as the one before.
  */
 const FIRST_TIMES = 4;
 const FIRST_ROWS = 256;
@@ -223,7 +223,8 @@ function offerRows(rows: EdgeRows, search: Search, best: BestEdges): void {
   const keywordShare = search.keywords.sharesIn(rows);
   const weights = rows.columns.get(WEIGHT)!;
   const values = weights.kind === 'number' ? weights.values : undefined;
-  // The newest rows come first, so that most others can be turned away without using the heap.
+  // The newest rows are offered first. Most other rows can then be turned away without using the
+  // heap.
   for (let row = rows.rows - 1; row >= 0; row--) {
     if (!passes(row)) continue;
     const share = keywordShare(row);

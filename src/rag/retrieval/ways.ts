@@ -1,8 +1,8 @@
 // Chooses the lookups in the node index that find all edges with at least k of the n named nodes.
 //
 // An edge with at least k of n nodes lacks at most n - k of them. By the pigeonhole principle it
-// therefore contains one of any n - k + 1 nodes, and two of any n - k + 2 nodes. So there are two
-// ways to find every such edge:
+// therefore contains at least one of any n - k + 1 nodes, and at least two of any n - k + 2 nodes.
+// So there are two ways to find every such edge:
 //
 // - look up each of the rarest n - k + 1 nodes
 // - look up each pair of the rarest n - k + 2 nodes, which reads fewer rows with more lookups
@@ -15,7 +15,7 @@ export type Way = readonly number[];
 
 /** Maximum number of pairs to look up. Twenty nodes have this number of pairs. */
 const MOST_PAIRS = 190;
-/** Number of rows per pair from which on it is worth looking up pairs. */
+/** Minimum number of rows per pair at which it is worth looking up pairs. */
 const ROWS_OF_A_PAIR = 200;
 
 /**

@@ -3,13 +3,13 @@
 import type { BodyExamples } from '../../http/index.ts';
 import { completeOptions, optionFields } from '../../model/options.ts';
 
-/** A row. */
+/** A row as reads return it. */
 const ROW = { id: 1, event_ts: 1700000000, members: [7, 12, 40], weight: 0.5, mean_dist_m: null, formation: 'convoy' };
 
 /** The options of a table that was created without any. */
 const OPTIONS = optionFields(completeOptions({}));
 
-/** A table. */
+/** A table as the routes for tables return it. */
 const TABLE = {
   name: 'hyperedges',
   member_tables: [],
@@ -20,7 +20,7 @@ const TABLE = {
   primary: true,
 };
 
-/** An index. */
+/** An index as the routes for indexes return it. */
 const INDEX = { table: 'hyperedges', column: 'weight', created_at: 1700000000 };
 
 export const DATA_EXAMPLES: Readonly<Record<string, BodyExamples>> = {

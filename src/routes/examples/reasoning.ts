@@ -220,7 +220,7 @@ export const REASONING_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
         {
           text: 'Node 12 met node 99 [HEDGE-2].',
           supported: false,
-          reasons: ['node 99 is not a member of HEDGE-2'],
+          reasons: ['member 99 is not in what is cited'],
           tags: ['HEDGE-2'],
         },
       ],

@@ -7,9 +7,9 @@ const jsonSchema = (sentence: string) => described(v.record(v.string(), v.unknow
 export const measureItem = v.object({
   measure: v.string(),
   about: v.string(),
-  source: described(v.string(), 'Paper or book of its definition.'),
-  params: jsonSchema('JSON Schema of its parameters.'),
-  result: jsonSchema('JSON Schema of its result.'),
+  source: described(v.string(), 'Paper or book that defines the measure.'),
+  params: jsonSchema('JSON Schema of the parameters.'),
+  result: jsonSchema('JSON Schema of the result.'),
 });
 
 export const measureParameters = v.object({ table: text(), measure: text() });
@@ -19,7 +19,7 @@ export const measureBody = v.pipe(
     params: v.optional(
       described(
         v.record(v.string(), v.unknown()),
-        'Parameters of the measure, start_ts and end_ts too: GET /v1/analytics lists them. None of them may be given outside this field.',
+        'Parameters of the measure, including start_ts and end_ts; GET /v1/analytics lists them. They must all be in this field.',
       ),
     ),
   }),
@@ -31,8 +31,11 @@ const basis = v.nullable(v.picklist(['events', 'distinct']));
 export const measureAnswer = v.object({
   measure: v.string(),
   table: v.string(),
-  result: described(v.unknown(), 'As the measure describes it; an undefined value is null.'),
+  result: described(v.unknown(), 'Has the form that the measure describes; an undefined value is null.'),
   definition: described(v.string(), 'The variant that was used.'),
-  basis: described(basis, 'Whether equal member sets counted once; null where it makes no difference.'),
+  basis: described(
+    basis,
+    'Whether each edge was counted, or edges with equal members only once; null if it makes no difference.',
+  ),
   params: described(v.record(v.string(), v.unknown()), 'The parameters as applied, with their defaults.'),
 });

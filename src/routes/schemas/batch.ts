@@ -10,7 +10,7 @@ export const batchBody = v.pipe(
         v.looseObject({
           type: described(
             text(),
-            '`insert` and `delete` take the fields of the routes of the same meaning, `query` a statement in `cypher` and its `parameters`.',
+            '`insert` and `delete` take the same fields as the routes that insert and delete edges. `query` takes a statement in `cypher` and its `parameters`.',
           ),
         }),
       ),
@@ -29,19 +29,19 @@ export const batchBody = v.pipe(
 );
 
 const result = v.object({
-  op: described(count(), 'Place of the operation, from 0.'),
+  op: described(count(), 'Index of the operation, from 0.'),
   type: v.nullable(v.string()),
   success: v.boolean(),
   id: v.optional(described(count(), 'Insert: id of the new edge.')),
-  matched: v.optional(described(count(), 'Delete: edges removed.')),
-  rows: v.optional(described(v.array(v.record(v.string(), v.unknown())), 'Query: the rows it answered.')),
+  matched: v.optional(described(count(), 'Delete: number of edges removed.')),
+  rows: v.optional(described(v.array(v.record(v.string(), v.unknown())), 'Query: the rows of its result.')),
   error: v.optional(v.string()),
 });
 
 export const batchAnswer = v.object({
-  committed: described(v.boolean(), 'False: an operation failed and nothing was applied.'),
+  committed: described(v.boolean(), 'False if an operation failed; then nothing was applied.'),
   ops_total: count(),
   ops_success: count(),
   error: v.optional(v.string()),
-  results: described(v.array(result), 'Up to and including the operation that failed.'),
+  results: described(v.array(result), 'Results of the operations, up to and including one that failed.'),
 });

@@ -19,7 +19,10 @@ const keyEntries = {
     time(),
     'Epoch seconds, or a time in ISO 8601 such as 2024-05-02T10:00:00Z (UTC without a zone; a date is its first second).',
   ),
-  members: described(v.pipe(v.array(integer()), v.minLength(1)), 'Node ids; a set: repeats and order do not count.'),
+  members: described(
+    v.pipe(v.array(integer()), v.minLength(1)),
+    'Node ids, as a set: repetitions and order do not matter.',
+  ),
   table: described(v.nullish(tableName()), 'Default: the primary table.'),
 };
 
@@ -44,7 +47,7 @@ export const edgeKeyBody = v.pipe(
 );
 
 export const insertQuery = v.object({
-  table: v.optional(described(tableName(), 'The table of an edge, or of lines, that name none.')),
+  table: v.optional(described(tableName(), 'The table for an edge, or for lines, that name no table.')),
   times: times(),
 });
 
@@ -64,7 +67,7 @@ export const bulkInsertAnswer = titled(
     ...insertedEntries,
     tables: described(
       v.optional(v.record(v.string(), v.object(insertedEntries))),
-      'When lines named other tables: the same by table.',
+      'Only if lines named other tables: the same figures for each table.',
     ),
   }),
   'InsertedHyperedges',

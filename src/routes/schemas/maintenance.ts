@@ -5,7 +5,7 @@ import { count } from './rows.ts';
 
 export const compactBody = v.object({
   ttl_seconds: v.optional(
-    described(integerFrom(1), 'Drops the buckets that are entirely before now - ttl_seconds. Default: none.'),
+    described(integerFrom(1), 'Drops the buckets that end before now - ttl_seconds. Default: drops none.'),
   ),
   table: v.optional(described(tableName(), 'Default: all tables.')),
 });
@@ -24,13 +24,13 @@ export const compactAnswer = v.object({
   corrupt_tables: v.optional(
     described(
       v.record(v.string(), v.string()),
-      'Damaged tables that a compaction of all has left out, each with its reason. Absent when there are none.',
+      'Damaged tables that a compaction of all tables has skipped, each with its reason. Absent if there are none.',
     ),
   ),
 });
 
 export const autocompactBody = v.object({
-  threshold: described(integerFrom(0), '0: no compaction by itself.'),
+  threshold: described(integerFrom(0), '0: no automatic compaction.'),
   table: v.optional(described(tableName(), 'Default: all tables.')),
 });
 
@@ -43,7 +43,7 @@ export const autocompactAnswer = v.object({
 const tableWal = v.object({ pending: count(), threshold: count() });
 
 export const walAnswer = v.object({
-  pending: described(count(), 'Entries that no compaction has taken in yet, of all tables.'),
+  pending: described(count(), 'Entries of all tables that no compaction has written to segments yet.'),
   threshold: described(count(), 'Of the primary table.'),
   size_bytes: count(),
   last_lsn: count(),

@@ -37,5 +37,5 @@ export const queryAnswer = v.object({
   ),
   rows: v.array(queryRow),
   num_tuples: described(count(), 'Rows in this answer.'),
-  query_plan: described(v.nullable(planSchema), 'Null when nothing was searched.'),
+  query_plan: described(v.nullable(planSchema), 'Null if nothing was searched.'),
 });

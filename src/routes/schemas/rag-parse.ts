@@ -14,7 +14,7 @@ export function question() {
 }
 
 export const parseQuery = v.object({
-  query: described(question(), 'A question in plain words, as POST /v1/rag/query takes it.'),
+  query: described(question(), 'A question in plain words, as for POST /v1/rag/query.'),
   table: v.optional(text()),
   times: times(),
 });
@@ -24,7 +24,7 @@ const value = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
 const filter = v.object({
   column: v.string(),
   op: v.picklist(['=', '!=', '<', '<=', '>', '>=', 'in', 'contains']),
-  value: described(v.union([value, v.array(value)]), 'A list with `in`. Texts compare without case.'),
+  value: described(v.union([value, v.array(value)]), 'A list for `in`. Texts are compared regardless of case.'),
 });
 
 export const parseAnswer = v.object({
@@ -32,15 +32,15 @@ export const parseAnswer = v.object({
   table: v.string(),
   window: described(
     v.nullable(v.object({ start_ts: v.nullable(answeredTime()), end_ts: v.nullable(answeredTime()) })),
-    'Epoch seconds, or texts with `times=iso`, both included; null does not bound. Relative and year-less times count from the newest edge of the table, in UTC.',
+    'Epoch seconds, or texts with `times=iso`, both included; null means no bound. Times that are relative or have no year refer to the time of the newest edge of the table, in UTC.',
   ),
-  nodes: described(v.array(integer()), 'Ascending. Edges that hold any of them are meant.'),
+  nodes: described(v.array(integer()), 'Ascending. An edge qualifies if it contains any of them.'),
   filters: described(v.array(filter), 'All must hold.'),
-  top: described(v.nullable(integer()), 'Maximum number of edges; null if the text sets none.'),
-  order: described(v.picklist(['score', 'newest', 'oldest']), 'Best first, or by time alone.'),
-  keywords: described(v.array(v.string()), 'Lower case; they only rank.'),
+  top: described(v.nullable(integer()), 'Maximum number of edges; null if the text does not state it.'),
+  order: described(v.picklist(['score', 'newest', 'oldest']), 'Best first (`score`), or by time only.'),
+  keywords: described(v.array(v.string()), 'In lower case; they only affect the ranking.'),
   ignored: described(
     v.array(v.object({ text: v.string(), reason: v.string() })),
-    'Parts of the text that were not taken, and each word that binds to nothing: no node, column, rule or row has it.',
+    'Parts of the text that were not understood, and words that occur in no node name, column, rule or row.',
   ),
 });

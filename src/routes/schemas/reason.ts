@@ -18,14 +18,14 @@ import { parseAnswer, parseQuery, question } from './rag-parse.ts';
 export { parseAnswer, parseQuery };
 
 const query = () =>
-  described(question(), 'Text that names times, nodes, conditions; an empty one means the most recent edges.');
+  described(question(), 'A text that names times, nodes or conditions. An empty text asks for the most recent edges.');
 const modeField = () => v.picklist(['neuro', 'symbolic', 'hybrid'], 'must be neuro, symbolic or hybrid');
 const flag = (sentence: string) => v.optional(described(v.boolean('must be true or false'), sentence));
 const rules = () =>
   v.optional(
     described(
       v.array(v.unknown(), 'must be an array of rules, or null for the stored ones'),
-      'Rules of this request alone; none when empty; null or left out: the stored ones that are enabled.',
+      'Rules for this request only. An empty list means no rules; null or absent means the enabled stored rules.',
     ),
   );
 const upTo = (least: number, most: number) => {
@@ -37,10 +37,12 @@ export const reasonBody = v.pipe(
   v.object({
     query: query(),
     table: v.optional(tableName()),
-    top_k: v.optional(described(upTo(1, 10_000), 'Most edges that rules see; default 40.')),
-    require_proof: flag('Abstain unless something is proved.'),
+    top_k: v.optional(
+      described(upTo(1, 10_000), 'Maximum number of edges to which the rules are applied; default 40.'),
+    ),
+    require_proof: flag('Abstain unless at least one fact is proved.'),
     rules: rules(),
-    mode: v.optional(described(modeField(), 'Validated, but without effect: no model is asked.')),
+    mode: v.optional(described(modeField(), 'Checked, but has no effect: no model is used.')),
     times: times(),
   }),
   v.examples([
@@ -66,8 +68,8 @@ export const ragBody = v.pipe(
     query: query(),
     table: v.optional(tableName()),
     mode: v.optional(described(modeField(), 'Default hybrid.')),
-    require_proof: flag('Abstain unless something is proved.'),
-    mock: flag('Ask the built-in mock model: no network, the same answer every time.'),
+    require_proof: flag('Abstain unless at least one fact is proved.'),
+    mock: flag('Use the built-in mock model: it needs no network and gives the same answer every time.'),
     rules: rules(),
     model: v.optional(
       described(v.pipe(text(), v.minLength(1, 'must not be empty'), v.maxLength(256)), 'Name of the language model.'),
@@ -75,17 +77,15 @@ export const ragBody = v.pipe(
     base_url: v.optional(
       described(
         v.pipe(text(), v.maxLength(2048)),
-        'Address of a chat-completions API. Another one than the configured address needs the role readwrite, and its host and port must be allowed.',
+        'Address of a chat-completions API. An address other than the configured one needs the role readwrite, and its host and port must be allowed.',
       ),
     ),
-    openai_api_key: v.optional(described(text(), 'Key for the language model; kept nowhere.')),
-    top_k: v.optional(described(upTo(1, 200), 'Most edges retrieved; default 40.')),
-    token_budget: v.optional(described(upTo(500, 12_000), 'Tokens of the context; default 3000.')),
-    time_start: v.optional(
-      described(time(), 'First second (epoch seconds or ISO 8601), instead of what the text says.'),
-    ),
+    openai_api_key: v.optional(described(text(), 'Key for the language model; it is not stored.')),
+    top_k: v.optional(described(upTo(1, 200), 'Maximum number of retrieved edges; default 40.')),
+    token_budget: v.optional(described(upTo(500, 12_000), 'Maximum number of tokens in the prompt; default 3000.')),
+    time_start: v.optional(described(time(), 'First second (epoch seconds or ISO 8601); overrides the text.')),
     times: times(),
-    time_end: v.optional(described(time(), 'Last second (epoch seconds or ISO 8601), instead of what the text says.')),
+    time_end: v.optional(described(time(), 'Last second (epoch seconds or ISO 8601); overrides the text.')),
   }),
   v.examples([{ query: 'What happened since 2001-05-01?', mock: true, rules: [] }]),
 );
@@ -102,7 +102,7 @@ const edge = titled(
     weight: v.nullable(finite()),
     mean_dist_m: v.nullable(finite()),
     formation: v.nullable(v.string()),
-    score: described(finite(), '0 to 1; the best first.'),
+    score: described(finite(), 'From 0 to 1; higher is better.'),
     properties: described(v.record(v.string(), property), 'User columns.'),
   }),
   'RetrievedEdge',
@@ -146,7 +146,7 @@ const node = titled(
       rule_id: v.string(),
       rule_tag: v.string(),
       step_tag: v.string(),
-      premises: described(v.array(v.string()), 'Nodes, one a condition of the rule.'),
+      premises: described(v.array(v.string()), 'Ids of nodes, one for each condition of the rule.'),
     }),
     v.object({ id: v.string(), kind: v.literal('absence'), predicate: v.string(), args: v.array(constant) }),
     v.object({ id: v.string(), kind: v.literal('guard'), compare: v.tuple([constant, v.string(), constant]) }),
@@ -175,12 +175,15 @@ const shared = {
   derived_facts: v.array(derivedFact),
   proofs: described(v.array(proof), 'One for each derived fact, in the same order.'),
   rules_fired: described(v.array(v.string()), 'RULE-1 first.'),
-  truncated: described(v.boolean(), 'More edges matched than top_k: what is absent is absent among those retrieved.'),
-  understood: described(parseAnswer, 'What was made of the text, and what of it was ignored.'),
-  all_edges: described(v.array(edge), 'All that were retrieved, best first.'),
+  truncated: described(
+    v.boolean(),
+    'True if more edges matched than top_k. Absence in proofs then means absence among the retrieved edges.',
+  ),
+  understood: described(parseAnswer, 'How the text was understood, and which parts were ignored.'),
+  all_edges: described(v.array(edge), 'All retrieved edges, best first.'),
   computed_by: described(
     v.nullable(v.string()),
-    'The statement, or the measure with its parameters, that gave a count, first, last or most; null when the text asks for none.',
+    'The statement, or the measure with its parameters, that computed a count, first, last or most; null if there is none.',
   ),
   reasoning_ms: finite(),
 };
@@ -190,7 +193,7 @@ export const reasonAnswer = v.object(shared);
 const firewall = v.object({
   outcome: v.picklist(['supported', 'stripped', 'abstained']),
   abstained: v.boolean(),
-  coverage: described(finite(), 'Supported among the sentences that state something.'),
+  coverage: described(finite(), 'Share of supported sentences among those that state something.'),
   supported_count: integerFrom(0),
   stripped_count: integerFrom(0),
   stripped: v.array(v.object({ sentence: v.string(), reason: v.string() })),
@@ -223,7 +226,7 @@ export const checkBody = v.pipe(
     text: v.optional(
       described(
         v.pipe(text(), v.maxLength(MOST_TEXT_CHARACTERS, `must have at most ${MOST_TEXT_CHARACTERS} characters`)),
-        'An answer whose sentences have tags such as [HEDGE-1]; each sentence is judged by its own.',
+        'An answer whose sentences have tags such as [HEDGE-1]; each sentence is judged by its own tags.',
       ),
     ),
     claims: v.optional(
@@ -236,7 +239,7 @@ export const checkBody = v.pipe(
           v.minLength(1, 'must hold a claim'),
           v.maxLength(MOST_CLAIMS, `must hold at most ${MOST_CLAIMS} claims`),
         ),
-        'Instead of text: claims, each judged as a whole; one without a tag against all the edges.',
+        'Claims, instead of `text`. Each is judged as a whole; a claim without a tag is judged against all edges.',
       ),
     ),
     table: v.optional(tableName()),
@@ -257,13 +260,13 @@ export const checkAnswer = v.object({
       v.object({
         text: v.string(),
         supported: v.boolean(),
-        reasons: described(v.array(v.string()), 'Why it is not supported.'),
+        reasons: described(v.array(v.string()), 'The reasons why it is not supported.'),
         tags: described(v.array(v.string()), 'What it was checked against: HEDGE-1, ...'),
       }),
     ),
-    'One for each claim, or each sentence of the text that states something, in the order given.',
+    'One for each claim, or for each sentence of the text that states something, in order.',
   ),
-  supported: described(integerFrom(0), 'Those that are supported.'),
+  supported: described(integerFrom(0), 'Number of those that are supported.'),
   total: integerFrom(0),
 });
 
@@ -279,5 +282,5 @@ export const interaction = described(
     firewall,
     answer: v.string(),
   }),
-  'Kept in memory: gone after a restart.',
+  'Kept in memory only: lost after a restart.',
 );

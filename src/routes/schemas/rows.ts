@@ -11,7 +11,7 @@ export const scalar = v.nullable(v.union([v.number(), v.string(), v.boolean()]))
 
 /** The built-in fields of a row. */
 export const rowEntries = {
-  id: described(count(), 'Unique in its table, never reused.'),
+  id: described(count(), 'Unique within the table, never reused.'),
   event_ts: described(answeredTime(), 'Epoch seconds; with `times=iso` a text such as 2024-05-02T10:00:00Z.'),
   members: described(v.array(count()), 'Node ids, ascending.'),
   weight: v.nullable(v.number()),
@@ -37,7 +37,7 @@ const rowsEntries = {
   hyperedges: described(v.array(rowSchema), 'By time and id.'),
   num_tuples: described(count(), 'Rows in this answer.'),
   query_plan: planSchema,
-  next_cursor: described(v.nullable(v.string()), 'For the next page; null when there is none.'),
+  next_cursor: described(v.nullable(v.string()), 'Cursor of the next page; null if there is none.'),
 };
 
 export const rangeAnswer = titled(v.object({ table: v.string(), ...rowsEntries }), 'Range');
@@ -48,12 +48,15 @@ const optionalRows = {
   times: times(),
   table: v.optional(described(tableName(), 'Default: the primary table.')),
   limit: v.optional(
-    described(v.pipe(integerText(), v.minValue(1)), 'Most rows in one answer. Default: all rows, as a stream.'),
+    described(
+      v.pipe(integerText(), v.minValue(1)),
+      'Maximum number of rows in one answer. Default: all rows, as a stream.',
+    ),
   ),
   cursor: v.optional(
     described(
       text(),
-      '`next_cursor` of the page before, with the same table, node and window. Pages show one state of the table.',
+      '`next_cursor` of the previous page; table, node and window must be the same. All pages show one state of the table.',
     ),
   ),
 };

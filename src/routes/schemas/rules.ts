@@ -1,4 +1,4 @@
-// Schemas of rules. They only describe the bodies: the rules' own reader checks them.
+// Schemas of rules. They only describe the bodies; the rule parser checks these.
 
 import { described, finite, integer, integerFrom, text, titled, v } from '../../http/schema.ts';
 
@@ -8,28 +8,34 @@ const value = described(
 );
 
 const pred = () =>
-  described(v.pipe(text(), v.regex(/^[a-z_][A-Za-z0-9_]{0,127}$/)), 'Predicate; one number of arguments in all rules.');
+  described(
+    v.pipe(text(), v.regex(/^[a-z_][A-Za-z0-9_]{0,127}$/)),
+    'Predicate. It has the same number of arguments in all rules.',
+  );
 const args = () => v.pipe(v.array(value), v.maxLength(16));
 const atom = titled(v.object({ pred: pred(), args: args() }), 'RuleAtom');
 
 const condition = titled(
   v.union([
     atom,
-    described(v.object({ not: atom }), 'Holds when there is no such fact.'),
+    described(v.object({ not: atom }), 'Holds if there is no such fact.'),
     described(
       v.object({ compare: v.tuple([value, v.picklist(['=', '==', '!=', '<', '<=', '>', '>=']), value]) }),
-      'Compares two values of the same type; of two types it is false.',
+      'Compares two values; false if their types differ.',
     ),
   ]),
   'RuleCondition',
 );
 
 const id = () =>
-  described(v.pipe(text(), v.regex(/^rule:[A-Za-z_][A-Za-z0-9_.-]{0,127}$/)), '`rule:` and an identifier.');
-const priority = () => described(integer(), 'Orders listings and tags only; it changes no fact.');
+  described(v.pipe(text(), v.regex(/^rule:[A-Za-z_][A-Za-z0-9_.-]{0,127}$/)), '`rule:`, followed by an identifier.');
+const priority = () => described(integer(), 'Affects only the order of lists and tags, not the derived facts.');
 const confidence = () =>
-  described(v.pipe(finite(), v.minValue(0), v.maxValue(1)), 'A fact has this x the least confidence of its premises.');
-const version = () => described(integerFrom(1), 'One more with each update.');
+  described(
+    v.pipe(finite(), v.minValue(0), v.maxValue(1)),
+    'The confidence of a derived fact is this number times the least confidence of its premises.',
+  );
+const version = () => described(integerFrom(1), 'Increases by one with each update.');
 const body = () => v.pipe(v.array(condition), v.minLength(1), v.maxLength(64));
 
 /** A rule in a request; also used for rules sent with a question. */
@@ -40,8 +46,8 @@ export const ruleBody = titled(
       name: v.optional(described(v.pipe(text(), v.maxLength(256)), 'Default: the identifier.')),
       enabled: v.optional(described(v.boolean(), 'Default true. A disabled rule is checked too.')),
       priority: v.optional(priority()),
-      version: v.optional(described(integer(), 'Not taken over: the service counts it.')),
-      if: described(body(), 'At least one positive atom; it binds every variable of the rule.'),
+      version: v.optional(described(integer(), 'Ignored: the service counts versions itself.')),
+      if: described(body(), 'At least one positive atom; the positive atoms must bind every variable of the rule.'),
       then: v.object({ pred: pred(), args: args(), confidence: v.optional(confidence()) }),
     }),
     v.examples([
@@ -72,7 +78,7 @@ export const storedRule = titled(
     then: v.object({ pred: pred(), args: args(), confidence: confidence() }),
     stratum: described(
       integerFrom(0),
-      'Strata are computed one after the other, so that a negation sees all facts of the strata below.',
+      'Strata are evaluated one after the other, so that a negation only tests complete predicates.',
     ),
   }),
   'Rule',
@@ -85,8 +91,8 @@ const ruleSummary = titled(
     enabled: v.boolean(),
     priority: priority(),
     version: version(),
-    head: described(v.string(), 'The predicate it derives.'),
-    body_size: described(integerFrom(1), 'Conditions.'),
+    head: described(v.string(), 'The predicate that the rule derives.'),
+    body_size: described(integerFrom(1), 'Number of conditions.'),
   }),
   'RuleSummary',
 );

@@ -9,13 +9,16 @@ const columnItem = v.object({
   name: v.string(),
   type: v.picklist(COLUMN_TYPE_NAMES),
   default: v.optional(
-    described(v.union([v.number(), v.string(), v.boolean()]), 'Where one is set and `defaults=true` asks for it.'),
+    described(
+      v.union([v.number(), v.string(), v.boolean()]),
+      'Present if the column has a default and the request has `defaults=true`.',
+    ),
   ),
 });
 
 export const tablesQuery = v.object({
   defaults: v.optional(
-    described(v.picklist(['true', 'false']), 'true: columns that have a default say so. Default false.'),
+    described(v.picklist(['true', 'false']), 'true: the defaults of columns are included. Default false.'),
   ),
 });
 
@@ -28,12 +31,12 @@ function optionEntries<S>(schemaOf: (option: (typeof TABLE_OPTIONS)[TableOption]
 export const tableItem = titled(
   v.object({
     name: v.string(),
-    member_tables: described(v.array(v.string()), 'Names of the node kinds that may be members.'),
+    member_tables: described(v.array(v.string()), 'Names of the kinds of nodes that may be members.'),
     ...optionEntries((option) => described(count(), option.about)),
     row_count: count(),
     columns: described(v.array(columnItem), 'User columns.'),
     created_at: described(count(), 'Epoch seconds.'),
-    primary: described(v.boolean(), 'Used when a request names no table; cannot be dropped.'),
+    primary: described(v.boolean(), 'True for the table that is used if a request names none; it cannot be dropped.'),
   }),
   'Table',
 );

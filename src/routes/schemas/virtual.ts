@@ -1,5 +1,5 @@
-// Schemas of virtual graphs. The schemas of specs only describe the bodies: the graphs' own reader
-// checks them.
+// Schemas of virtual graphs. The schemas of specs only describe the bodies; the parser of specs
+// checks these.
 
 import { answeredTime, described, integerFrom, text, time, times, titled, v } from '../../http/schema.ts';
 
@@ -34,7 +34,7 @@ const edgeSpec = titled(
       shape: v.literal('row'),
       table: text(),
       ts_column: described(text(), 'Integer seconds, a timestamp or a date.'),
-      row_member_columns: described(v.record(v.string(), v.string()), 'Member name to column name.'),
+      row_member_columns: described(v.record(v.string(), v.string()), 'Maps names of members to names of columns.'),
       members,
     }),
     v.object({
@@ -42,9 +42,9 @@ const edgeSpec = titled(
       shape: v.literal('group'),
       table: text(),
       ts_column: text(),
-      group_columns: described(v.array(v.string()), 'Rows with the same values in them are one edge.'),
-      member_column: described(text(), 'Lists the members.'),
-      members: described(members, 'One: it describes every member.'),
+      group_columns: described(v.array(v.string()), 'Rows with equal values in these columns form one edge.'),
+      member_column: described(text(), 'The column that contains the members.'),
+      members: described(members, 'Exactly one entry, which describes every member.'),
     }),
   ]),
   'VirtualEdge',
@@ -113,7 +113,7 @@ export const introspectAnswer = v.object({
     v.object({
       name: v.string(),
       columns: v.array(v.object({ name: v.string(), type: v.string() })),
-      row_count: described(v.nullable(integerFrom(0)), 'May be an estimate; null when it is not known.'),
+      row_count: described(v.nullable(integerFrom(0)), 'May be an estimate; null if it is not known.'),
     }),
   ),
 });
@@ -141,15 +141,15 @@ export const compileAnswer = v.object({
 });
 
 const flag = (sentence: string) => v.optional(described(v.boolean('must be true or false'), sentence));
-const limit = () => v.optional(described(integerFrom(0), "Most hyperedges; takes the place of the query's LIMIT."));
+const limit = () => v.optional(described(integerFrom(0), "Maximum number of hyperedges; overrides the query's LIMIT."));
 
 export const queryBody = v.pipe(
   v.object({
     query: queryText(),
     captured_at: v.optional(described(time(), 'Epoch seconds or ISO 8601, for the provenance; default 0.')),
     limit: limit(),
-    refresh: flag('Ask the backend even when the result is kept.'),
-    ordered: flag('Default true: by time, then by the other columns. false spares large results the sort.'),
+    refresh: flag('Query the backend even if the result is cached.'),
+    ordered: flag('Default true: by time, then by the other columns. With false, large results need not be sorted.'),
     times: times(),
   }),
   v.examples([
@@ -178,7 +178,10 @@ export const hyperedge = titled(
 export const queryAnswer = v.object({
   hyperedges: v.array(hyperedge),
   count: integerFrom(0),
-  skipped: described(integerFrom(0), 'Rows and groups that are not an edge: without members or without a time.'),
+  skipped: described(
+    integerFrom(0),
+    'Number of rows and groups without members or without a time, which are not edges.',
+  ),
   sql: v.string(),
   cached: v.boolean(),
   cache_enabled: v.boolean(),
@@ -189,9 +192,9 @@ export const proposeBody = v.pipe(
     backend,
     id: v.optional(text()),
     name: v.optional(text()),
-    save: flag('Store the proposal; takes a readwrite key.'),
-    use_llm: flag('Let the configured language model refine it; on any failure the heuristic proposal is answered.'),
-    llm_api_key: v.optional(described(text(), 'Key for the language model; kept nowhere.')),
+    save: flag('Store the proposal; needs a readwrite key.'),
+    use_llm: flag('Let the configured language model refine it; if that fails, the heuristic proposal is returned.'),
+    llm_api_key: v.optional(described(text(), 'Key for the language model; it is not stored.')),
   }),
   v.examples([{ backend: { type: 'csv', path: 'trips.csv' }, id: 'trips' }]),
 );
@@ -206,13 +209,13 @@ export const proposeAnswer = v.object({
 export const materializeBody = v.pipe(
   v.object({
     query: queryText(),
-    table: described(text(), 'Name of the new table; its vertices go into <table>_nodes.'),
+    table: described(text(), 'Name of the new table; its vertices are stored in <table>_nodes.'),
     limit: limit(),
     bucket_seconds: v.optional(integerFrom(1)),
     ids: v.optional(
       described(
         v.picklist(['map', 'hash'], 'must be map or hash'),
-        'map (default): nodes are counted from 1; hash: 52 bits of a SHA-256, the same in every copy.',
+        'How nodes are numbered. map (default): from 1; hash: by 52 bits of a SHA-256, the same in every copy.',
       ),
     ),
   }),
@@ -223,7 +226,7 @@ export const materializeAnswer = v.object({
   table: v.string(),
   nodes_table: described(
     v.string(),
-    'One edge a node: its id as the member, its vertex_local_id in the column vertex.',
+    'Has one edge per node, with its number as the member and its vertex_local_id in the column vertex.',
   ),
   ids: v.picklist(['map', 'hash']),
   inserted: integerFrom(0),

@@ -1,5 +1,5 @@
-// Random hypergraphs of many shapes as columns, and naive reads of them with maps and sets, pair by
-// pair.
+// Generates random hypergraphs of many shapes, converts them to columns, and computes expected
+// results naively with maps, sets and all pairs.
 
 import type { IncidenceColumns } from '../../../src/core/index.ts';
 import { SAFE } from './model.ts';
@@ -18,7 +18,7 @@ export interface HypergraphShape {
   edges: number;
   node: (random: Random) => number;
   size: (random: Random) => number;
-  /** One of `repeats` edges repeats an earlier edge. */
+  /** On average one edge in this many has the same members as an earlier edge. */
   repeats: number;
 }
 
@@ -43,7 +43,7 @@ export const SHAPES: readonly HypergraphShape[] = [
   },
   { name: 'ids anywhere', edges: 120, node: wide, size: (r) => 1 + r.below(6), repeats: 2 },
   {
-    name: 'ids anywhere, met again',
+    name: 'ids anywhere, repeated',
     edges: 150,
     node: (r) => wide(randomFrom(r.below(30))),
     size: (r) => 1 + r.below(5),
@@ -68,8 +68,8 @@ export const SHAPES: readonly HypergraphShape[] = [
 ];
 
 /**
- * Shapes with few members, in which every node has many edges. Here it is cheaper to find what is
- * shared through pairs and larger sets of members.
+ * Shapes with small member sets, in which every node has many edges. For these it is cheaper to
+ * enumerate pairs and larger subsets of the members than to compare edges.
  */
 export const CROWDED: readonly HypergraphShape[] = [
   { name: 'crowded', edges: 300, node: (r) => r.below(16), size: (r) => 1 + r.below(5), repeats: 20 },
@@ -130,8 +130,8 @@ export interface NaiveSet extends NaiveEdge {
 }
 
 /**
- * Returns the distinct member sets, ordered by the smallest edge id of each, and the set of each
- * edge.
+ * Returns the distinct member sets and, for each edge, the index of its set. A set has the id of
+ * its edge with the smallest id, and the sets are in the order of these edges.
  */
 export function distinctSets(edges: readonly NaiveEdge[]): { sets: NaiveSet[]; setOf: number[] } {
   const groups = new Map<string, NaiveEdge[]>();
@@ -177,8 +177,8 @@ export function sharingPairs(rows: readonly (readonly number[])[], s: number): [
 }
 
 /**
- * The edges that a seed gives for a shape, and all pairs of rows that share anything. A case is
- * computed once for all builds and all s.
+ * The edges that a seed gives for a shape, and all pairs of rows that share at least one item. A
+ * case is computed once for all builds and all s.
  */
 export interface NaiveCase {
   edges: NaiveEdge[];

@@ -85,8 +85,8 @@ export class Instance {
 }
 
 /**
- * Returns the whole output of a call that writes JSON text. The call is repeated with `capacity`
- * bytes, or with more if a single row needs more.
+ * Returns the whole output of a call that writes JSON text. Repeats the call with a buffer of
+ * `capacity` bytes, which grows if a single row needs more.
  */
 export function gatherText(
   instance: Instance,

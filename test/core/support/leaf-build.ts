@@ -43,7 +43,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /**
  * Compiles the leaf functions with the release options, and instantiates them. asconfig.json is not
- * read, because it names the entry of the whole core.
+ * read, because it names the entry file of the whole core.
  */
 export async function buildLeaf(simd: boolean): Promise<Leaf> {
   let binary: Uint8Array | undefined;

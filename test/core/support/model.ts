@@ -1,5 +1,5 @@
-// The naive model with which the core is compared: edges as objects, section 1 of FORMAT.md in
-// plain JavaScript, and random tables from seeds.
+// The naive model with which the core is compared: edges as objects, the record format (section 1
+// of FORMAT.md) in plain JavaScript, and random tables from seeds.
 
 import { buildRowPlan, encodeProperties, type RowPlan } from '../../../src/core/index.ts';
 import type { ColumnType } from '../../../src/model/column-types.ts';
@@ -62,7 +62,7 @@ export function propertyBlock(edge: Edge, columns: readonly Column[]): Uint8Arra
   return Uint8Array.from(encodeProperties(properties));
 }
 
-/** Returns the record of an edge, byte by byte as section 1 of FORMAT.md specifies. */
+/** Returns the record of an edge, built as section 1 of FORMAT.md specifies. */
 export function naiveRecord(edge: Edge, columns: readonly Column[] = []): Uint8Array {
   const controls = Math.ceil(edge.members.length / 4);
   const bytes = new Uint8Array(24 + controls + 8 * edge.members.length);
@@ -148,12 +148,12 @@ export function randomValue(random: Random, column: Column): Value {
 export interface TableShape {
   rows: number;
   time: (random: Random, row: number) => number;
-  /** The id of the row created as number `row`; distinct. */
+  /** Returns the id of row number `row`. Ids are distinct. */
   id: (random: Random, row: number) => number;
   node: (random: Random) => number;
   members: (random: Random) => number;
   columns: readonly Column[];
-  /** For each column, one row in `sparsity` has the property. */
+  /** For each column, on average one row in `sparsity` has the property. */
   sparsity: number;
 }
 

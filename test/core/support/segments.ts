@@ -52,8 +52,8 @@ export function placeColumns(instance: Instance, columns: readonly Column[]): nu
 }
 
 /**
- * Builds the segment of edges in key order. Returns the builder's status, which is not 0 if the
- * builder refuses.
+ * Builds a segment from edges in key order. Returns the builder's status: the size of the file in
+ * bytes, or a negative number if the builder refuses.
  */
 export function tryBuild(
   instance: Instance,
@@ -65,7 +65,7 @@ export function tryBuild(
   return buildFrom(instance, list, edges.length, columns, bucketSeconds);
 }
 
-/** Does the same as tryBuild, from a list of record addresses. */
+/** Does the same as `tryBuild`, from a list of record addresses. */
 export function buildFrom(
   instance: Instance,
   list: number,

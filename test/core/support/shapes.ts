@@ -1,5 +1,5 @@
-// The tables used by the segment tests: every width in the format, the ends of every range, and
-// realistic tables.
+// The tables used by the segment tests. They cover every width in the format and the ends of every
+// range, and some resemble real tables.
 
 import { COLUMNS, type Column, type Edge, edgeOf, randomTable, SAFE, type TableShape } from './model.ts';
 import { type Random, randomFrom } from './random.ts';
@@ -72,7 +72,7 @@ export function makeTables(): NamedTable[] {
       members: () => 30,
       columns: weight,
     }),
-    table('sparse buckets over 370 million', 6, 5000, [4, 2, 2, 4], {
+    table('sparse buckets over 370 million seconds', 6, 5000, [4, 2, 2, 4], {
       rows: 900,
       time: (random) => random.below(370_000_000),
       columns: weight,
@@ -81,7 +81,7 @@ export function makeTables(): NamedTable[] {
       rows: 640,
       time: (random) => random.below(4),
     }),
-    table('columns that are all null or hardly there', 8, 60, [4, 2, 2, 4], { rows: 129, sparsity: 100 }),
+    table('columns with null in all or nearly all rows', 8, 60, [4, 2, 2, 4], { rows: 129, sparsity: 100 }),
     table('65,536 rows, each in a bucket of its own', 9, 10, [4, 0, 2, 4], {
       rows: 65_536,
       time: (_, row) => (row - 30_000) * 10,

@@ -20,8 +20,8 @@ export class Coverage {
   }
 
   /**
-   * Returns the number of functions that have taken a new set of branches since the last call, by
-   * one input or by many.
+   * Returns the number of functions that took a new set of branches since the last call. `by` tells
+   * whether one input or many ran since then.
    */
   take(by: 'one' | 'many'): number {
     const seen = this.#seen[by];

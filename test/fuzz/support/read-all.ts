@@ -200,7 +200,7 @@ function readOrders(core: EdgeOfMemory, random: Random, segment: number, rows: n
   }
 }
 
-/** The filter must find the same rows as the order index. */
+/** Checks that the filter finds the same rows as the order index. */
 function readRange(
   core: EdgeOfMemory,
   segment: number,

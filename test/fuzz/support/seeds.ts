@@ -1,5 +1,5 @@
-// Valid tables and segments that are mutated, and a repair of checksums that lets mutated input get
-// past the checksum check.
+// Makes valid tables and segments to be mutated, and repairs checksums so that mutated input passes
+// the checksum check.
 
 import { Instance } from '../../core/support/instance.ts';
 import { COLUMNS, edgeOf, randomTable } from '../../core/support/model.ts';

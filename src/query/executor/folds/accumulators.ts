@@ -15,7 +15,10 @@ export type GroupsOf = Uint32Array | undefined;
 
 /** One aggregate over all groups. */
 export interface Accumulator {
-  /** Makes room. All groups that are added to must be below `groups`. */
+  /**
+   * Makes room for the groups below `groups`. Must be called before values are added to these
+   * groups.
+   */
   reserve(groups: number): void;
   /**
    * Adds `count` values, or rows if `vector` is undefined. `times` contains the number of
@@ -23,7 +26,7 @@ export interface Accumulator {
    */
   add(vector: Vector | undefined, groups: GroupsOf, count: number, times?: Uint32Array): void;
   /**
-   * Adds rows that were already folded in the core. `figures` contains FIGURES numbers for each
+   * Adds rows that were already folded in the core. `figures` contains `FIGURES` numbers for each
    * group in `groups`.
    */
   addFigures(figures: Float64Array, groups: Uint32Array): void;
@@ -31,7 +34,7 @@ export interface Accumulator {
   results(from: number, to: number): Vector;
 }
 
-/** Bytes of a list item that is a number, with room for growth. */
+/** Memory in bytes that a number in a list takes, including room for growth. */
 export const BYTES_OF_ITEM = 24;
 
 export class Count implements Accumulator {
@@ -64,7 +67,7 @@ export class Count implements Accumulator {
   }
 }
 
-/** Returns 1 for each null, or undefined if no value is null. */
+/** Returns an array with 1 for each null, or undefined if no value is null. */
 function nullsOf(vector: Vector, count: number): Uint8Array | undefined {
   if (vector.kind === 'constant') return vector.value === null ? new Uint8Array(count).fill(1) : undefined;
   if (vector.kind !== 'value') return vector.nulls;
@@ -75,8 +78,8 @@ const SPLIT = new Float64Array(1);
 const SPLIT_WORDS = new Uint32Array(SPLIT.buffer);
 
 /**
- * Returns the upper 26 bits of a number. These bits and the rest of the number can each be
- * multiplied exactly by a count.
+ * Returns a number reduced to its upper 26 significant bits. The result and the rest of the number
+ * can each be multiplied exactly by a count.
  */
 function upperBits(value: number): number {
   SPLIT[0] = value;
@@ -230,7 +233,7 @@ export class Average implements Accumulator {
   }
 }
 
-/** Computes MIN (-1) or MAX (1). */
+/** Computes MIN (`sign` is -1) or MAX (`sign` is 1). */
 export class Extreme implements Accumulator {
   readonly #sign: 1 | -1;
   readonly #type: ValueType;

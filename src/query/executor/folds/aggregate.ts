@@ -9,8 +9,8 @@ import { DistinctAccumulator } from './distinct-accumulator.ts';
 import { Groups } from './groups.ts';
 
 /**
- * Approximate bytes of an aggregate per group: some numbers, with the same amount of room for
- * growth.
+ * Approximate memory in bytes that an aggregate takes per group: some numbers, and as much again
+ * for growth.
  */
 const BYTES_OF_AGGREGATE = 48;
 
@@ -32,8 +32,8 @@ export class Aggregator {
   }
 
   /**
-   * Adds rows. Each key and each aggregate is a step of its own, since very many of them may grow
-   * in the same batch.
+   * Adds rows. Each key and each aggregate is a step of its own, since the memory of very many of
+   * them may have to grow in the same batch.
    */
   *add(batch: Batch): Generator<null, void, void> {
     const groups = yield* this.groupsOf(batch);
@@ -62,7 +62,7 @@ export class Aggregator {
     this.#accumulator(index).add(vector, groups, batch.count, times);
   }
 
-  /** Adds figures to one aggregate. A segment computed them for its rows. */
+  /** Adds figures to one aggregate. The core computed them for the rows of a segment. */
   addFigures(index: number, figures: Float64Array, groups: Uint32Array): void {
     this.#accumulator(index).addFigures(figures, groups);
   }

@@ -7,7 +7,10 @@ import { ValueIds } from '../rows/value-ids.ts';
 import { type Vector, valueAt } from '../values/vector.ts';
 import { type Accumulator, BYTES_OF_ITEM, type GroupsOf } from './accumulators.ts';
 
-/** Ids stay far below this limit, because tens of bytes are charged for each id. */
+/**
+ * Ids stay below this: tens of bytes are charged for each id, and a statement may hold at most 512
+ * MB.
+ */
 const MOST_IDS = 2 ** 26;
 
 export class DistinctAccumulator implements Accumulator {

@@ -9,8 +9,8 @@ import { partsOf } from '../../binder/parts.ts';
 import type { MatchPlan, ScanPlan } from '../../planner/plan.ts';
 
 /**
- * A field that is read. For a property column, it includes the type and the value of rows that lack
- * the column.
+ * A field that is read. For a property column, `type` is its type and `missing` is the value in
+ * segments that lack the column.
  */
 export interface FoldField extends RowField {
   readonly type: ColumnType | undefined;
@@ -23,7 +23,7 @@ export interface FoldField extends RowField {
 export interface FoldFilter {
   readonly expression: BoundExpression;
   readonly fields: readonly FoldField[];
-  /** An equivalent test of a number field, for fields with too many values. */
+  /** The same condition as a test of a number, used if the field has too many values. */
   readonly number: NumberTest | undefined;
 }
 
@@ -37,8 +37,8 @@ export interface NumberTest {
 }
 
 /**
- * `rows` counts rows. `numbers` uses figures of a field. With `values`, the operand is evaluated
- * once per combination of its fields' values.
+ * `rows` counts rows. `numbers` uses figures (count, sum, extremes) of a field. With `values`, the
+ * operand is evaluated once per combination of its fields' values.
  */
 export type FoldAggregate =
   | { readonly kind: 'rows' }
@@ -53,7 +53,7 @@ export interface FoldPlan {
   readonly aggregates: readonly FoldAggregate[];
 }
 
-/** Returns undefined if rows must be read. */
+/** Returns how to fold the aggregates of a plan, or undefined if rows must be read. */
 export function foldPlanOf(plan: MatchPlan, patterns: readonly BoundPattern[]): FoldPlan | undefined {
   const { input, match } = plan;
   if (match.grouping === undefined || input.op !== 'scan' || input.paths.length !== 1) return undefined;
@@ -155,7 +155,7 @@ class FieldReader {
         add({ kind: ROW_FIELD.size, column: 0, type: undefined, missing: null });
         return true;
       case 'bucket':
-        // Segments contain only buckets of their own table's width.
+        // The buckets in segments have the width of their own table's buckets.
         if (expression.bucketSeconds !== this.#pattern.table.bucketSeconds) return false;
         add({ kind: ROW_FIELD.bucket, column: 0, type: undefined, missing: null });
         return true;

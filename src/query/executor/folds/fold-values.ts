@@ -72,7 +72,7 @@ export function combinationRows(
   return batchOf({ rows: count, times, ids: none, offsets, members: none, columns }, pattern);
 }
 
-/** The code of a size is the size itself. */
+/** Returns the offsets of lists with these sizes. The code of a size is the size itself. */
 function offsetsOf(sizes: Uint32Array): Uint32Array<ArrayBuffer> {
   const offsets = new Uint32Array(sizes.length + 1);
   for (let i = 0, end = sizes.length; i < end; i++) offsets[i + 1] = offsets[i]! + sizes[i]!;

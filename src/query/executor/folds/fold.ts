@@ -1,8 +1,9 @@
 // Folds aggregates over the columns of segments in the core, without making rows.
 //
 // For each segment:
-// 1. Fields with few distinct values (texts, booleans, close integers, sizes, buckets) are read as
-//    codes. Several fields combine into one code: code(a) * count(b) + code(b).
+// 1. Fields with few distinct values (texts, booleans, integers close to each other, sizes,
+//    buckets) are read as codes. Several fields combine into one code: code(a) * count(b) +
+//    code(b).
 // 2. A condition is evaluated once per combination; the table of results selects rows in the core.
 //    IS NOT NULL and <> on a number with too many values become range tests in the core.
 // 3. The codes of the keys divide the selected rows. The core counts the rows of each combination,
@@ -46,7 +47,7 @@ import {
  * combinations, reading rows is as fast.
  */
 const MOST_COMBINATIONS = 16384;
-/** The work that one segment may take at once, in full steps. */
+/** Maximum work on one segment without a pause, in full steps. */
 const STEPS_AT_ONCE = 4;
 
 /**
@@ -127,8 +128,9 @@ class PartFolder {
   }
 
   /**
-   * Returns the number of rows added. Returns undefined if none were added, so that they must be
-   * read. The work is bounded by the rows of a segment.
+   * Adds the rows and returns their number. Returns undefined if the segment cannot be folded; no
+   * row has then been added, and the rows must be read. The work is bounded by the number of rows
+   * in a segment.
    */
   run(): number | undefined {
     try {
@@ -162,7 +164,7 @@ class PartFolder {
     return this.#plan.scan.pattern;
   }
 
-  // Whole segments without conditions and keys.
+  // Whole segments without conditions and keys: their figures are kept
 
   #isKept(how: FoldAggregate): boolean {
     if (this.#plan.keyFields.length > 0 || this.#aggregator.groups !== 1) return false;
@@ -181,8 +183,8 @@ class PartFolder {
   // Codes
 
   /**
-   * Returns a field with a single value for all rows: the segment is older than the column, or
-   * contains only nulls in it. Returns undefined for any other field.
+   * Returns the field if it has the same value in all rows, because the segment is older than the
+   * column or contains only nulls in the column. Returns undefined for any other field.
    */
   #sameOfAll(field: FoldField): CodedField | undefined {
     if (field.kind !== ROW_FIELD.column) return undefined;
@@ -204,8 +206,8 @@ class PartFolder {
   }
 
   /**
-   * Returns undefined if a field has too many values, or if there are too many combinations of
-   * these fields with each other and with `others` further combinations.
+   * Returns the fields with their codes. Returns undefined if a field has too many values, or if
+   * the number of combinations of their codes, multiplied by `others`, is too large.
    */
   #codedFields(fields: readonly FoldField[], others: number): CodedField[] | undefined {
     const coded: CodedField[] = [];
@@ -247,7 +249,7 @@ class PartFolder {
     return true;
   }
 
-  /** Returns 1 for each combination that satisfies the condition. */
+  /** Returns an array with 1 for each combination that satisfies the condition. */
   #truths(expression: FoldFilter['expression'], fields: readonly CodedField[], codes: RowCodes): Uint8Array {
     const truths = new Uint8Array(codes.count);
     const test = (combinations: Uint32Array) => {
@@ -321,7 +323,7 @@ class PartFolder {
     this.#aggregator.addFigures(index, figures, groups);
   }
 
-  /** Returns whether every row has a value. */
+  /** Returns whether the field is null in no row of the segment. */
   #isFull(field: FoldField): boolean {
     if (field.kind !== ROW_FIELD.column) return true;
     return this.#part.segment.facts.columns.some(({ id, hasNulls }) => id === field.column && !hasNulls);

@@ -17,7 +17,7 @@ export class Groups {
   readonly #charge: (bytes: number) => void;
   #count = 0;
 
-  /** `bytesOfGroup` counts the bytes that are kept elsewhere for each group. */
+  /** `bytesOfGroup` is the number of bytes that the caller keeps for each group. */
   constructor(keys: readonly BoundExpression[], context: QueryContext, bytesOfGroup: number) {
     this.#context = context;
     this.#keys = keys;

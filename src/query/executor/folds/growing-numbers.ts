@@ -12,7 +12,7 @@ export class GrowingNumbers {
   #next: Float64Array | undefined;
   #ready = 0;
 
-  /** Bytes of memory. */
+  /** Size in bytes of both arrays. */
   get bytes(): number {
     return this.values.byteLength + (this.#next?.byteLength ?? 0);
   }
@@ -50,7 +50,7 @@ export class GrowingNumbers {
   }
 }
 
-/** Returns the room, doubled until it is large enough. */
+/** Doubles `room` until it is at least `count`. */
 function roomFor(count: number, room: number): number {
   let enough = room;
   while (enough < count) enough *= 2;

@@ -1,10 +1,10 @@
 // Finds the pairs of an equality join (hash join).
 //
-// The build side is the right pattern. The values of each key are numbered 0, 1, 2, ...
-// (`ValueIds`); several keys combine pairwise into one id. Rows are then sorted by id (counting
-// sort), so that the rows with id i are `rows[offsets[i]]` up to `rows[offsets[i + 1]]`, ascending.
-// The probe side is looked up in the same numbering, some thousand combinations at a time. Nulls,
-// and values that no build row has, have no id and match nothing.
+// The build side is the right pattern. Each distinct value of a key gets an id 0, 1, 2, ...
+// (`ValueIds`). The ids of several keys are combined pairwise into one id. Rows are then sorted by
+// id (counting sort), so that the rows with id i are `rows[offsets[i]]` up to `rows[offsets[i +
+// 1]]`, ascending. The keys of the probe side are looked up among these ids, some thousand
+// combinations at a time. Nulls, and values that no build row has, have no id and match nothing.
 //
 // Example: right rows with keys a, b, a get ids 0, 1, 0, hence offsets 0, 2, 3 and rows 0, 2, 1. A
 // left row with key a has id 0 and pairs with right rows 0 and 2.
@@ -16,11 +16,14 @@ import { type Batch, selectFrom } from '../rows/row-set.ts';
 import { ABSENT, ValueIds } from '../rows/value-ids.ts';
 import { type Building, CHUNK_PAIRS, type PairFinder, pairsFor } from './join-pairs.ts';
 
-/** Rows whose keys are evaluated at once. */
+/** Maximum number of rows whose keys are evaluated at once. */
 const KEYS_AT_ONCE = 8192;
-/** Ids are smaller than this, because tens of bytes are charged for each row. */
+/**
+ * Ids stay below this: tens of bytes are charged for each row, and a statement may hold at most 512
+ * MB.
+ */
 const MOST_IDS = 2 ** 26;
-/** Estimated bytes of a row of the build side. */
+/** Estimated size in bytes of a row of the build side. */
 const BYTES_OF_ROW = 40;
 
 export interface KeyLink {
@@ -111,7 +114,7 @@ function* parts(batch: Batch, context: QueryContext): Generator<{ from: number; 
   }
 }
 
-/** Assigns numbers 0, 1, 2, ... to combinations of key values. */
+/** Assigns ids 0, 1, 2, ... to combinations of key values. */
 class KeyIds {
   readonly #context: QueryContext;
   readonly #ids: readonly ValueIds[];
@@ -128,12 +131,14 @@ class KeyIds {
     return this.#pairs[this.#pairs.length - 1]?.size ?? this.#ids[0]!.size;
   }
 
-  /** Returns the ids of build rows and assigns new ones; ABSENT if a key is null. */
+  /**
+   * Returns the ids of build rows, and assigns an id to each new key. `ABSENT` if a key is null.
+   */
   take(expressions: readonly BoundExpression[], batch: Batch): Int32Array {
     return this.#idsOf(expressions, batch, true);
   }
 
-  /** Returns the ids of probe rows; ABSENT if a key is null or no build row has it. */
+  /** Returns the ids of probe rows; `ABSENT` if a key is null or no build row has it. */
   find(expressions: readonly BoundExpression[], batch: Batch): Int32Array {
     return this.#idsOf(expressions, batch, false);
   }
@@ -154,7 +159,7 @@ class KeyIds {
   }
 }
 
-/** Combines two ids into one, in `left`. */
+/** Replaces each id in `left` by the id of the pair of this id and the one in `right`. */
 function join(left: Int32Array, right: Int32Array, table: NumberTable, takes: boolean): void {
   for (let i = 0; i < left.length; i++) {
     if (left[i] === ABSENT || right[i] === ABSENT) left[i] = ABSENT;

@@ -18,8 +18,8 @@ export interface Pairs {
 export const CHUNK_PAIRS = 8192;
 
 /**
- * Returns pairs with room for `room` of them, but at most one chunk, and keeps the contents of
- * `pairs`. The first room is small, because most joins have few pairs and fresh memory costs time.
+ * Returns a buffer with the contents of `pairs` and room for `room` pairs, but at most for one
+ * chunk. The first buffer is small, because most joins have few pairs and fresh memory costs time.
  */
 export function pairsFor(room: number, pairs?: Pairs): Pairs {
   if (pairs !== undefined && room <= pairs.left.length) return pairs;
@@ -40,7 +40,7 @@ const FIRST_PAIRS = 512;
  */
 export type PairFinder = Generator<Pairs | null, void, void>;
 
-/** Rows that are examined between two pauses. */
+/** Approximate number of rows that are examined between two pauses. */
 export const WORK_STEP = 200_000;
 
 /**
@@ -105,7 +105,7 @@ const NEAR_ROWS = 16;
 /** Work that runs in steps and yields null between them. */
 export type Building<T> = Generator<null, T, void>;
 
-/** Items of a table that are built in one step: a few ms at most. */
+/** Number of items of a table that are built in one step, which takes a few ms at most. */
 export const BUILD_STEP = 16_384;
 
 /** Yields the pairs of the cross product. */

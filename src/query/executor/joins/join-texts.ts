@@ -51,7 +51,7 @@ export function joinTexts(node: BoundArithmetic, parts: readonly Vector[], count
   return { kind: 'text', codes, texts, nulls };
 }
 
-/** Joins only texts that occur in rows: a text that does not occur may be too long. */
+/** Joins only texts that occur in rows, because the result for another text might be too long. */
 function joinDistinct(limit: TextLimit, parts: readonly Vector[], only: TextVector, count: number): Vector {
   const { codes, texts, nulls } = only;
   const joined: string[] = new Array(texts.length).fill('');

@@ -28,8 +28,8 @@ interface JoinRun {
   readonly context: QueryContext;
   readonly reads: SharedReads;
   /**
-   * True if rows are folded into aggregates: no part of the answer is then sent before the last
-   * row.
+   * True if rows are folded into aggregates: no part of the answer is then sent before the last row
+   * has been read.
    */
   readonly isFolded: boolean;
 }
@@ -191,7 +191,7 @@ function timesOf(batch: Batch, pattern: number): Float64Array {
   return gather(set.times, rows, batch.count);
 }
 
-/** Checks the conditions that the strategy does not answer. */
+/** Checks the conditions that the strategy did not check when it found the pairs. */
 function check(plan: JoinPlan, batch: Batch, context: QueryContext): Batch {
   let kept = batch;
   const { band, members, strategy } = plan;

@@ -1,6 +1,6 @@
 // Finds the pairs of rows that have members in common (member join).
 //
-// The nodes of the left rows are coded 0, 1, 2, ... For each code there is a posting list: the
+// The nodes of the left rows get codes 0, 1, 2, ... For each code there is a posting list: the
 // right rows that contain the node, ascending. To find the partners of a left row, the join goes
 // through the posting lists of the row's members and counts how often each right row occurs. The
 // rows that occur at least `least` times are the partners. Then the counters are reset. The cost is
@@ -12,12 +12,15 @@
 //
 // If both sides are parts of one set (see shared-scans.ts), they share one index of the whole set,
 // and partners outside the right part are dropped. If a left row occurs in several combinations,
-// its partners are kept.
+// its partners are kept for the next ones.
 
 import type { RowSet } from '../rows/row-set.ts';
 import { BUILD_STEP, CHUNK_PAIRS, type PairFinder, type Pairs, pairsFor, WORK_STEP } from './join-pairs.ts';
 
-/** The rows of the left side: for each combination, the row of the pattern that is linked. */
+/**
+ * The left side: for each combination, its row of the pattern that the condition links to the right
+ * side.
+ */
 export interface MemberSide {
   readonly set: RowSet;
   /** Undefined: rows 0 to count - 1. */
@@ -33,8 +36,8 @@ export interface TimeBounds {
   /** Left times, by combination. */
   readonly times: Float64Array;
   /**
-   * True if these are times of the linked pattern. Combinations of the same row then have the same
-   * time.
+   * True if these are times of the linked pattern. Combinations with the same row of this pattern
+   * then have the same time.
    */
   readonly ofRow: boolean;
   readonly low: number;
@@ -55,7 +58,10 @@ interface NodeCodes {
 }
 
 interface MemberIndex {
-  /** Codes of the members of the left set. The first code is that of member `first`. */
+  /**
+   * Codes of the members of the left set. The first code belongs to the member at index `first` of
+   * that set.
+   */
   readonly leftCodes: Int32Array;
   readonly first: number;
   /**
@@ -103,8 +109,8 @@ export class MemberMemory {
   }
 
   /**
-   * Returns the partners kept for joins with this link and these bounds, or undefined if keeping
-   * them is of no use.
+   * Returns the partners kept for joins with this link and these bounds, or undefined if it is of
+   * no use to keep them.
    */
   keptOf(whole: RowSet, least: number, bounds: TimeBounds | undefined): KeptRows | undefined {
     if (!this.#severalJoins || bounds?.ofRow !== true) return undefined;
@@ -184,8 +190,8 @@ export function* memberPairs(
 }
 
 /**
- * Returns the set of which both are parts. Returns undefined if there is none, or if the left part
- * is so small that an index of its own nodes takes less work.
+ * Returns the set of which both sets are parts. Returns undefined if there is no such set, or if
+ * the left part is so small that an index of its own nodes takes less work.
  */
 function wholeOf(left: RowSet, right: RowSet): RowSet | undefined {
   const whole = left.part?.whole;
@@ -221,7 +227,8 @@ interface TimeWindow {
 }
 
 /**
- * Appends pairs. `rows` are numbered from `first`; those beyond `count` are not on the right side.
+ * Appends pairs of one left position with rows of the index. The right side consists of `count`
+ * rows of the index, from row `first`; other rows are skipped.
  */
 function append(
   pairs: Pairs,
@@ -275,7 +282,7 @@ class KeptRows {
 class Walk {
   /** The partners that the last `find` found. */
   readonly found: Uint32Array;
-  /** Right rows that the last `find` examined. */
+  /** Number of entries in posting lists that the last `find` examined. */
   looked = 0;
   readonly #left: RowSet;
   readonly #right: RowSet;
@@ -295,7 +302,10 @@ class Walk {
     this.#shared = new Uint16Array(right.rows);
   }
 
-  /** Returns the number of partners. The bounds are relative to `time`. */
+  /**
+   * Puts the partners of a left row into `found` and returns their number. The bounds are relative
+   * to `time`.
+   */
   find(row: number, time: number): number {
     const { offsets } = this.#left;
     const { leftCodes, first, starts, rows } = this.#index;
@@ -326,7 +336,7 @@ class Walk {
     return this.#enough(count);
   }
 
-  /** Keeps the rows whose count is at least `least`, and resets the counters. */
+  /** Keeps the rows in `found` whose counter is at least `least`, and resets the counters. */
   #enough(count: number): number {
     const { found } = this;
     const shared = this.#shared;

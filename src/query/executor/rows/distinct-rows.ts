@@ -1,4 +1,4 @@
-// DISTINCT: finds the rows of a result that have not occurred before.
+// Implements DISTINCT: finds the rows of a result that have not occurred before.
 
 import type { BoundItem } from '../../binder/bound.ts';
 import type { QueryContext } from '../context.ts';

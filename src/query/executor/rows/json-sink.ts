@@ -1,7 +1,7 @@
 // A buffer for JSON text. Values are written into it directly, without intermediate strings where
 // possible.
 
-/** Bytes of the first buffer: so few that Node allocates it from its pool. */
+/** Size in bytes of the first buffer, small enough that Node allocates it from its pool. */
 const FIRST_BYTES = 4000;
 /** Up to this length, copying in a loop is faster than a call into the buffer. */
 const SHORT_TEXT = 32;
@@ -14,7 +14,7 @@ const COMMA = 44;
 export class JsonSink {
   #buffer = EMPTY;
   #length = 0;
-  /** Minimum bytes of the next buffer. */
+  /** Minimum size in bytes of the next buffer. */
   #room = FIRST_BYTES;
 
   get length(): number {

@@ -14,22 +14,22 @@ import { GrowingNumbers } from '../folds/growing-numbers.ts';
 const FIRST_SLOTS = 64;
 /**
  * With more numbers than this, the table is split into parts: moving a million numbers at once
- * would block noticeably long.
+ * would block other work for too long.
  */
 const WHOLE_NUMBERS = 16_384;
 const PARTS = 64;
-/** Places for which room is made at once. */
+/** Number of places for which room is made at once. */
 const RESERVED_AT_ONCE = 1024;
 const PART_SHIFT = 26;
 /**
- * Integers from 0 up to this (exclusive) may be looked up by value in the array. It takes 4 bytes
- * for each integer up to the greatest one in it.
+ * Integers from 0 up to this (exclusive) may be looked up by value in the array. The array takes 4
+ * bytes for each integer up to the greatest one in it.
  */
 const SMALL = 2 ** 21;
 /**
  * The array is not made longer than this many times the count of numbers. Otherwise a single number
- * could take megabytes, and a statement may have some thousand tables. A greater integer is put
- * into the slots.
+ * could take megabytes, and a statement may have some thousand tables. An integer beyond this
+ * length is put into the slots.
  */
 const SMALL_FOR_EACH = 8;
 
@@ -53,7 +53,8 @@ function hashOf(value: number): number {
 
 /**
  * Returns the maximum count of numbers in a part, from a quarter to half of its slots. The parts
- * hold about equally many numbers, and should not all grow at the same moment.
+ * hold about equally many numbers, so different maxima keep them from all growing at the same
+ * moment.
  */
 function mostOf(slots: number, part: number): number {
   return Math.floor((slots * (PARTS + part + 1)) / (4 * PARTS));
@@ -61,8 +62,8 @@ function mostOf(slots: number, part: number): number {
 
 export class NumberTable {
   /**
-   * For each part: a number, then its place + 1 (0: free). They are adjacent, so that a lookup
-   * reads one cache line.
+   * The slots of each part. A slot is a number followed by its place + 1 (0: the slot is free).
+   * Both are adjacent, so that a lookup reads one cache line.
    */
   #slots = [new Float64Array(2 * FIRST_SLOTS)];
   #slotBytes = this.#slots[0]!.byteLength;
@@ -89,7 +90,7 @@ export class NumberTable {
     return this.#size;
   }
 
-  /** Bytes of memory. */
+  /** Memory in bytes. */
   get bytes(): number {
     return this.#slotBytes + this.#small.byteLength + this.#values.bytes;
   }
@@ -137,8 +138,8 @@ export class NumberTable {
   }
 
   /**
-   * Returns the place of a number, a new one if it did not occur before. 0 and -0 have the same
-   * place. The number must not be NaN.
+   * Returns the place of a number, which is a new place if the number did not occur before. 0 and
+   * -0 have the same place. The number must not be NaN.
    */
   placeOf(value: number): number {
     const integer = value | 0;
@@ -188,8 +189,8 @@ export class NumberTable {
   }
 
   /**
-   * Finds the places of many numbers; where `nulls` is 1, the place of null. Neighbours are often
-   * equal.
+   * Writes the place of each number to `places`, or `ofNull()` where `nulls` is 1. Equal neighbours
+   * are looked up only once, because they are frequent.
    */
   placesOf(numbers: Float64Array, nulls: Uint8Array | undefined, ofNull: () => number, places: Uint32Array): void {
     let last = Number.NaN;

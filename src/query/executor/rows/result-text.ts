@@ -66,7 +66,8 @@ export function* writeChunk(
 }
 
 /**
- * Additional bytes after which there is a pause even within a row, for rows with many long texts.
+ * If the bytes written since the last pause exceed `BYTES_A_REST` by this many, there is a pause
+ * even within a row. This happens if a row has many long texts.
  */
 const MOST_OF_ROW = 512 * 1024;
 /** Maximum length of a JSON text that is cached for other rows with the same value. */

@@ -53,7 +53,7 @@ export function rowSetOf(block: ColumnBlock, columnIds: readonly number[]): RowS
   };
 }
 
-/** Returns the first row with a time >= `time`; `times` are in ascending order. */
+/** Returns the first row with a time >= `time`, or `to` if there is none; `times` must ascend. */
 export function lowerBound(times: Float64Array, time: number, from = 0, to = times.length): number {
   let low = from;
   let high = to;
@@ -66,8 +66,8 @@ export function lowerBound(times: Float64Array, time: number, from = 0, to = tim
 }
 
 /**
- * Returns the rows between two times, both inclusive, of a set in ascending order of time. Nothing
- * is copied.
+ * Returns the rows of a set between two times, both inclusive. The set must be in ascending order
+ * of time. Nothing is copied.
  */
 export function partOf(whole: RowSet, startTs: number, endTs: number): RowSet {
   const first = lowerBound(whole.times, startTs);
@@ -103,7 +103,7 @@ function offsetsOf(sizes: Uint32Array): Uint32Array {
   return offsets;
 }
 
-/** Returns all rows of a set as those of one pattern. */
+/** Returns a batch of all rows of a set, as rows of one pattern. */
 export function batchOf(set: RowSet, pattern: number): Batch {
   const sides: (Side | undefined)[] = [];
   sides[pattern] = { set, rows: undefined };
@@ -130,7 +130,10 @@ function pick({ set, rows }: Side, selection: Uint32Array): Side {
   return { set, rows: picked };
 }
 
-/** Returns the approximate bytes of a set. Texts that were counted before are not counted again. */
+/**
+ * Returns the approximate size in bytes of a set. Texts that were counted before are not counted
+ * again.
+ */
 export function rowSetBytes(set: RowSet, held: HeldBytes): number {
   let bytes = set.times.byteLength + set.ids.byteLength + set.offsets.byteLength + set.members.byteLength;
   for (const column of set.columns.values()) {

@@ -1,4 +1,4 @@
-// Reads the rows of one pattern through its access paths and filters them. The result is batches.
+// Reads the rows of one pattern through its access paths, filters them, and yields them in batches.
 
 import {
   type BlockColumn,
@@ -18,9 +18,9 @@ import { mergedScans } from './merged-scans.ts';
 import { type Batch, batchOf, type RowSet, rowSetOf, selectFrom } from './row-set.ts';
 
 /**
- * Yields batches. If there is one path, they are in (event_ts, id) order. `limit` is the maximum
- * number of rows that are needed. `sink` is a buffer that contains the batches; each batch is
- * invalid once the next one is requested.
+ * Yields batches. If there is one path, the rows are in (event_ts, id) order. `limit` is the
+ * maximum number of rows that are needed. If `sink` is given, the rows are read into this buffer,
+ * and each batch is invalid once the next one is requested.
  */
 export function scanRows(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Batches<Batch> {
   return context.observed(plan, scanPaths(plan, context, limit, sink));
@@ -86,7 +86,7 @@ function* readApart(
   }
 }
 
-/** Yields the filtered rows of a set, in parts of a few ms each. */
+/** Yields the filtered rows of a set, in parts that take a few ms each. */
 function* filteredSets(plan: ScanPlan, set: RowSet, context: QueryContext): Batches<RowSet> {
   if (plan.filter.length === 0) {
     yield set;
@@ -180,8 +180,8 @@ export function columnPlan(pattern: BoundPattern, needs: ColumnNeeds): ColumnPla
 }
 
 /**
- * Collects all rows of a pattern in one set, which is charged to the statement. `sorted` means that
- * they must be in ascending order of time; the rows of a single path always are.
+ * Collects all rows of a pattern in one set, which is charged to the statement. If `sorted` is
+ * true, the rows are in ascending order of time; the rows of a single path always are.
  */
 export function* collectRows(plan: ScanPlan, context: QueryContext, sorted: boolean): Generator<null, RowSet, void> {
   const sets: RowSet[] = [];

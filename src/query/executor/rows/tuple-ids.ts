@@ -1,10 +1,10 @@
-// Numbers distinct tuples of values 0, 1, 2, ... in the order in which they first occur, over many
-// batches. The tuples are the keys of groups or the rows of DISTINCT.
+// Assigns ids 0, 1, 2, ... to distinct tuples of values, over many batches, in the order in which
+// the tuples first occur. The tuples are the keys of groups or the rows of DISTINCT.
 //
 // Each value in a tuple has an id of its own (`ValueIds`). Ids are combined pairwise from the left:
 // (a, b, c) is the pair of the pair (a, b) and c. A pair is the number left * 2^26 + right, which
-// is exact in a double because ids stay below 2^26. A `NumberTable` numbers the distinct pairs. To
-// decode a tuple, its pairs are split, beginning with the last one.
+// is exact in a double because ids stay below 2^26. A `NumberTable` assigns ids to the distinct
+// pairs. To decode a tuple, its pairs are split, beginning with the last one.
 //
 // For example, the tuples (x, 5), (y, 5), (x, 5) have the ids (0, 0), (1, 0), (0, 0) of values and
 // therefore the tuple ids 0, 1, 0.
@@ -14,7 +14,10 @@ import type { Vector } from '../values/vector.ts';
 import { NumberTable } from './number-table.ts';
 import { ValueIds } from './value-ids.ts';
 
-/** Ids stay far below this limit, because tens of bytes are charged for each id. */
+/**
+ * Ids stay below this: tens of bytes are charged for each id, and a statement may hold at most 512
+ * MB.
+ */
 const MOST_IDS = 2 ** 26;
 
 export class TupleIds {
@@ -31,7 +34,7 @@ export class TupleIds {
     this.#pairs = types.slice(1).map(() => new NumberTable());
   }
 
-  /** All ids are below this. */
+  /** Number of ids assigned so far; every id is below it. */
   get size(): number {
     return this.#pairs[this.#pairs.length - 1]?.size ?? this.#ids[0]!.size;
   }
@@ -85,7 +88,10 @@ export class TupleIds {
   }
 }
 
-/** Numbers pairs of ids. Neighbours are often equal. */
+/**
+ * Returns the id of each pair of ids. Equal neighbours are looked up only once, because they are
+ * frequent.
+ */
 function placesOfPairs(left: Uint32Array, right: Uint32Array, table: NumberTable): Uint32Array {
   const places = new Uint32Array(left.length);
   let last = -1;

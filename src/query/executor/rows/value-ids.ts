@@ -1,5 +1,5 @@
-// Numbers distinct values of an expression 0, 1, 2, ... in the order in which they first occur,
-// over many batches. Null is one of the values.
+// Assigns ids 0, 1, 2, ... to the distinct values of an expression, over many batches, in the order
+// in which the values first occur. Null is one of the values.
 
 import { WideMap } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
@@ -30,7 +30,7 @@ function jsonKey(value: Value): string {
   if (valueBytes(value) <= MOST_KEY_BYTES) return JSON.stringify(value);
   throw new HedgerowError(
     'query_too_large',
-    `A list or row of more than ${MOST_KEY_BYTES / 2 ** 20} MB cannot be compared with others; group, or tell apart, by single values.`,
+    `A list or row of more than ${MOST_KEY_BYTES / 2 ** 20} MB cannot be compared with others; use single values in groups, DISTINCT and joins.`,
   );
 }
 
@@ -43,21 +43,21 @@ export class ValueIds {
   /** The list or row that occurred last. */
   #lastValue: Value | undefined;
   #lastId = NONE;
-  /** The id of null; NONE if null did not occur yet. */
+  /** The id of null; `NONE` if null did not occur yet. */
   #nullId = NONE;
-  /** Bytes of texts, lists and rows. */
+  /** Memory in bytes of texts, lists and rows. */
   #valueBytes = 0;
 
   constructor(type: ValueType) {
     this.#type = type;
   }
 
-  /** All ids are below this. */
+  /** Number of ids assigned so far; every id is below it. */
   get size(): number {
     return this.#isNumeric ? this.#numbers.size : this.#values.length;
   }
 
-  /** Approximate bytes of all values. */
+  /** Approximate memory in bytes of all values. */
   get bytes(): number {
     return this.#isNumeric ? this.#numbers.bytes : this.size * BYTES_OF_ENTRY + this.#valueBytes;
   }
@@ -103,8 +103,8 @@ export class ValueIds {
   }
 
   /**
-   * Does the same as `idsOf`, but returns ABSENT for null. If `takes` is false, also returns ABSENT
-   * for values that did not occur before.
+   * Does the same as `idsOf`, but returns `ABSENT` for null and, if `takes` is false, for values
+   * that did not occur before.
    */
   knownIds(vector: Vector, count: number, takes: boolean): Int32Array {
     const ids = new Int32Array(count);

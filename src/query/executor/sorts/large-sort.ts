@@ -1,4 +1,4 @@
-// Sorts very many result rows. The rows stay in the columns in which they arrived, and only their
+// Sorts very many result rows. The rows stay in the columns in which they arrived, and only row
 // numbers are sorted. If there were an object for each of a million rows, the garbage collector
 // would block other work for too long.
 
@@ -22,7 +22,7 @@ export interface SortedChunk {
   readonly environment: Environment;
 }
 
-/** Rows of small chunks that are gathered into a large one. */
+/** Number of rows of small chunks that are gathered into one large chunk. */
 const GATHERED_ROWS = 4096;
 /**
  * The number of a row consists of the index of its chunk and, in the lower 16 bits, its position in
@@ -30,7 +30,7 @@ const GATHERED_ROWS = 4096;
  */
 const PLACE_BITS = 16;
 const PLACE_MASK = 2 ** PLACE_BITS - 1;
-/** Chunks with fewer rows are gathered, as values. */
+/** The rows of a chunk that has fewer rows than this are gathered as values. */
 export const FEW_ROWS = 256;
 const NO_BATCH: Batch = { count: 0, sides: [] };
 const NO_ENVIRONMENT: Environment = { parameters: {}, patterns: [] };
@@ -65,8 +65,8 @@ export class LargeSorter {
   }
 
   /**
-   * Adds a chunk of at most 65,535 rows. If it has fewer than FEW_ROWS rows, all its items must be
-   * known.
+   * Adds a chunk of at most 65,535 rows. If it has fewer than `FEW_ROWS` rows, none of its items
+   * may be undefined.
    */
   add(chunk: SortedChunk): void {
     if (chunk.count > PLACE_MASK) throw new Error(`${chunk.count} rows come at once`);
@@ -116,8 +116,8 @@ export class LargeSorter {
   }
 
   /**
-   * Returns the numbers of the first `limit` rows in order. Yields null between steps of a few ms.
-   * The sort is stable.
+   * Returns the row numbers of the first `limit` rows in sort order. Yields null between steps of a
+   * few ms. The sort is stable.
    */
   *sorted(limit: number): Generator<null, Uint32Array, void> {
     this.#pushFew();
@@ -132,7 +132,9 @@ export class LargeSorter {
     return (yield* sortedNumbers(numbers, (a, b) => this.#compare(a, b), run)).subarray(0, limit);
   }
 
-  /** Never returns 0, because the numbers of the rows break ties. */
+  /**
+   * Compares two rows by their row numbers. Never returns 0, because the row numbers break ties.
+   */
   #compare(a: number, b: number): number {
     const [chunkA, placeA] = [a >>> PLACE_BITS, a & PLACE_MASK];
     const [chunkB, placeB] = [b >>> PLACE_BITS, b & PLACE_MASK];

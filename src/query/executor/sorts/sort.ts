@@ -1,9 +1,9 @@
 // Sorts result rows in steps. Nulls are last in ascending order and first in descending order.
 //
-// With a limit n of at most 4096, only the best rows are kept. When 2n + 4096 rows are held, they
-// are sorted and cut to n, and the last row that was kept becomes the bound. A row that does not
-// sort before the bound is not even made. Equal rows keep the order in which they arrived, because
-// a later row that is equal to the bound is refused.
+// With a limit n of at most 4096, only rows that may be among the first n are kept. When 2n + 4096
+// rows are held, they are sorted and cut to n, and the last row that was kept becomes the bound. A
+// row that does not sort before the bound is not even made. Equal rows keep the order in which they
+// arrived, because a later row that is equal to the bound is refused.
 
 import type { Value } from '../../binder/bound.ts';
 import { compareValues } from '../values/compare.ts';
@@ -29,8 +29,8 @@ export function comparator(descending: readonly boolean[]): Compare {
 }
 
 /**
- * Compares values of which each may be null. Null is the greatest value: last in ascending order,
- * first in descending order.
+ * Compares two values that may be null. Null is the greatest value: last in ascending order, first
+ * in descending order.
  */
 function compareNullable(a: Value, b: Value): number {
   if (a === null) return b === null ? 0 : 1;
@@ -61,7 +61,7 @@ export class Sorter {
   }
 
   /**
-   * Number of rows held. With a small limit it is at most about 2 * limit + one run, if the caller
+   * Number of rows held. With a small limit it is at most about 2 * limit + 4096, if the caller
    * cuts in time.
    */
   get size(): number {

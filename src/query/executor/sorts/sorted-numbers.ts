@@ -22,8 +22,8 @@ export function runOf(keys: number, longestText: number): number {
 }
 
 /**
- * Returns a new array in which equal numbers keep their order. Yields null after each `run`
- * numbers.
+ * Returns the numbers in a new array, sorted by `compare`. Numbers for which it returns 0 keep
+ * their order. Yields null after each `run` numbers.
  */
 export function* sortedNumbers(
   numbers: Uint32Array,

@@ -103,8 +103,8 @@ function divide(
       mask[i] = 1;
       continue;
     }
-    // % is exact, so the difference is a multiple of the divisor and its quotient is exact too.
-    // Adding 0 turns -0 into 0.
+    // % is exact, so dividend minus remainder is a multiple of the divisor and the quotient is
+    // exact too. Adding 0 turns -0 into 0.
     if (isModulo) values[i] = truncates ? (dividend % divisor) + 0 : dividend % divisor;
     else values[i] = truncates ? (dividend - (dividend % divisor)) / divisor + 0 : dividend / divisor;
   }

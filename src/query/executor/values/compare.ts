@@ -42,7 +42,7 @@ function isNullConstant(vector: Vector): boolean {
   return vector.kind === 'constant' && vector.value === null;
 }
 
-/** Returns the operator for exchanged sides. */
+/** Returns the operator that gives the same result when the two sides are exchanged. */
 export function flipped(operator: Operator): Operator {
   switch (operator) {
     case '<':
@@ -104,7 +104,7 @@ interface DistinctItems {
 
 /**
  * A list with more numbers than this is not put into a Map: the hash function of a Map is public,
- * and many numbers that collide take seconds.
+ * so a client could choose many numbers that collide, which would take seconds.
  */
 const FEW_ITEMS = 256;
 
@@ -189,7 +189,7 @@ function numbers(operator: Operator, left: NumberVector, right: NumberVector, co
   return { kind: 'boolean', values: result, nulls: eitherNull(left, right, count) };
 }
 
-/** Compares each distinct text only once. */
+/** Compares texts with a constant, each distinct text only once. */
 function textAndConstant(operator: Operator, vector: TextVector, other: ConstantVector, count: number): BooleanVector {
   const bound = other.value as string;
   return mapTexts(vector, count, (text) => holds(operator, compareTexts(text, bound)));

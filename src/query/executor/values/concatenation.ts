@@ -7,7 +7,7 @@ import { NO_ROWS, type PropertyColumn, type RowSet } from '../rows/row-set.ts';
 /** Bytes that are copied, or texts that are looked up, between two pauses. */
 const COPIED_AT_ONCE = 2 ** 22;
 const TEXTS_AT_ONCE = 8192;
-/** Characters of a long text for which a lookup takes as long as one for a short text. */
+/** Looking up this many characters of a long text takes as long as looking up a short text. */
 const LETTERS_A_TEXT = 64;
 
 type Building<T> = Generator<null, T, void>;

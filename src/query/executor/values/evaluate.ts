@@ -1,4 +1,4 @@
-// Evaluates a bound expression for every combination of a batch.
+// Evaluates a bound expression for every combination of rows in a batch.
 
 import { type ColumnType, kindOfType } from '../../../model/column-types.ts';
 import { containsText } from '../../../text-search.ts';
@@ -218,7 +218,7 @@ function inVector(
   return isInVectors(operand, (node.items as readonly BoundExpression[]).map(at), count);
 }
 
-/** Returns undefined if the values differ from row to row. */
+/** Returns the values in the list of an IN, or undefined if they differ from row to row. */
 function valuesOfList({ items }: BoundIn, parameters: ParameterValues): readonly Value[] | undefined {
   if (!('kind' in items)) return writtenValues(items, parameters);
   return (items.kind === 'constant' ? items.value : parameterValue(parameters, items)) as readonly Value[];

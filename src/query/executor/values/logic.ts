@@ -2,12 +2,14 @@
 
 import { type BooleanVector, constant, isNullAt, type Vector } from './vector.ts';
 
-/** Returns false if one of the values is false; otherwise unknown if one is unknown. */
+/**
+ * Returns for each row false if a value is false, else unknown if a value is unknown, else true.
+ */
 export function conjunction(vectors: readonly Vector[], count: number): Vector {
   return combine(vectors, count, 0);
 }
 
-/** Returns true if one of the values is true; otherwise unknown if one is unknown. */
+/** Returns for each row true if a value is true, else unknown if a value is unknown, else false. */
 export function disjunction(vectors: readonly Vector[], count: number): Vector {
   return combine(vectors, count, 1);
 }

@@ -77,8 +77,8 @@ const LETTERS_A_VALUE = 8;
 const BYTES_OF_ITEM = 56;
 
 /**
- * Builds the lookup table of a list in steps; `isInValues` would otherwise build it in one. Returns
- * the bytes that are held afterwards.
+ * Builds the lookup table of a list in steps, before `isInValues` needs it. Returns the number of
+ * bytes that are held afterwards.
  */
 export function* prepareList(items: readonly Value[]): Generator<null, number, void> {
   if (FACTS.has(items)) return 0;
@@ -87,8 +87,8 @@ export function* prepareList(items: readonly Value[]): Generator<null, number, v
 }
 
 /**
- * Numbers are not put into a Map: the hash function of a Map is public, and some hundred thousand
- * numbers that collide take minutes.
+ * Builds the lookup table of a list. Numbers are not put into a Map: its hash function is public,
+ * so a client could choose some hundred thousand numbers that collide, which would take minutes.
  */
 function* gatherFacts(items: readonly Value[]): Generator<null, ListFacts, void> {
   let facts = FACTS.get(items);

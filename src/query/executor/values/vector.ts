@@ -1,4 +1,4 @@
-// Vectors: the values of one expression for every combination of a batch.
+// Vectors: the values of one expression for every combination of rows in a batch.
 //
 // Loops over typed arrays read the length before they begin: V8 would otherwise read the length in
 // every iteration, and the loop would be several times slower.
@@ -35,7 +35,7 @@ export interface ValueVector {
   readonly values: readonly Value[];
 }
 
-/** The same value for every combination. */
+/** The same value for every combination of rows. */
 export interface ConstantVector {
   readonly kind: 'constant';
   readonly value: Value;
