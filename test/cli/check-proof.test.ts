@@ -153,8 +153,8 @@ describe('a wrong call', () => {
     ['an object without proofs', '{"a": 1}', /no proof in it/],
     ['a number', '5', /no proof in it/],
     ['proofs that are not a list', '{"proofs": 5}', /proofs must be an array/],
-    ['an invalid edge', '{"proofs": [], "all_edges": [{"edge_id": 1}]}', /all_edges\[0\] is no edge/],
-    ['an invalid derived fact', '{"proofs": [], "derived_facts": [null]}', /derived_facts\[0\] is no derived fact/],
+    ['an invalid edge', '{"proofs": [], "all_edges": [{"edge_id": 1}]}', /all_edges\[0\] is not an edge/],
+    ['an invalid derived fact', '{"proofs": [], "derived_facts": [null]}', /derived_facts\[0\] is not a derived fact/],
   ])('fails with one line when the input is wrong: %s', async (_, text, message) => {
     expect(await check(text)).toBe(1);
     expect(world.err).toMatch(message);

@@ -88,7 +88,7 @@ test.each<[string, (state: Record<string, unknown>) => unknown, Flags, RegExp]>(
   ['other flags', (state) => state, { tsColumn: 'when' }, /other flags or another target/],
   ['another input', (state) => ({ ...state, input: '/y.ndjson' }), {}, /is about \/y\.ndjson/],
   ['a pause of a day', (state) => ({ ...state, at: 0 }), {}, /more than 23 hours ago/],
-  ['an invalid progress file', () => ({}), {}, /is no progress file/],
+  ['an invalid progress file', () => ({}), {}, /is not a progress file/],
 ])('an import with %s is not resumed', async (_name, change, flags, message) => {
   world.file('x.ndjson', `${edgeLines(25)}nonsense\n`);
   expect(await importInto(['x.ndjson'])).toBe(1);

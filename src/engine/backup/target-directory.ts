@@ -41,7 +41,7 @@ function checkLink(fs: Looks, path: string, realRoot: string): void {
   } catch {
     throw refused('contains a link that leads nowhere');
   }
-  if (!isInside(real, realRoot)) throw refused('goes over a link that leads out of the backup root');
+  if (!isInside(real, realRoot)) throw refused('contains a link that leads out of the backup root');
   if (fs.kindOf(real) !== 'directory') throw refused('goes over a link to something other than a directory');
 }
 
