@@ -66,7 +66,7 @@ export function timeProblem(text: string): string {
   if (text.length <= LONGEST && FORM.test(text)) return 'names a day or an hour that does not exist';
   if (text.length <= LONGEST && BLANK_ZONE.test(text))
     return 'has a blank for the + of its zone; in an address write %2B';
-  return `is no time in ISO 8601 such as ${EXAMPLES}`;
+  return `is not a time in ISO 8601 such as ${EXAMPLES}`;
 }
 
 /**

@@ -102,7 +102,7 @@ function problemOfNumber(
   const number = value as number;
   if (open === true) {
     if ((least !== undefined && number <= least) || (most !== undefined && number >= most))
-      return most === undefined ? `must be above ${least}.` : `must lie between ${least} and ${most}, both excluded.`;
+      return most === undefined ? `must be above ${least}.` : `must be between ${least} and ${most}, both excluded.`;
     return undefined;
   }
   if (least !== undefined && number < least) return `must be ${kind} of at least ${least}.`;

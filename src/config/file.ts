@@ -33,7 +33,7 @@ export function readFile({ name, text }: ConfigFile): FileValues {
     const setting = names.get(key);
     if (setting !== undefined) settings.set(setting, textOf(name, key, value, SETTINGS[setting].kind));
     else if (key === DSN_TABLE) virtualDsn = dsnsOf(name, value);
-    else throw new ConfigError(`${name}: ${key} is no setting${hint(key, [...names.keys(), DSN_TABLE])}`);
+    else throw new ConfigError(`${name}: ${key} is not a setting${hint(key, [...names.keys(), DSN_TABLE])}`);
   }
   return { settings, virtualDsn };
 }

@@ -203,7 +203,7 @@ export class Database {
     if (!IDENTIFIER.test(options.primaryTable)) {
       throw new HedgerowError(
         'invalid_input',
-        `The primary table's name ${JSON.stringify(options.primaryTable)} is no identifier.`,
+        `The primary table's name ${JSON.stringify(options.primaryTable)} is not an identifier.`,
       );
     }
     const database = new Database(options);

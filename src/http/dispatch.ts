@@ -328,7 +328,7 @@ function noType(route: Route): HedgerowError {
 function framedBadly(): HedgerowError {
   return refusal(
     'invalid_framing',
-    'Where the body ends cannot be told. Send one Content-Length, or one Transfer-Encoding, which must be chunked, and not both.',
+    'It is not clear where the body ends. Send one Content-Length, or one Transfer-Encoding, which must be chunked, and not both.',
   );
 }
 

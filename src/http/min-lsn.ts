@@ -20,9 +20,13 @@ export function minLsnOf(header: string): number {
   if (header === '') return 0;
   const lsn = parseInteger(header);
   if (lsn >= 0) return lsn;
-  throw refusal('invalid_lsn', 'X-Min-LSN takes a log position: an integer of 0 or more, as X-Hedgerow-LSN tells it.', {
-    errors: [{ loc: ['header', 'X-Min-LSN'], msg: 'must be an integer of 0 to 2^53-1' }],
-  });
+  throw refusal(
+    'invalid_lsn',
+    'X-Min-LSN must be a log position: an integer of 0 or more, such as the value of X-Hedgerow-LSN.',
+    {
+      errors: [{ loc: ['header', 'X-Min-LSN'], msg: 'must be an integer of 0 to 2^53-1' }],
+    },
+  );
 }
 
 /**

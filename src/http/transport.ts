@@ -68,7 +68,7 @@ export function cannotListen({ host, port }: ListenOptions): Error {
 }
 
 export function unusableFiles({ certFile, keyFile }: TlsFiles): Error {
-  return new Error(`https cannot be served: ${certFile} and ${keyFile} are no certificate and key in PEM form`);
+  return new Error(`https cannot be served: ${certFile} and ${keyFile} are not a certificate and a key in PEM form`);
 }
 
 export interface TransportResponse {

@@ -131,7 +131,7 @@ export class ColumnSet {
         ? (['unknown_column', `There is no column ${JSON.stringify(name)}.`] as const)
         : (['invalid_input', `Column ${column.name} is ${column.type}, not INTEGER or REAL.`] as const);
     throw new HedgerowError(code, `${what} ${known}`, {
-      errors: [{ loc, msg: 'is no column of numbers' }],
+      errors: [{ loc, msg: 'is not a numeric column' }],
     });
   }
 }

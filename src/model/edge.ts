@@ -381,5 +381,5 @@ function inOrder(found: CheckedProperty[]): CheckedProperty[] {
 }
 
 function unknownText({ name }: EdgeTable): string {
-  return `is no column of table ${name}`;
+  return `is not a column of table ${name}`;
 }

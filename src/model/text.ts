@@ -4,7 +4,7 @@
 export const MAX_TEXT_BYTES = 64 * 1024;
 
 /** What is wrong with a text that is not well-formed, as a phrase that follows its name. */
-export const HALF_PAIR = 'is no valid text: it holds half of a surrogate pair';
+export const HALF_PAIR = 'is not valid text: it contains half of a surrogate pair';
 
 const UTF8_BYTES_PER_UNIT = 3;
 const encoder = new TextEncoder();

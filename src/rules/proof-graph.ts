@@ -37,7 +37,7 @@ function checkEdges(proof: Proof, nodes: ReadonlyMap<string, ProofNode>, problem
   }
   for (const { from, to } of proof.edges) {
     if (missing.get(to)?.delete(from) !== true)
-      problems.push(`the edge from ${shown(from)} to ${shown(to)} stands twice or is the edge of no premise`);
+      problems.push(`the edge from ${shown(from)} to ${shown(to)} occurs twice or is the edge of no premise`);
   }
   for (const [to, premises] of missing)
     for (const from of premises) problems.push(`the edge from the premise ${shown(from)} to ${shown(to)} is missing`);

@@ -72,7 +72,7 @@ function partsBelow(path: string, roots: readonly string[], { refused, rootName 
     const prefix = root.endsWith('/') ? root : `${root}/`;
     if (path.startsWith(prefix)) return path.slice(prefix.length).split('/');
   }
-  throw refused(`lies outside of ${rootName}`);
+  throw refused(`is outside of ${rootName}`);
 }
 
 function checkPart(part: string, { refused, rootName }: PathRules): void {

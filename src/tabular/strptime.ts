@@ -54,7 +54,7 @@ export function strptime(pattern: string): TimePattern {
       }
       const letter = SAME[given] ?? given;
       const part = Object.hasOwn(PARTS, letter) ? PARTS[letter]! : undefined;
-      if (part === undefined) throw new Error(`%${given} is no directive: there are ${STRPTIME_DIRECTIVES}`);
+      if (part === undefined) throw new Error(`%${given} is not a directive; there are ${STRPTIME_DIRECTIVES}`);
       if (letters.includes(letter)) throw new Error(`%${given} is there twice`);
       letters.push(letter);
       source += `(${part})`;

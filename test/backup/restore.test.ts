@@ -156,7 +156,7 @@ test('a target that is not empty or not a directory is refused', async () => {
   writeFileSync(`${place}/full/note`, 'x');
   expect(await refusal(archive, `${place}/full`)).toMatch(/not empty \(it holds note\)/);
   writeFileSync(`${place}/file`, 'x');
-  expect(await refusal(archive, `${place}/file`)).toMatch(/is no directory/);
+  expect(await refusal(archive, `${place}/file`)).toMatch(/is not a directory/);
   symlinkSync(`${place}/nowhere`, `${place}/link`);
   expect(await refusal(archive, `${place}/link`)).toMatch(/leads nowhere/);
   expect(await refusal(archive, `${place}/no/such/parent`)).toMatch(/Make it first/);
@@ -266,13 +266,13 @@ test('entries that are not files of a database are refused with their name or ki
     'LOG/log-0000000000000001',
   ])
     expect(await refusal(await craft([...good, { name, content: 'x' }])), name).toMatch(
-      /is no file|no regular|unpacked/,
+      /is not a file|not a regular|unpacked/,
     );
   for (const type of ['symlink', 'link', 'directory', 'fifo', 'character-device'] as const)
     expect(
       await refusal(await craft([...good, { name: 'tables/9/seg-000000000009.hgs', type, linkname: '/etc/passwd' }])),
       type,
-    ).toMatch(/no regular file/);
+    ).toMatch(/not a regular file/);
   expect(await refusal(await craft([...good, files[0]!]))).toMatch(/two entries/);
   expect(await refusal(await craft(files))).toMatch(/does not begin with backup.json/);
   expect(await refusal(await craft([]))).toMatch(/does not begin with/);
@@ -300,7 +300,7 @@ test('a list of checksums that is missing, wrong or for other files is refused',
   expect(await refusal(await withList(lines.join('').slice(0, -1)))).toMatch(/cannot be restored/);
   expect(
     await refusal(await craft([...good, { name: 'SHA256SUMS', content: lines.join('') }, { name: 'lock' }], false)),
-  ).toMatch(/stands behind its last/);
+  ).toMatch(/comes after the last/);
 });
 
 test('contents that contradict each other are refused, despite correct checksums', async () => {

@@ -42,7 +42,7 @@ const BAD_LINES: [string, RegExp][] = [
   ['{"event_ts":1,"members":[1,"2"]}', /members\[1\] must be an integer/],
   [`{"event_ts":1,"members":[${Array.from({ length: 65 }, (_, i) => i)}]}`, /65 distinct node ids; at most 64/],
   ['{"event_ts":1,"members":[1],"weight":"heavy"}', /weight must be a finite number/],
-  ['{"event_ts":1,"members":[1],"properties":{"nowhere":1}}', /nowhere is no column of table/],
+  ['{"event_ts":1,"members":[1],"properties":{"nowhere":1}}', /nowhere is not a column of table/],
   ['{"event_ts":1,"members":[1],"table":"nowhere"}', /no table "nowhere"/],
 ];
 

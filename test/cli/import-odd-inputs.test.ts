@@ -87,7 +87,7 @@ describe('bad rows do not affect other rows', () => {
   test.each<[string, string | Buffer, RegExp]>([
     ['Latin-1', Buffer.from('3,1,2,Jos\xe9', 'latin1'), /^The line is not valid UTF-8; --encoding windows-1252/],
     ['an open quote', '3,5,6,"open', /^A cell in quotes does not end/],
-    ['a bare quote', '3,5,6,5" disk', /^A quote stands in a cell/],
+    ['a bare quote', '3,5,6,5" disk', /^A quote is in a cell/],
     ['too few cells', '3,5,6', /has 3 cells, but the header names 4/],
     ['too many cells', '3,5,6,7,8', /has 5 cells/],
   ])('a bad row is rejected and the others are imported: %s', async (_name, line, reason) => {

@@ -72,7 +72,7 @@ describe('the table that stores the names of nodes', () => {
       /^No node of meetings is called "Zoe"\. The names are in meetings_nodes, column vertex/,
     );
     expect(await refused('node', { node_id: 'Ada' })).toMatch(
-      /^"Ada" is no number, and no names of the nodes of hyperedges are kept \(they would be in hyperedges_nodes/,
+      /^"Ada" is not a number, and no names of the nodes of hyperedges are stored \(they would be in hyperedges_nodes/,
     );
     expect(await refused('node', { node_id: 'Ada', table: 'nope' })).toMatch(/no names of the nodes of nope|no table/);
     expect(await refused('node', { node_id: 1.5, table: 'meetings' })).toMatch(/node_id/);

@@ -166,7 +166,7 @@ describe('input lines', () => {
     expect((await session.answer('early')).result).toEqual({});
     expect((await session.begin('1999-01-01')).result.protocolVersion).toMatch(/^20\d\d-\d\d-\d\d$/);
     const cases: [string, number | null, number, RegExp][] = [
-      ['this is no JSON', null, -32700, /not JSON/],
+      ['this is not JSON', null, -32700, /not JSON/],
       ['[{"jsonrpc":"2.0","id":8,"method":"ping"}]', null, -32600, /batches/],
       ['null', null, -32600, /not a message/],
       ['{"jsonrpc":"1.0","id":5,"method":"ping"}', 5, -32600, /not a message/],

@@ -60,11 +60,11 @@ describe('patterns of strptime', () => {
   });
 
   test.each([
-    ['%d.%m.%q', '%q is no directive'],
-    ['%d.%m.%Y %', '% is no directive'],
+    ['%d.%m.%q', '%q is not a directive'],
+    ['%d.%m.%Y %', '% is not a directive'],
     ['%d.%m', 'no year'],
     ['%Y %Y', 'twice'],
-    ['%constructor %Y', '%c is no directive'],
+    ['%constructor %Y', '%c is not a directive'],
   ])('%s is refused', (pattern, message) => {
     expect(() => strptime(pattern)).toThrow(message);
   });

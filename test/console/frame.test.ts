@@ -34,9 +34,9 @@ test('an unknown predicate is reported with a suggestion', () => {
   expect(unknownPredicates(rule(atom('hyperedge'), atom('met'), { not: atom('own') }), stored)).toEqual([]);
   expect(unknownPredicates(rule({ compare: ['?A', '<', 2] }, {}, null), stored)).toEqual([]);
   expect(unknownPredicates(rule(atom('membr'), { not: atom('far') }, atom('former')), stored)).toEqual([
-    'membr is no predicate of edges, and no stored rule derives it: nothing is known of it. Did you mean member?',
-    'far is derived by rule:far alone, which is off: nothing is known of it.',
-    'former is no predicate of edges, and no stored rule derives it: nothing is known of it. Store a rule that derives it, or use one of those above.',
+    'membr is not a predicate of edges, and no stored rule derives it: it has no facts. Did you mean member?',
+    'far is derived by rule:far alone, which is off: it has no facts.',
+    'former is not a predicate of edges, and no stored rule derives it: it has no facts. Store a rule that derives it, or use one of those above.',
   ]);
 });
 

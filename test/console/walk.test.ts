@@ -353,7 +353,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     const file = { name: 'meetings.csv', mimeType: 'text/csv', buffer: Buffer.from(text) };
     await page.locator('input[type=file]').setInputFiles(file);
     await page.getByText('1 row will be left out').click();
-    await page.getByText('Row 3 says "never" where a time should stand; write it in ISO 8601').waitFor();
+    await page.getByText('Row 3 says "never" where a time should be; write it in ISO 8601').waitFor();
     await look('import-names');
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Save them as a file' }).click();

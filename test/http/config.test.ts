@@ -160,9 +160,9 @@ test('a wrong flag is named as a flag in the error', () => {
 });
 
 test.each([
-  ['prot = 1', 'hedgerow.toml: prot is no setting; did you mean port?'],
-  ['HEDGEROW_PORT = 1', 'hedgerow.toml: HEDGEROW_PORT is no setting'],
-  ['[server]\nport = 1', 'hedgerow.toml: server is no setting'],
+  ['prot = 1', 'hedgerow.toml: prot is not a setting; did you mean port?'],
+  ['HEDGEROW_PORT = 1', 'hedgerow.toml: HEDGEROW_PORT is not a setting'],
+  ['[server]\nport = 1', 'hedgerow.toml: server is not a setting'],
   ['port = 70000', 'hedgerow.toml: port is "70000", but it takes an integer from 0 to 65535.'],
   ['port = "8000"', 'hedgerow.toml: port has another type, but it takes a number: an integer from 0 to 65535.'],
   ['auth_disabled = "yes"', 'hedgerow.toml: auth_disabled has another type, but it takes a boolean: 1 or 0.'],
@@ -184,7 +184,7 @@ test.each([
 
 test('a file that sets a name from Object.prototype is refused', () => {
   expect(() => load({}, {}, '__proto__ = 1')).toThrow(ConfigError);
-  expect(() => load({}, {}, 'constructor = 1')).toThrow('constructor is no setting');
+  expect(() => load({}, {}, 'constructor = 1')).toThrow('constructor is not a setting');
 });
 
 test('an error about a wrong secret does not repeat the secret', () => {

@@ -94,7 +94,7 @@ describe('sessions of one key', () => {
       const seen = await rows(session('c'), 'MATCH (m:met) RETURN *');
       const late = await b('COMMIT');
       expect([late.status, late.json.code]).toEqual([409, 'conflict']);
-      expect(late.json.detail).toMatch(/begin anew/i);
+      expect(late.json.detail).toMatch(/begin again/i);
       expect(await rows(b, 'MATCH (m:met) RETURN *')).toEqual(seen);
       expect((await b('ROLLBACK')).status).toBe(400);
     }

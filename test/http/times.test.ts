@@ -51,16 +51,16 @@ describe('a time in a body', () => {
   });
 
   test.each([
-    ['yesterday', 'is no time in ISO 8601'],
+    ['yesterday', 'is not a time in ISO 8601'],
     ['2024-02-30', 'a day or an hour that does not exist'],
     ['2016-12-31T23:59:60Z', 'a day or an hour that does not exist'],
     ['1714644000', 'a number in quotes'],
     ['', 'must be an integer of at most 2^53-1 (epoch seconds), or a time in ISO 8601'],
     ['2024-05-02T10:00:00 02:00', '%2B'],
     ['+999999999-01-01', 'does not exist'],
-    ['\ud800', 'is no time in ISO 8601'],
+    ['\ud800', 'is not a time in ISO 8601'],
     ['2'.repeat(100_000), 'a number in quotes'],
-    [`2024-05-02T00:00:00.${'0'.repeat(100_000)}`, 'is no time in ISO 8601'],
+    [`2024-05-02T00:00:00.${'0'.repeat(100_000)}`, 'is not a time in ISO 8601'],
     [1.5, 'must be an integer'],
     [true, 'must be an integer'],
     [['2024-05-02'], 'must be an integer'],
@@ -119,7 +119,7 @@ describe('a time in a URL', () => {
 
   test.each([
     ['2024-05-02T12:00:00+02:00', 'in an address write %2B'],
-    ['june', 'is no time in ISO 8601'],
+    ['june', 'is not a time in ISO 8601'],
     ['2024-02-30', 'does not exist'],
     ['', 'must be an integer of at most 2^53-1 (epoch seconds)'],
     ['1.5', 'a number in quotes'],

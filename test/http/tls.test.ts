@@ -153,7 +153,7 @@ describe.each(transportsHere())('https over %s', (transport) => {
     'refuses to start and names the files when the certificate or key cannot be used: %s',
     async (_name, certFile, keyFile) => {
       await expect(startServer({ transport, tls: files(certFile, keyFile) })).rejects.toThrow(
-        /https cannot be served: .*pem and .*pem are no certificate and key in PEM form/,
+        /https cannot be served: .*pem and .*pem are not a certificate and a key in PEM form/,
       );
     },
   );

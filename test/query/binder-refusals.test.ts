@@ -77,7 +77,7 @@ describe('the binder refuses', () => {
     ['MATCH (a:Contact) MEMBERS [count(*)] RETURN *', 'invalid_statement 1:28', 'aggregates are allowed in RETURN'],
     // Aggregates and groups.
     [where('count(*) > 1'), 'invalid_statement 1:35', 'not in WHERE'],
-    ['MATCH (a:Contact) RETURN sum(max(a.n))', 'invalid_statement 1:30', 'an aggregate cannot stand inside another'],
+    ['MATCH (a:Contact) RETURN sum(max(a.n))', 'invalid_statement 1:30', 'an aggregate cannot be inside another'],
     ['MATCH (a:Contact) RETURN sum(*)', 'invalid_statement 1:26', 'only COUNT takes *'],
     ['MATCH (a:Contact) RETURN count()', 'invalid_statement 1:26', 'COUNT takes one value'],
     ['MATCH (a:Contact) RETURN sum(a.n, a.n)', 'invalid_statement 1:26', 'SUM takes one value'],
@@ -86,11 +86,11 @@ describe('the binder refuses', () => {
     ['MATCH (a:Contact) RETURN min(a.members)', 'invalid_statement 1:26', 'MIN takes single values'],
     ['MATCH (a:Contact) RETURN max(a)', 'invalid_statement 1:26', 'MAX takes a single value, not a whole row'],
     ['MATCH (a:Contact) RETURN sum(DISTINCT a)', 'invalid_statement 1:26', 'SUM takes a single value'],
-    ['MATCH (a:Contact) RETURN a.n + count(*)', 'invalid_statement 1:26', 'a.n stands beside an aggregate'],
+    ['MATCH (a:Contact) RETURN a.n + count(*)', 'invalid_statement 1:26', 'a.n is next to an aggregate'],
     [
       'MATCH (a:Contact) RETURN a.place, bucket(a) + count(*)',
       'invalid_statement 1:35',
-      'bucket(a) stands beside an aggregate',
+      'bucket(a) is next to an aggregate',
     ],
     // ORDER BY.
     [

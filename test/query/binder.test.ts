@@ -276,7 +276,7 @@ describe('changes of rows', () => {
       'invalid_statement 1:60',
       'column n is of type integer',
     ],
-    ['INSERT INTO Contact (event_ts, members, n) VALUES (1, [1], n)', 'invalid_statement 1:60', 'no alias'],
+    ['INSERT INTO Contact (event_ts, members, n) VALUES (1, [1], n)', 'invalid_statement 1:60', 'not an alias'],
     [
       'INSERT INTO Contact (event_ts, members, n) VALUES (1, [1], count(*))',
       'invalid_statement 1:60',

@@ -142,7 +142,7 @@ describe('a bad row in a copied file', () => {
     ['too many cells', 'a.csv', `${head}1,1,,,,\n`, /Line 2: The row has 6 cells/, 2],
     ['an open quote', 'a.csv', `${head}1,1,,,"x\n1,1,,,\n`, /Line 2: a cell in quotes does not end/, 2],
     ['a quote within', 'a.csv', `${head}1,1,,,"x"y"\n`, /Line 2: a quote inside/, 2],
-    ['a quote in the middle', 'a.csv', `${head}1,1,,,x"y\n`, /Line 2: a quote stands in a cell/, 2],
+    ['a quote in the middle', 'a.csv', `${head}1,1,,,x"y\n`, /Line 2: a quote is in a cell/, 2],
     ['behind cells with lines', 'a.csv', `${head}1,1,,,"a\nb\r\nc"\r\n\r\n2,2,,,\n3,x,,,\n`, /Line 7: members/, 7],
     ['the first of two', 'a.csv', `${head}1,x,,,\n1,1,,,"x"y\n`, /Line 2: members/, 2],
     [
@@ -174,7 +174,7 @@ describe('a bad row in a copied file', () => {
       /Line 1: Table t has no column "plce".* Did you mean place\?/,
       1,
     ],
-    ['a column twice', 'a.csv', 'event_ts,members,N,n\n', /Line 1: Column "n" stands twice/, 1],
+    ['a column twice', 'a.csv', 'event_ts,members,N,n\n', /Line 1: Column "n" occurs twice/, 1],
     ['no column of times', 'a.csv', 'members\n1\n', /Line 1: There is no column event_ts/, 1],
     [
       'other signs between cells',
@@ -205,7 +205,7 @@ describe('a bad row in a copied file', () => {
       'half of a pair',
       'a.ndjson',
       '{"event_ts":1,"members":[1],"place":"\\ud800"}\n',
-      /Line 1: place is no valid text/,
+      /Line 1: place is not valid text/,
       1,
     ],
     [
@@ -215,7 +215,7 @@ describe('a bad row in a copied file', () => {
       /Line 2: Table t has no column "x"/,
       2,
     ],
-    ['a key twice', 'a.ndjson', '{"event_ts":1,"members":[1],"n":1,"N":2}\n', /Line 1: Column "N" stands twice/, 1],
+    ['a key twice', 'a.ndjson', '{"event_ts":1,"members":[1],"n":1,"N":2}\n', /Line 1: Column "N" occurs twice/, 1],
     ['no time in JSON', 'a.ndjson', '{"event_ts":null,"members":[1]}\n', /Line 1: event_ts is missing/, 1],
     ['no gzip', 'a.csv.gz', `${head}1,1,,,\n`, /not whole gzip/],
     [
@@ -224,8 +224,8 @@ describe('a bad row in a copied file', () => {
       gzipSync('{"event_ts":1,"members":[1]}\n'.repeat(50_000)).subarray(0, 3000),
       /not whole gzip/,
     ],
-    ['no Parquet', 'a.parquet', 'event_ts,members\n1,2\n', /no Parquet that can be read/],
-    ['nothing at all', 'a.parquet', '', /no Parquet that can be read/],
+    ['no Parquet', 'a.parquet', 'event_ts,members\n1,2\n', /not a Parquet file that can be read/],
+    ['nothing at all', 'a.parquet', '', /not a Parquet file that can be read/],
   ];
 
   test.each(CASES)(

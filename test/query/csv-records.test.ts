@@ -86,7 +86,7 @@ test('the same bytes give the same records, however they are cut into chunks', a
 
 test.each([
   ['a quote that never ends', '3,"open', 'a cell in quotes does not end.'],
-  ['a quote inside of a cell', '3,5" disk', 'a quote stands in a cell that is not in quotes.'],
+  ['a quote inside of a cell', '3,5" disk', 'a quote is in a cell that is not in quotes.'],
   ['a quote that is not doubled', '3,"a"b"', 'a quote inside of a cell in quotes is not doubled.'],
 ])('%s fails, or makes only its own line fail where faults are skipped', async (_name, line, reason) => {
   const text = `1,2\n${line}\n4,5\n6,7\n`;
@@ -115,7 +115,7 @@ test('a record of several lines with a wrong number of cells is taken for an ope
   expect(records).toEqual([['1', '2'], [], ['4', '5'], [], ['a\nb', '8']]);
   expect([...faults]).toEqual([
     [1, 'a cell in quotes does not end.'],
-    [3, 'a quote stands in a cell that is not in quotes.'],
+    [3, 'a quote is in a cell that is not in quotes.'],
   ]);
 });
 

@@ -396,7 +396,7 @@ describe('a damaged Parquet file', () => {
         expect(error, `round ${round}`).toBeInstanceOf(HedgerowError);
         expect(error).toMatchObject({
           code: 'invalid_input',
-          message: expect.stringMatching(/^The file is no Parquet/),
+          message: expect.stringMatching(/^The file is not a Parquet file/),
         });
       }
     }

@@ -80,7 +80,7 @@ describe.skipIf(!existsSync(SCRIPT))('a Parquet thread', () => {
     const source = new ThreadSource(SCRIPT, path);
     await expect(source.names()).rejects.toMatchObject({
       code: 'invalid_input',
-      message: expect.stringContaining('no Parquet that can be read'),
+      message: expect.stringContaining('not a Parquet file that can be read'),
     });
     source.close();
     const absent = new ThreadSource(SCRIPT, join(dir, 'absent.parquet'));

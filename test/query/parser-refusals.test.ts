@@ -101,7 +101,7 @@ describe('a refusal by the parser', () => {
     ['COMPACT T TTL', 1, 14, 'found the end', ['an integer']],
     ['BEGIN TRANSACTION', 1, 7, 'found "TRANSACTION"', ['";"', 'the end of the statement']],
     ['COPY T TO 5', 1, 11, 'found "5"', ["a 'file'"]],
-    ['EXPLAIN EXPLAIN MATCH (a:T) RETURN *', 1, 9, 'no EXPLAIN or ANALYZE itself', undefined],
+    ['EXPLAIN EXPLAIN MATCH (a:T) RETURN *', 1, 9, 'not itself an EXPLAIN or ANALYZE', undefined],
     ['EXPLAIN', 1, 8, 'found the end', STATEMENT_WORDS],
   ])('is right for %j at line %i, column %i: %s', (text, line, column, part, expected) => {
     const { detail, fields } = refusal(text);

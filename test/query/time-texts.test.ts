@@ -164,13 +164,13 @@ describe('a text that is compared with a time', () => {
 
 describe('a text that is not a valid time', () => {
   test.each([
-    ['yesterday', 'is no time in ISO 8601 such as 2024-05-02'],
+    ['yesterday', 'is not a time in ISO 8601 such as 2024-05-02'],
     ['2024-02-30', 'names a day or an hour that does not exist'],
     ['1714608000', 'is a number in quotes'],
-    ['', 'is no time in ISO 8601'],
+    ['', 'is not a time in ISO 8601'],
     ['2016-12-31T23:59:60Z', 'names a day or an hour that does not exist'],
     ['2'.repeat(50_000), 'is a number in quotes'],
-    [`2024-05-02T00:00:00.${'x'.repeat(50_000)}`, 'is no time in ISO 8601'],
+    [`2024-05-02T00:00:00.${'x'.repeat(50_000)}`, 'is not a time in ISO 8601'],
   ])('is refused (%#)', async (text, advice) => {
     const given = JSON.stringify(text);
     for (const where of [
@@ -326,7 +326,7 @@ describe('the functions datetime and date', () => {
       'where a date such as',
     );
     expect((await refusal("MATCH (e:t) WHERE date(e.event_ts) = 'x' RETURN e")).message).toContain(
-      'is no time in ISO 8601',
+      'is not a time in ISO 8601',
     );
     expect((await refusal('MATCH (e:t) RETURN date(e.place)')).message).toContain('date takes a time');
     expect((await refusal("MATCH (e:t) RETURN datetime(e.place + '')")).message).toContain('a computed text');

@@ -140,7 +140,7 @@ const FORGERIES: [string, (proof: Proof) => void, RegExp][] = [
     (p) => p.edges.push({ from: 'x', to: 'y', role: 'premise' }),
     /from "x" to "y"/,
   ],
-  ['an edge twice', (p) => p.edges.push(p.edges[0]!), /stands twice/],
+  ['an edge twice', (p) => p.edges.push(p.edges[0]!), /occurs twice/],
   ['the role of an edge', (p) => Object.assign(p.edges[0]!, { role: 'proof' }), /edges\[0\].role/],
   ['a circle', (p) => circle(p), /rests on itself/],
   ['a missing node', (p) => p.nodes.splice(2, 1), /there is no such node/],

@@ -141,7 +141,7 @@ describe('a rule is refused', () => {
   it.each([
     [{ name: 3 }, 'name must be a text of at most 256 characters; it is 3'],
     [{ name: 'x'.repeat(257) }, 'name must be a text of at most 256 characters; it has 257'],
-    [{ name: 'a\ud800' }, 'name is no valid text: it holds half of a surrogate pair'],
+    [{ name: 'a\ud800' }, 'name is not valid text: it contains half of a surrogate pair'],
     [{ enabled: 'yes' }, 'enabled must be true or false, not "yes"'],
     [{ enabled: 0 }, 'enabled must be true or false, not 0'],
     [{ priority: 1.5 }, 'priority must be an integer of at most 9007199254740991, not 1.5'],
@@ -215,7 +215,7 @@ describe('a rule with a wrong condition', () => {
     [{ pred: 'q', args: ['??X'] }, `.args.0 ${VARIABLE} "??X"`],
     [{ pred: 'q', args: ['x'.repeat(65_537)] }, '.args.0 must be a text of at most 65536 bytes'],
     [{ pred: 'q', args: ['é'.repeat(32_769)] }, '.args.0 must be a text of at most 65536 bytes'],
-    [{ pred: 'q', args: ['\udc00'] }, '.args.0 is no valid text: it holds half of a surrogate pair'],
+    [{ pred: 'q', args: ['\udc00'] }, '.args.0 is not valid text: it contains half of a surrogate pair'],
     [{ not: 'q' }, '.not must be a JSON object: the atom {pred, args} that must not hold, not "q"'],
     [{ not: { not: ATOM } }, '.not must be one atom {pred, args}'],
     [{ not: { ...ATOM, compare: [1, '=', 1] } }, '.not must be one atom {pred, args}'],

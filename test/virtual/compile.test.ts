@@ -334,7 +334,7 @@ describe('an invalid query is refused with the right error', () => {
       'a text for the time of the edge',
       "MATCH (a:Transfer) WHERE a.event_ts > 'yesterday' RETURN a",
       'invalid_statement',
-      'event_ts is in whole seconds since 1970; "yesterday" is no time in ISO 8601 such as 2024-05-02,',
+      'event_ts is in whole seconds since 1970; "yesterday" is not a time in ISO 8601 such as 2024-05-02,',
     ],
     [
       'a day that does not exist for the time of the edge',

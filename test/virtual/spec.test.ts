@@ -74,14 +74,14 @@ describe('a spec', () => {
     [
       'an unknown backend',
       (s) => Object.assign(s.backend, { type: 'duckbd' }),
-      'backend.type: is "duckbd", which is no backend type; there are duckdb, parquet, csv, json, postgres (did you mean duckdb?)',
+      'backend.type: is "duckbd", which is not a backend type; there are duckdb, parquet, csv, json, postgres (did you mean duckdb?)',
     ],
     ['no path', (s) => Object.assign(s.backend, { path: undefined }), 'backend.path: is missing'],
     ['no nodes', (s) => Object.assign(s, { nodes: [] }), 'nodes: must not be empty'],
     ['nodes that are no list', (s) => Object.assign(s, { nodes: {} }), 'nodes: must be an array, not an object'],
     ['a node that is no object', (s) => Object.assign(s, { nodes: [1] }), 'nodes.0: must be an object, not a number'],
     [
-      'a label that is no identifier',
+      'a label that is not an identifier',
       (s) => Object.assign(s.nodes[0]!, { label: '1x' }),
       'nodes.0.label: is "1x", but must be',
     ],
@@ -101,7 +101,7 @@ describe('a spec', () => {
     [
       'an unknown shape',
       (s) => Object.assign(s.edges[0]!, { shape: 'rows' }),
-      'edges.0.shape: is "rows", which is no shape; there are row, group (did you mean row?)',
+      'edges.0.shape: is "rows", which is not a shape; there are row, group (did you mean row?)',
     ],
     ['an edge label twice', (s) => Object.assign(s.edges[1]!, { label: 'TRANSFER' }), 'edges.1.label: is TRANSFER'],
     [
@@ -112,7 +112,7 @@ describe('a spec', () => {
     [
       'a member of an unknown label',
       (s) => Object.assign(s.edges[0]!.members[1]!, { node_label: 'Acount' }),
-      'edges.0.members.1.node_label: is "Acount", which is no label in nodes (did you mean Account?)',
+      'edges.0.members.1.node_label: is "Acount", which is not a label in nodes (did you mean Account?)',
     ],
     [
       'a member without role',
@@ -132,7 +132,7 @@ describe('a spec', () => {
     [
       'a column without member',
       (s) => Object.assign(s.edges[0]!.row_member_columns!, { vai: 'x' }),
-      'edges.0.row_member_columns: has a column for "vai", which is no name in members (did you mean via?)',
+      'edges.0.row_member_columns: has a column for "vai", which is not a name in members (did you mean via?)',
     ],
     [
       'no group columns',

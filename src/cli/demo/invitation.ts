@@ -48,7 +48,7 @@ export function invitationText({ url, table, person, key }: Invitation): string[
       post('/v1/query', { query: statement }),
     ],
     [
-      'Who stands in the middle of the town on the first Monday:',
+      'Who is most central in the town on the first Monday:',
       post(`/v1/analytics/${table}/pagerank`, {
         params: { start_ts: FIRST_DAY_TS, end_ts: FIRST_DAY_TS + DAY_SECONDS - 1, top: 5 },
       }),

@@ -22,7 +22,7 @@ export async function prepare(
     if (!create && format === 'ndjson') continue;
     if (!create)
       throw new Error(
-        `Table ${target.tableName} has no column ${column.name}, which ${source.label} has. Make it with --create, or say in --property-columns which columns to read.`,
+        `Table ${target.tableName} has no column ${column.name}, which ${source.label} has. Make it with --create, or name the columns to read in --property-columns.`,
       );
     await target.addColumn(column);
   }

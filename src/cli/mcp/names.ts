@@ -87,7 +87,7 @@ export class NodeNames {
   #unknown(name: string): string {
     const shown = JSON.stringify(name.slice(0, 100));
     if (this.table === undefined)
-      return `${shown} is no number, and no names of the nodes of ${this.of} are kept (they would be in ${this.of}${NODES_SUFFIX}, column ${NAME_COLUMN}). Give the number of the node.`;
+      return `${shown} is not a number, and no names of the nodes of ${this.of} are stored (they would be in ${this.of}${NODES_SUFFIX}, column ${NAME_COLUMN}). Give the number of the node.`;
     return `No node of ${this.of} is called ${shown}. The names are in ${this.table}, column ${NAME_COLUMN}, as they were imported: MATCH (n:${this.table}) WHERE n.${NAME_COLUMN} CONTAINS 'part' RETURN n.${NAME_COLUMN}, n.members LIMIT 20.`;
   }
 }

@@ -19,7 +19,7 @@ export const withoutUnusedStyles = {
         return '';
       }),
     );
-    if (count < 20) throw new Error('The style sheet of @codemirror/view is written otherwise now; change unused-styles.mjs.');
+    if (count < 20) throw new Error('The style sheet of @codemirror/view has another form now; change unused-styles.mjs.');
     return { code: sparse, map: null };
   },
 };

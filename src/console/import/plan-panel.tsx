@@ -138,7 +138,7 @@ function Outcome({ plan, mapping, rowCount, name }: OutcomeProps) {
       <>
         <h3>{countText(rowCount, 'row')}</h3>
         <Empty title="Choose the columns that hold members">
-          They cannot be told from the names of the columns. A row becomes an edge that joins its members.
+          The column names do not show which these are. A row becomes an edge that joins its members.
         </Empty>
       </>
     );

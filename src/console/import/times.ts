@@ -13,7 +13,7 @@ export function secondsOf(cell: unknown, format: TimeFormat): number {
   const shown = `"${text.slice(0, 40)}"`;
   if (!OF_DATES.includes(format)) throw new Error(`says ${shown}, but the other times are ${TIME_TEXTS[format]}`);
   if (!needsOrder([cell], format))
-    throw new Error(`says ${shown} where a time should stand; write it in ISO 8601, as 2024-05-13 10:00:00`);
+    throw new Error(`says ${shown} where a time should be; write it in ISO 8601, as 2024-05-13 10:00:00`);
   if (format === 'iso')
     throw new Error(`says ${shown}, whose day and month can be read in two ways; choose their order beside the time`);
   throw new Error(`says ${shown}, which is not a date with the ${format === 'dmy' ? 'day' : 'month'} first`);

@@ -50,7 +50,7 @@ export function KeyPanel() {
 function MadeKey({ made, onDone }: { made: CreatedKey; onDone: () => void }) {
   return (
     <div class="note note-good" role="status">
-      <label for="made-key">The new {made.role} key. It is shown only now; copy it to where it is needed.</label>
+      <label for="made-key">The new {made.role} key. It is shown only now; copy it where it is needed.</label>
       <div class="bar">
         <input
           id="made-key"

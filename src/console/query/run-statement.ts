@@ -102,7 +102,7 @@ const HELD_MS = 120_000;
 
 function holdFor(leaving: AbortController): Held {
   const letGo = () =>
-    leaving.abort(new Error('The rest of the rows was let go after two minutes. Run the statement again to see them.'));
+    leaving.abort(new Error('The other rows were dropped after two minutes. Run the statement again to see them.'));
   let timer = setTimeout(letGo, HELD_MS);
   return {
     renew: () => {

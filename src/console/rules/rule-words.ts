@@ -83,11 +83,11 @@ function predicateOf(condition: unknown): string | undefined {
 
 function unknownText(name: string, given: ReadonlySet<string>, heads: readonly Head[]): string {
   const off = heads.find((other) => other.head === name);
-  if (off !== undefined) return `${name} is derived by ${off.id} alone, which is off: nothing is known of it.`;
+  if (off !== undefined) return `${name} is derived by ${off.id} alone, which is off: it has no facts.`;
   const near = [...given].find((other) => distance(name, other) <= (name.length > 4 ? 2 : 1));
   const advice =
     near === undefined ? 'Store a rule that derives it, or use one of those above.' : `Did you mean ${near}?`;
-  return `${name} is no predicate of edges, and no stored rule derives it: nothing is known of it. ${advice}`;
+  return `${name} is not a predicate of edges, and no stored rule derives it: it has no facts. ${advice}`;
 }
 
 /** Returns the Levenshtein distance: how many letters must be inserted, removed or replaced. */

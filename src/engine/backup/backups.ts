@@ -105,7 +105,10 @@ export class Backups {
     for (const name of OWN_DIRECTORIES) {
       const own = `${dataDir}/${name}`;
       if (fs.exists(own) && isInside(real, fs.realPath(own)))
-        throw new HedgerowError('invalid_input', `${dir} belongs to the database itself; backups must lie elsewhere.`);
+        throw new HedgerowError(
+          'invalid_input',
+          `${dir} belongs to the database itself; choose a directory outside it for backups.`,
+        );
     }
     return real;
   }

@@ -36,8 +36,8 @@ class Contents {
 
   async add(entry: TarEntry): Promise<void> {
     const { name, isFile, content } = entry;
-    if (!isFile) throw noBackup(`its entry ${JSON.stringify(name)} is no regular file`);
-    if (this.#listed !== undefined) throw noBackup(`the entry ${JSON.stringify(name)} stands behind its last one`);
+    if (!isFile) throw noBackup(`its entry ${JSON.stringify(name)} is not a regular file`);
+    if (this.#listed !== undefined) throw noBackup(`the entry ${JSON.stringify(name)} comes after the last one`);
     if (this.#found.has(name)) throw noBackup(`it has two entries ${name}`);
     if (this.#facts === undefined) {
       if (name !== ABOUT_NAME) throw noBackup(`it does not begin with ${ABOUT_NAME}`);
@@ -47,7 +47,7 @@ class Contents {
     } else if (name === SUMS_NAME) {
       this.#listed = await textOf(entry, MOST_SUMS_BYTES);
     } else {
-      if (!isDataName(name)) throw noBackup(`its entry ${JSON.stringify(name)} is no file of a database`);
+      if (!isDataName(name)) throw noBackup(`its entry ${JSON.stringify(name)} is not a file of a database`);
       const hash = createHash('sha256');
       for await (const piece of content) hash.update(piece);
       this.#found.set(name, hash.digest('hex'));

@@ -95,7 +95,7 @@ async function takePlace(fs: Fs, dir: string): Promise<Place> {
   }
   if (!fs.exists(dir)) throw occupied(dir, 'is a link that leads nowhere');
   const real = fs.realPath(dir);
-  if (fs.kindOf(real) !== 'directory') throw occupied(dir, 'is no directory');
+  if (fs.kindOf(real) !== 'directory') throw occupied(dir, 'is not a directory');
   const names = fs.list(real).filter((name) => !NO_CONTENT.includes(name) && !isLockName(name, 'lock'));
   const use = fs.exists(`${real}/lock`) ? ', and a server may have it open' : '';
   if (names.length > 0) throw occupied(dir, `is not empty (it holds ${names.slice(0, 3).join(', ')})${use}`);

@@ -24,7 +24,7 @@ export function targetDirectory(fs: Looks, root: string, given: string | undefin
     const kind = fs.kindOf(path);
     if (kind === null) break; // nothing below it can exist
     if (kind === 'link') checkLink(fs, path, realRoot);
-    else if (kind !== 'directory') throw refused(`names ${JSON.stringify(part)}, which is no directory`);
+    else if (kind !== 'directory') throw refused(`names ${JSON.stringify(part)}, which is not a directory`);
   }
   return parts.reduce(joined, base);
 }
@@ -39,9 +39,9 @@ function checkLink(fs: Looks, path: string, realRoot: string): void {
   try {
     real = fs.realPath(path);
   } catch {
-    throw refused('goes over a link that leads nowhere');
+    throw refused('contains a link that leads nowhere');
   }
-  if (!isInside(real, realRoot)) throw refused('goes over a link that leads out of the backup root');
+  if (!isInside(real, realRoot)) throw refused('contains a link that leads out of the backup root');
   if (fs.kindOf(real) !== 'directory') throw refused('goes over a link to something other than a directory');
 }
 

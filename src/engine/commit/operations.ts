@@ -92,7 +92,7 @@ export function decodeKills({ bytes, operations }: Run, where: string, offset: n
     const at = index * KILL_BYTES;
     const key = { eventTs: Number(view.getBigInt64(at, true)), id: Number(view.getBigInt64(at + 8, true)) };
     if (!Number.isSafeInteger(key.eventTs) || !Number.isSafeInteger(key.id))
-      throw corruption(where, offset + at, 'the key of a row is no pair of safe integers');
+      throw corruption(where, offset + at, 'the key of a row is not a pair of safe integers');
     return key;
   });
 }

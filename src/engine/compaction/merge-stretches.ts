@@ -78,7 +78,7 @@ export async function mergeStretches(
     merged.files.push(files);
   }
   await runner.close();
-  assert(runs.isTaken, 'every row of the memtables lies in a stretch of their compaction');
+  assert(runs.isTaken, 'every row of the memtables is in a stretch of their compaction');
   assert(merged.files.length === stretches.length, 'each stretch has its files');
   return merged;
 }

@@ -109,7 +109,7 @@ export function listMore(cursor: MemtableCursor, endTs: number, ranges: RangeSet
   const bucketOf = (row: number): number => Math.floor(memtable.keyOf(row).eventTs / bucketSeconds);
   const seen = bucketOf(rows[0]!) === cursor.lastBucket ? 1 : 0;
   cursor.lastBucket = bucketOf(rows[rows.length - 1]!);
-  assert(buckets >= 1, 'rows lie in a bucket or more');
+  assert(buckets >= 1, 'rows are in at least one bucket');
   return buckets - seen;
 }
 

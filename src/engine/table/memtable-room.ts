@@ -125,7 +125,7 @@ export class MemtableRoom {
   release(memtable: CoreMemtable): void {
     // If the memtable has an instance of its own, garbage collection frees the instance.
     if (this.#own.delete(memtable)) return;
-    assert(this.#hosts.has(memtable.host), 'a shared memtable lies in an instance of this room');
+    assert(this.#hosts.has(memtable.host), 'a shared memtable is in an instance of this room');
     this.#small.delete(memtable);
     const { host } = memtable;
     memtable.free();

@@ -108,7 +108,7 @@ export function assertUnchanged(table: Table, snapshot: Snapshot | undefined): v
   if (snapshot !== undefined && (table.dropped || table.shapeLsn > snapshot.lsn))
     throw new HedgerowError(
       'conflict',
-      `Table ${table.name} was ${table.dropped ? 'dropped' : 'altered'} after the transaction began. Nothing was applied; begin anew.`,
+      `Table ${table.name} was ${table.dropped ? 'dropped' : 'altered'} after the transaction began. Nothing was applied; begin again.`,
     );
   table.assertUsable();
 }
@@ -294,7 +294,7 @@ class Planner {
 function conflictOf(table: Table, { id }: RowPlace): HedgerowError {
   return new HedgerowError(
     'conflict',
-    `Edge ${id} of table ${table.name} was changed or removed by another commit since. Nothing was applied; begin anew.`,
+    `Edge ${id} of table ${table.name} was changed or removed by another commit since. Nothing was applied; begin again.`,
   );
 }
 

@@ -41,7 +41,7 @@ function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: 
   const need = (holds: boolean, what: string) => {
     if (!holds) faults.push(`${table}: ${what}`);
   };
-  need(typeof name === 'string' && IDENTIFIER.test(name), 'its name is no identifier');
+  need(typeof name === 'string' && IDENTIFIER.test(name), 'its name is not an identifier');
   need(isCount(id, 1) && id < document.nextTableId, `its number ${id} was not given out`);
   need(
     isCount(appliedLsn, 0) && appliedLsn <= document.lsn,

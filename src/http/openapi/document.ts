@@ -96,7 +96,7 @@ const ERROR: JsonObject = {
     detail: { type: 'string', description: 'A sentence that says what to do.' },
     code: { type: 'string', enum: Object.keys(STATUS_OF_CODE), description: 'Stable name of the kind of error.' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
-    request_id: { type: 'string', description: 'As in `X-Request-Id`; stands in the log of the service too.' },
+    request_id: { type: 'string', description: 'As in `X-Request-Id`; it is in the log of the service too.' },
     errors: {
       type: 'array',
       description: 'The wrong fields, when the places matter.',
@@ -115,7 +115,7 @@ const ERROR: JsonObject = {
     },
     line: { type: 'integer', minimum: 1, description: 'Line of an NDJSON body or a statement.' },
     column: { type: 'integer', minimum: 1 },
-    expected: { description: 'What could stand there.' },
+    expected: { description: 'What the parser expected there.' },
     lsn: { type: 'integer', minimum: 1, description: 'Of `already_done`: the position of what was done before.' },
     ids: {
       type: 'array',

@@ -39,7 +39,7 @@ export const REQUEST_HEADERS: Readonly<Record<string, JsonObject>> = {
 /** Response headers, as components. */
 export const ANSWER_HEADERS: Readonly<Record<string, JsonObject>> = {
   RequestId: {
-    description: 'The id the client sent, or one made for this request; it stands in logs and errors too.',
+    description: 'The id the client sent, or one made for this request; it is in logs and errors too.',
     required: true,
     schema: { type: 'string' },
   },

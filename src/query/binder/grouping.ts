@@ -53,7 +53,7 @@ export class Grouping {
           const place = node.items?.[index]?.expression ?? node;
           throw scope.error(
             place,
-            `${shown(part.text)} stands beside an aggregate; return it as an item of its own too, so that rows are grouped by it.`,
+            `${shown(part.text)} is next to an aggregate; return it as an item of its own too, so that rows are grouped by it.`,
           );
         },
       ),
@@ -77,7 +77,7 @@ function bindAggregate(call: CallNode, scope: Scope): BoundAggregate {
     return { function: name, distinct: false, operand: undefined, type: 'integer', text };
   }
   if (call.args.length !== 1) throw scope.error(call, `${name} takes one value.`);
-  const operand = bindExpression(call.args[0]!, scope.with(undefined, 'an aggregate cannot stand inside another'));
+  const operand = bindExpression(call.args[0]!, scope.with(undefined, 'an aggregate cannot be inside another'));
   if (operand.type === 'row') {
     // A row is never null, so COUNT(alias) counts rows.
     if (name === 'COUNT' && !call.distinct)

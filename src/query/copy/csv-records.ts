@@ -83,7 +83,7 @@ function faultText(fault: Fault, { maxRecordBytes }: CutRules): string {
     case 'undoubled':
       return 'a quote inside of a cell in quotes is not doubled.';
     case 'bare':
-      return 'a quote stands in a cell that is not in quotes.';
+      return 'a quote is in a cell that is not in quotes.';
     case 'long':
       return `the row is longer than ${maxRecordBytes} bytes.`;
   }

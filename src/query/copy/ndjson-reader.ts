@@ -73,7 +73,7 @@ function edgeOf(line: string, names: ColumnNames): EdgeInput | undefined {
     if (seen.has(key))
       throw new HedgerowError(
         'invalid_input',
-        `Column ${JSON.stringify(name)} stands twice (names are compared without case).`,
+        `Column ${JSON.stringify(name)} occurs twice (names are compared without case).`,
       );
     seen.add(key);
     builder.set(target, value);

@@ -129,5 +129,5 @@ class PortFile implements RangeFile {
 }
 
 export function noParquet(why: string, cause?: unknown): HedgerowError {
-  return new HedgerowError('invalid_input', `The file is no Parquet that can be read: ${why}.`, { cause });
+  return new HedgerowError('invalid_input', `The file is not a Parquet file that can be read: ${why}.`, { cause });
 }

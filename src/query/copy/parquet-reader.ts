@@ -52,7 +52,7 @@ function plainValue(value: unknown): unknown {
   if (typeof value === 'bigint') {
     const number = Number(value);
     if (Number.isSafeInteger(number)) return number;
-    throw new HedgerowError('invalid_input', `The integer ${value} lies beyond 2^53-1.`);
+    throw new HedgerowError('invalid_input', `The integer ${value} is beyond 2^53-1.`);
   }
   if (Array.isArray(value) || ArrayBuffer.isView(value)) return Array.from(value as ArrayLike<unknown>, plainValue);
   return value ?? null;

@@ -21,7 +21,7 @@ export function targetsOf(names: readonly string[], table: Table): Target[] {
   const seen = new Set<string>();
   for (const [index, target] of targets.entries()) {
     const key = target.kind === 'property' ? `property ${target.name}` : target.kind;
-    if (seen.has(key)) throw new HedgerowError('invalid_input', `Column ${JSON.stringify(names[index])} stands twice.`);
+    if (seen.has(key)) throw new HedgerowError('invalid_input', `Column ${JSON.stringify(names[index])} occurs twice.`);
     seen.add(key);
   }
   for (const name of ['event_ts', 'members'] as const) {

@@ -193,7 +193,7 @@ async function expand(root: string, pattern: string): Promise<string[]> {
   const list = async (dir: string) => {
     const entries = await readdir(join(root, dir), { withFileTypes: true }).catch(() => []);
     looked += entries.length;
-    if (looked > MAX_LOOKED_AT) throw badPath(`stands for too many files (over ${MAX_LOOKED_AT} names to look at)`);
+    if (looked > MAX_LOOKED_AT) throw badPath(`matches too many files (over ${MAX_LOOKED_AT} names to look at)`);
     return entries;
   };
   const walk = async (dir: string, parts: readonly string[], depth: number): Promise<void> => {
@@ -219,7 +219,7 @@ async function expand(root: string, pattern: string): Promise<string[]> {
       if (rest.length > 0) await walk(path, rest, depth + 1);
       else if (hasWildcard(part) || (await stat(join(root, path)).catch(() => undefined)) !== undefined)
         await keep(path);
-      if (found.size > MAX_FILES) throw badPath(`stands for more than ${MAX_FILES} files`);
+      if (found.size > MAX_FILES) throw badPath(`matches more than ${MAX_FILES} files`);
     }
   };
   const keep = async (path: string) => {

@@ -86,7 +86,7 @@ async function holdDatabase(
     const { size } = await handle.stat();
     if (size > mostCopied)
       throw new Error(
-        `it has ${size} bytes and lies on another file system than the temporary folder, so that it would have to be copied: set TMPDIR to a folder on its file system and start the service again`,
+        `it has ${size} bytes and is on another file system than the temporary folder, so that it would have to be copied: set TMPDIR to a folder on its file system and start the service again`,
       );
     await copyHeld(handle, file!, path);
   }

@@ -79,7 +79,7 @@ function nodeLabelAt(
   if (given === undefined || nodeLabels === undefined) return undefined;
   const found = nodeLabels.find((label) => label.toLowerCase() === given.toLowerCase());
   if (found === undefined)
-    faults.add(place, `is ${shown(given)}, which is no label in nodes${hint(given, nodeLabels)}`);
+    faults.add(place, `is ${shown(given)}, which is not a label in nodes${hint(given, nodeLabels)}`);
   return found;
 }
 
@@ -102,7 +102,7 @@ function memberColumnsAt(
   for (const other of Object.keys(given)
     .filter((name) => !names.includes(name))
     .slice(0, MOST_EXTRA))
-    faults.add(place, `has a column for ${shown(other)}, which is no name in members${hint(other, names)}`);
+    faults.add(place, `has a column for ${shown(other)}, which is not a name in members${hint(other, names)}`);
   // A member may be called __proto__, and a plain assignment would set the prototype.
   return Object.fromEntries(columns);
 }

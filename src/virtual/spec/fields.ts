@@ -109,7 +109,7 @@ export function choiceAt<T extends string>(
 ): T | undefined {
   const text = textAt(value, place, faults, MAX_NAME);
   if (text === undefined || (known as readonly string[]).includes(text)) return text as T | undefined;
-  faults.add(place, `is ${shown(text)}, which is no ${what}; there are ${known.join(', ')}${hint(text, known)}`);
+  faults.add(place, `is ${shown(text)}, which is not a ${what}; there are ${known.join(', ')}${hint(text, known)}`);
   return undefined;
 }
 

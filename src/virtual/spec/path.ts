@@ -24,7 +24,7 @@ function wrongCharacters(path: string): string | undefined {
     return 'must be a plain file path: addresses such as s3: or http: are not opened';
   if (/%(2e|2f|5c|00)/i.test(path)) return 'holds an encoded dot, slash or NUL; write the path plainly';
   if (path.trim() !== path) return 'begins or ends with a blank';
-  return path.startsWith('~') ? 'begins with ~, which stands for no folder here' : undefined;
+  return path.startsWith('~') ? 'begins with ~, which is not expanded here' : undefined;
 }
 
 function wrongParts(path: string, root: string): string | undefined {

@@ -75,11 +75,11 @@ export function checkElement(list: string, value: unknown): Readonly<Record<stri
     if (REQUIRED[list]!.includes(key)) continue;
     if (!OPTIONAL[list]!.includes(key))
       throw fault(`has a key ${JSON.stringify(key.slice(0, 40))}, which HIF does not know`);
-    if (key === 'weight' && typeof given !== 'number') throw fault('has a weight that is no number');
+    if (key === 'weight' && typeof given !== 'number') throw fault('has a weight that is not a number');
     if (key === 'direction' && given !== 'head' && given !== 'tail')
       throw fault('has a direction other than head and tail');
     if (key === 'attrs' && (typeof given !== 'object' || given === null || Array.isArray(given)))
-      throw fault('has attrs that are no object');
+      throw fault('has attrs that are not an object');
   }
   return element;
 }

@@ -91,7 +91,7 @@ export class ProgressFile {
 
   /** Throws when the file is about another input, target or way of reading, or is too old. */
   static resume(path: string, state: ProgressState, facts: Pick<ProgressState, 'input' | 'plan'>): ProgressFile {
-    const anew = `To begin anew, remove ${path}; what was inserted stays in the table.`;
+    const anew = `To start over, remove ${path}; what was inserted stays in the table.`;
     if (state.input !== facts.input) throw new Error(`${path} is about ${state.input}, not ${facts.input}. ${anew}`);
     if (state.plan !== facts.plan)
       throw new Error(

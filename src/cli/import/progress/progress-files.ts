@@ -58,7 +58,7 @@ export function findProgress(
   for (const { path, state } of found) {
     if (state === undefined) continue;
     const target = targetOf(state);
-    const anew = `remove ${path} to begin anew, which inserts its lines again`;
+    const anew = `remove ${path} to start over, which inserts its lines again`;
     if (!isWanted(target, wanted))
       throw new Error(
         `${path} is about an import of ${state.input} into ${target.table} at ${target.place}, which was interrupted before line ${state.position.line}; this one goes elsewhere. Finish that one with its own flags and --resume, or remove the file, or name another folder for the files of this one with --rejects FOLDER/FILE.`,

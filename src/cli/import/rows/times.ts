@@ -27,7 +27,7 @@ export function secondsOf(cell: unknown, format: TimeFormat | TimePattern, name:
 function orderAdvice(first: number, second: number): string {
   if (first > 12) return ', with the day first: --ts-format dmy reads it.';
   if (second > 12) return ', with the month first: --ts-format mdy reads it.';
-  return ', and whether day or month stands first is not known: --ts-format dmy (day first) or mdy (month first) says it.';
+  return ', and it is not known whether day or month comes first: --ts-format dmy (day first) or mdy (month first) says which.';
 }
 
 function fault(message: string): HedgerowError {
