@@ -82,7 +82,7 @@ test('a directory open in another process is not backed up', async () => {
   await lookInto(world.path('db'), async () => {
     expect(await backupCommand({ data: 'db', to: 'out' }, world)).toBe(1);
   });
-  expect(world.err).toMatch(/already open .* makes the backup with --url/);
+  expect(world.err).toMatch(/already open .* --url lets it make the backup/);
 });
 
 test.each([

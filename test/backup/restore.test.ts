@@ -291,7 +291,7 @@ test('a list of checksums that is missing, wrong or for other files is refused',
   expect(await refusal(await withList(lines.slice(1).join('')))).toMatch(/does not list backup.json/);
   expect(await refusal(await withList(lines.slice(0, -1).join('')))).toMatch(/does not list/);
   expect(await refusal(await withList(`${lines.join('')}${sum({ name: 'log/log-00000000000000ff' })}`))).toMatch(
-    /listed, but not in it/,
+    /is listed, but missing from the file/,
   );
   expect(await refusal(await withList([sum(good[0]!, 'other'), ...lines.slice(1)].join('')))).toMatch(
     /the sum of backup.json/,

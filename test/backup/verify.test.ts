@@ -291,7 +291,7 @@ describe('damage that no checksum detects', () => {
       [1, 1, 'no record at all', /record is malformed/],
       [2, 1, new Uint8Array(40), /record is malformed/],
       [3, 0, '{', /not JSON/],
-      [3, 0, '{"op":"create_table","table":{"id":2,"name":"x"}}', /made with the number 2/],
+      [3, 0, '{"op":"create_table","table":{"id":2,"name":"x"}}', /created with the number 2/],
       [4, 0, '{"store":"s"}', /lacks its store, id or value/],
       [5, 0, '{"id":"x"}', /lacks a field/],
       [9, 0, 'x', /kind 9/],

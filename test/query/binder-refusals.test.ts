@@ -103,8 +103,8 @@ describe('the binder refuses', () => {
       'invalid_statement 1:48',
       'only returned items can be ordered by, and a.score is not one',
     ],
-    ['MATCH (a:Contact) RETURN a.n, count(*) ORDER BY a.score', 'invalid_statement 1:49', 'a.score is none'],
-    ['MATCH (a:Contact) RETURN a.n, count(*) ORDER BY sum(a.n)', 'invalid_statement 1:49', 'sum(a.n) is none'],
+    ['MATCH (a:Contact) RETURN a.n, count(*) ORDER BY a.score', 'invalid_statement 1:49', 'a.score is not one'],
+    ['MATCH (a:Contact) RETURN a.n, count(*) ORDER BY sum(a.n)', 'invalid_statement 1:49', 'sum(a.n) is not one'],
     ['MATCH (a:Contact) RETURN a.n ORDER BY a.members', 'invalid_statement 1:39', 'ordered by single values'],
     ['MATCH (a:Contact) RETURN a AS r ORDER BY r', 'invalid_statement 1:42', 'ordered by single values'],
     [
