@@ -162,7 +162,7 @@ describe('an invalid query is refused with the right error', () => {
       'several patterns',
       'MATCH (a:Transfer){src:Account}, (b:Transfer){src:Account} RETURN a',
       'syntax_error',
-      'Line 1, column 32: one pattern is supported',
+      'Line 1, column 32: only one pattern is supported',
     ],
     ['a second MATCH', 'MATCH (a:Transfer) MATCH (b:Transfer) RETURN a', 'syntax_error', 'one pattern is supported'],
     ['an arrow', 'MATCH (a:Transfer)-[:X]->(b) RETURN a', 'syntax_error', 'one pattern is supported'],
@@ -286,7 +286,7 @@ describe('an invalid query is refused with the right error', () => {
       'two columns of that name',
       "MATCH (a:Transfer) WHERE a.nOtE = 'x' RETURN a",
       'unknown_column',
-      'several columns are called "nOtE" without case',
+      'several columns are called "nOtE" if case is ignored',
     ],
     [
       'a column that does not group',
