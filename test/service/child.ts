@@ -41,8 +41,8 @@ export interface Run {
 }
 
 /**
- * Environment variables that are passed on: the transport that all tests use, and another location
- * of packages (for another version of uWebSockets.js).
+ * Environment variables that the child inherits: the transport that all tests use, and a second
+ * location of packages (for another version of uWebSockets.js).
  */
 const PASSED_ON = Object.fromEntries(
   ['HEDGEROW_TRANSPORT', 'NODE_PATH'].flatMap((name) =>

@@ -156,7 +156,8 @@ class RawConnection {
 }
 
 /**
- * Returns the statuses in answers or in an expectation, written `HTTP/1.1 200` or as a bare number.
+ * Returns the statuses in `text`, which contains either answers (`HTTP/1.1 200`) or an expectation
+ * (`200 open`).
  */
 function statusesOf(text: string): string[] {
   if (/^(\d{3} )*[a-z]+$/.test(text)) return text.match(/\d{3}/g) ?? [];
