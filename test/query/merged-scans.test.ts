@@ -1,5 +1,5 @@
-// Checks that rows of segments and of memory that interleave are returned as large batches, in key
-// order.
+// Checks that rows of segments and memtables are returned in key order and in large batches, even
+// if they interleave.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Batches } from '../../src/query/executor/context.ts';
@@ -67,7 +67,7 @@ describe('a scan of a table with rows scattered in memory', () => {
     }
   });
 
-  test('does the same in a transaction', async () => {
+  test('returns the rows in order in a transaction too', async () => {
     const statements = place.statements();
     const run = (text: string) => place.run(text, {}, {}, statements);
     await run('BEGIN');
@@ -97,7 +97,7 @@ describe('a scan of a table with rows scattered in memory', () => {
     expect(batches).toBeLessThan(30);
   });
 
-  test('releases its snapshot if it is left early', async () => {
+  test('releases its snapshot if the caller stops early', async () => {
     await place.run('MATCH (e:t) WHERE e.event_ts % 7 = 3 RETURN e.id LIMIT 1');
     await place.database.compact({});
     const { rows } = await place.run('MATCH (e:t) WHERE e.id > 0 RETURN count(e.place) AS n');

@@ -180,7 +180,7 @@ function madeOf(node: Expression, known: ReadonlySet<string>, aggregates: boolea
   return !isOfRows && partsOf(node).every((part) => madeOf(part, known, aggregates));
 }
 
-/** Refuses items beside aggregates other than group keys and constants. */
+/** Refuses every item beside aggregates that is not a group key or a constant. */
 function checkBeside(items: readonly Item[]): void {
   const keys = new Set(items.filter((item) => !hasAggregate(item.node)).map((item) => shape(item.node)));
   if (!items.every((item) => madeOf(item.node, keys, true))) refuse('stands beside an aggregate');
@@ -204,7 +204,10 @@ function orderMeaning(
   return meaning;
 }
 
-/** Returns the item with exactly that name, else an item whose name differs only in case. */
+/**
+ * Returns the item with exactly that name or, if there is none, an item whose name differs only in
+ * case.
+ */
 function itemNamed(items: readonly Item[], name: string): Item | undefined {
   return (
     items.find((item) => item.name === name) ?? items.find((item) => item.name.toLowerCase() === name.toLowerCase())

@@ -1,10 +1,10 @@
-// A naive model of what sessions see: every version of every row, with the LSNs of its birth and
-// its death. A transaction works on a copy of the state in which it began.
+// Models naively what sessions see: every version of every row, with the LSNs at which it was
+// created and removed. A transaction works on a copy of the state in which it began.
 
 export interface Row {
   readonly id: number;
   readonly event_ts: number;
-  /** In ascending order. */
+  /** The members in ascending order. */
   readonly members: readonly number[];
   readonly n: number | null;
   readonly note: string | null;

@@ -1,5 +1,5 @@
-// Scripts of what a session does in one transaction: its statements one after the other, and how
-// the transaction ends.
+// Makes scripts of what a session does in one transaction: its statements one after the other, and
+// how the transaction ends.
 
 import type { Random } from '../support/random.ts';
 import { pick } from './sessions-conditions.ts';
@@ -19,7 +19,7 @@ import {
   updateStatement,
 } from './sessions-statements.ts';
 
-/** The sum of the two rows of a pair in every snapshot. */
+/** The sum of `n` over the two rows of a pair, in every snapshot. */
 export const PAIR_SUM = 100;
 export const PAIRS = 24;
 

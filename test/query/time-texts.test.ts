@@ -1,5 +1,5 @@
 // Tests ISO 8601 times in statements. The same statement with the seconds that Date gives must
-// return the same rows, by the access path that EXPLAIN shows.
+// return the same rows, and EXPLAIN must show the same access path.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';
@@ -248,7 +248,7 @@ describe('the functions datetime and date', () => {
     expect(got[0]).toMatchObject({ a: secondsOf('2024-05-02'), b: secondsOf('2024-05-02T10:00:00Z'), e: null });
   });
 
-  test('group by day (date) like counting one by one', async () => {
+  test('group rows by day with the same counts as a count row by row (date)', async () => {
     const days = new Map<string, number>();
     for (const { t } of await rows('MATCH (e:t) WHERE e.event_ts < "9000-01-01" RETURN e.event_ts AS t')) {
       const day = new Date((t as number) * 1000).toISOString().replace(/T.*/, '');
