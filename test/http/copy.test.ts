@@ -1,4 +1,4 @@
-// COPY over HTTP has no deadline, but ends when its client disconnects.
+// Tests that COPY over HTTP has no deadline, but ends when its client disconnects.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -271,7 +271,7 @@ describe('while the service starts and ends', () => {
     expect(text).toContain('HTTP/1.1 503');
     expect(text).toContain('"code":"draining"');
     expect(text.match(/connection: close/gi)).toHaveLength(1);
-    // A limit of uWebSockets.js: a second request in the same packet is answered too.
+    // uWebSockets.js also answers a second request in the same packet.
     const two = await raw(server, ['GET /v1/tables HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2)]);
     expect(two.match(/HTTP\/1.1 503/g)).toHaveLength(USUAL === 'node' ? 1 : 2);
     expect(text.endsWith('[closed]')).toBe(true);

@@ -33,7 +33,7 @@ const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') ===
 const edge = (eventTs: number) => ({ event_ts: eventTs, members: [1, 2] });
 const NDJSON_TEXT = { 'content-type': 'application/x-ndjson' };
 
-/** Each write once: the request and the status of its first answer. */
+/** One request for each kind of write, and the status of its first answer. */
 const WRITES: readonly [
   name: string,
   method: string,
@@ -229,7 +229,7 @@ describe('the header', () => {
 });
 
 describe('at the same time', () => {
-  test('one request runs, the others get 409 or its answer, and a later request gets its answer', async () => {
+  test('one request runs, the others get 409 or the answer of that request, and a later request gets that answer', async () => {
     const key = freshKey();
     const before = await count();
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask('POST', '/v1/hyperedges', edge(300), key)));
@@ -243,7 +243,7 @@ describe('at the same time', () => {
     expect(isReplay(await ask('POST', '/v1/hyperedges', edge(300), key))).toBe(true);
   });
 
-  test('the write of a client that disconnects is executed, kept and audited', async () => {
+  test('the write of a client that disconnects is executed and audited, and its answer is kept', async () => {
     const key = freshKey();
     const body = JSON.stringify(edge(400));
     const table = server.database.table();

@@ -1,4 +1,4 @@
-// Answers that list more tables than fit in one chunk.
+// Tests answers that list more tables than fit in one chunk.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { send, startServer, type TestServer } from './support.ts';

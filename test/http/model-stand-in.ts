@@ -1,5 +1,5 @@
-// A small chat-completions server that answers as the test sets it and records the requests it
-// gets.
+// Runs a small chat-completions server that answers as the test prescribes and records its
+// requests.
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

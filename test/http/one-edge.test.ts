@@ -1,4 +1,4 @@
-// GET of one edge by its id, and the refusal of SQL statements that begin with SELECT.
+// Tests GET of one edge by its id, and the refusal of SQL statements that begin with SELECT.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HedgerowClient } from '../../src/client/index.ts';

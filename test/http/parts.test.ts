@@ -65,7 +65,7 @@ describe('numbers', () => {
 });
 
 describe('precomputed headers', () => {
-  test('contain every number set, whatever its previous length', () => {
+  test('contain the last value of every number, whatever the length of its previous value', () => {
     const block = new HeadBlock(['a=', ';b=', ';c=']);
     fc.assert(
       fc.property(
@@ -237,7 +237,7 @@ test('the scheduler alternates between tasks and reports an error that a step th
   await queue.run(() => false);
 });
 
-describe('handwritten checks agree with the schemas that describe them', () => {
+describe('handwritten checks and the schemas that describe them', () => {
   const value = fc.oneof(
     fc.integer(),
     fc.double(),

@@ -8,9 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DISGUISES, NO_STATEMENTS, STATEMENTS, type StatementCase } from './statement-cases.ts';
 import { type Answer, send, startServer, type TestRole, type TestServer } from './support.ts';
 
-/**
- * The spellings in which statements are also executed. The refusal is tested for every spelling.
- */
+/** The spellings in which statements are also executed. Refusals are tested in every spelling. */
 const CARRIED_OUT = ['in letters of all sizes', 'with comments for spaces', 'with a semicolon and a comment'];
 const ROLES: readonly TestRole[] = ['readonly', 'readwrite', 'admin'];
 const copyRoot = mkdtempSync(join(tmpdir(), 'hedgerow-roles-'));
@@ -27,7 +25,7 @@ afterAll(async () => {
 
 beforeEach(setStage);
 
-/** Sets up what the statements run on: a table with rows, columns and an index, and a file. */
+/** Makes what the statements use: a table with rows, columns and an index, and a file. */
 async function setStage(): Promise<void> {
   const { database } = server;
   for (const { name } of database.tables()) if (name !== database.primaryTable) await database.dropTable(name);

@@ -1,5 +1,5 @@
-// The memory of questions is limited: both the length of the text of their edges and the number of
-// questions that run at the same time.
+// Tests the limits on the memory of questions: the length of the text of their edges, and the
+// number of questions that run at the same time.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ReasoningRoom } from '../../src/rag/room.ts';

@@ -1,5 +1,5 @@
-// Every kind of statement with the role that it needs and its effect when executed, and many
-// spellings of the same statement.
+// Lists every kind of statement, with the role that it needs and its effect, and defines many
+// spellings of a statement.
 
 import type { Statement } from '../../src/query/parser/ast.ts';
 import type { TestRole } from './support.ts';
@@ -22,7 +22,7 @@ type Written = string | readonly [text: string, parameters: Readonly<Record<stri
 
 /**
  * Statements on the tables `stage` (columns n and extra, an index on weight, a file in.csv) and
- * `props`. The type makes the compiler require every kind.
+ * `props`. Its type makes the compiler require every kind of statement.
  */
 const TEXTS: Readonly<Record<Exclude<Kind, 'explain' | 'analyze'>, readonly Written[]>> = {
   match: [
@@ -122,8 +122,8 @@ export const DISGUISES: Readonly<Record<string, (text: string) => string>> = {
 };
 
 /**
- * Texts that are not a statement for any role: two statements in one, words that only resemble
- * keywords, and hidden characters.
+ * Texts that are not valid statements: two statements in one, words that only resemble keywords,
+ * and hidden characters.
  */
 export const NO_STATEMENTS: readonly string[] = [
   '',

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Watches the scans of the primary table. Counts the slices read and the scans that are open. */
+/** Watches the scans of the primary table, and counts the slices read and the open scans. */
 function watchScans() {
   const table = server.database.table();
   const { scan } = table;

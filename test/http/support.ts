@@ -34,9 +34,9 @@ export interface TestServer {
 export interface ServerOptions extends RoomOptions {
   maxBodyBytes?: number;
   maxMembers?: number;
-  /** Default true: the database is already attached when `startServer` returns. */
+  /** Whether the database is already attached when `startServer` returns (default true). */
   open?: boolean;
-  /** Default false: no key is needed. */
+  /** Whether requests need a key (default false). */
   auth?: boolean;
   /** Requests per minute. Default 0: no limit. */
   qpm?: number;

@@ -1,5 +1,5 @@
-// The unofficial packages of uWebSockets.js must be the ones that were reviewed (see SECURITY.md).
-// Their hashes are checked in the lock file and on disk.
+// Tests that the unofficial packages of uWebSockets.js are the ones that were reviewed (see
+// SECURITY.md), by their hashes in the lock file and on disk.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
