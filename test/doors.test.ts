@@ -40,7 +40,7 @@ function roomOf(path: string): string {
 }
 
 describe('imports', () => {
-  it('of other rooms use only their doors', () => {
+  it('reach other rooms only through their doors', () => {
     const wrong: string[] = [];
     const used = new Set<string>();
     for (const file of src) {

@@ -104,5 +104,7 @@ describe('gzip', () => {
     ['gzip, deflate, br, zstd', true],
     ['gzipped', false],
     [',,gzip,', true],
-  ])('Accept-Encoding: %s -> %s', (header, expected) => expect(acceptsGzip(header)).toBe(expected));
+  ])('the header Accept-Encoding "%s" allows gzip: %s', (header, expected) =>
+    expect(acceptsGzip(header)).toBe(expected),
+  );
 });

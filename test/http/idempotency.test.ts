@@ -228,7 +228,7 @@ describe('the header', () => {
   });
 });
 
-describe('at the same time', () => {
+describe('requests with one key at the same time', () => {
   test('one request runs, the others get 409 or the answer of that request, and a later request gets that answer', async () => {
     const key = freshKey();
     const before = await count();

@@ -137,7 +137,7 @@ test.each([
   ['Application/X-NDJSON;q=0.5', 'ndjson'],
   ['application/x-ndjson, application/json', 'ndjson'],
   ['application/json, application/x-ndjson', 'json'],
-])('Accept: %s -> %s', (accept, format) => expect(formatOf(accept).rows).toBe(format));
+])('the header Accept "%s" selects the format %s', (accept, format) => expect(formatOf(accept).rows).toBe(format));
 
 test('bodies up to the size limit are assembled', () => {
   const arrayOf = (text: string) => Uint8Array.from(Buffer.from(text)).buffer;

@@ -53,7 +53,7 @@ describe('rules over HTTP', () => {
     expect((await ask('GET', '/v1/rules')).json.rules.length).toBe(1);
   });
 
-  test.each(['rule:close', 'rule%3Aclose', '%72ule%3aclose'])('are found by their id as %s', async (id) => {
+  test.each(['rule:close', 'rule%3Aclose', '%72ule%3aclose'])('are found by their id in the form %s', async (id) => {
     await ask('POST', '/v1/rules', RULE);
     expect((await ask('GET', `/v1/rules/${id}`)).json).toEqual(STORED);
     expect((await ask('DELETE', `/v1/rules/${id}`)).status).toBe(200);

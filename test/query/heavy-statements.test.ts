@@ -50,7 +50,7 @@ const PAIRS: [name: string, heavy: string, light: string][] = [
   ],
 ];
 
-test.each(PAIRS)('a heavy statement answers like a light one: %s', async (_, heavy, light) => {
+test.each(PAIRS)('a heavy statement has the same answer as a light one: %s', async (_, heavy, light) => {
   const found = (await place.run(heavy)).rows;
   if (!heavy.includes('LIMIT 0')) expect(found.length).toBeGreaterThan(0);
   expect(found).toEqual((await place.run(light)).rows);

@@ -341,7 +341,7 @@ describe('the columns that a plan reads', () => {
     ['MATCH (a:Contact) WHERE 5 NOT IN a.members RETURN 1', 'members'],
     ['MATCH (a:Contact) WHERE a.n = 1 OR a.event_ts = 5 RETURN 1', 'times ids'],
     ['MATCH (a:Contact) RETURN a', 'times ids members weight mean_dist_m formation n place'],
-  ])('are the needed ones for %s', (text, expected) => {
+  ])('are only the columns that are needed for %s', (text, expected) => {
     const { needs } = planOf(text).input as ScanPlan;
     const names = contact.columns.columns
       .filter((column) => needs.properties.has(column.id))

@@ -171,7 +171,7 @@ describe('a text that is not a valid time', () => {
     ['2016-12-31T23:59:60Z', 'names a day or an hour that does not exist'],
     ['2'.repeat(50_000), 'is a number in quotes'],
     [`2024-05-02T00:00:00.${'x'.repeat(50_000)}`, 'is no time in ISO 8601'],
-  ])('is refused (%#)', async (text, advice) => {
+  ])('is refused (case %#)', async (text, advice) => {
     const given = JSON.stringify(text);
     for (const where of [
       `e.event_ts = ${given}`,
