@@ -22,7 +22,7 @@ const OWN = 'Host: localhost';
 const FOREIGN = 'https://evil.test';
 
 describe('without keys', () => {
-  test('only requests addressed to this machine are answered, whatever their route', async () => {
+  test('only requests addressed to this machine are answered, on every route except the probes', async () => {
     await start();
     const { port } = server;
     for (const host of [
@@ -129,7 +129,7 @@ describe('without keys', () => {
     }
   });
 
-  test('requests initiated by another site are refused, but a link may open the pages', async () => {
+  test('requests initiated by another site are refused, but a link may open the API page and the console', async () => {
     await start();
     const site = (value: string, ...more: string[]) => [OWN, `Sec-Fetch-Site: ${value}`, ...more];
     for (const value of ['none', 'same-origin']) expect(await statusOf(site(value))).toBe(200);
@@ -154,7 +154,7 @@ describe('without keys', () => {
     expect(await statusOf([OWN, ...listed, 'Access-Control-Request-Method: POST'], 'OPTIONS /v1/query')).toBe(200);
     expect(await statusOf([OWN, 'Sec-Fetch-Site: cross-site'])).toBe(403);
     expect(await statusOf([OWN, `Origin: ${FOREIGN}`])).toBe(403);
-    // Listing an origin does not allow its name as Host.
+    // A listed origin may not be the Host of a request.
     expect(await statusOf(['Host: app.example', ...listed])).toBe(403);
     await server.close();
     await start({ cors: ['*'] });

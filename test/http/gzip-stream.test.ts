@@ -269,7 +269,7 @@ describe.each(transportsHere())('over %s', (transport) => {
     expect([body().length, socket.destroyed]).toEqual([0, false]);
   });
 
-  test('a client that disconnects midway closes the source', async () => {
+  test('the source is closed when a client disconnects midway', async () => {
     const counted = new Counted({ next: () => noise(65_536) });
     source = counted;
     const { socket, body } = open('/test');
@@ -281,7 +281,7 @@ describe.each(transportsHere())('over %s', (transport) => {
     expect([counted.reads, counted.closed]).toEqual([reads, 1]);
   });
 
-  test('a client that does not read stops the reads from the source', async () => {
+  test('the source is not read further while a client does not read', async () => {
     const counted = new Counted({ next: () => noise(65_536) });
     source = counted;
     const { socket, head } = open('/test');

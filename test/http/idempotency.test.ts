@@ -182,7 +182,7 @@ describe('the scope of a key', () => {
     expect(isReplay(await ask('POST', '/v1/hyperedges', text, key))).toBe(true);
   });
 
-  test('a role that is too low is refused before anything is replayed', async () => {
+  test('a caller whose role is too low is refused before anything is replayed', async () => {
     const key = freshKey();
     await ask('POST', '/v1/tables', { name: 'scoped' }, key);
     expect((await ask('POST', '/v1/tables', { name: 'scoped' }, key, { role: 'readwrite' })).status).toBe(403);

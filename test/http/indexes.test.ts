@@ -145,7 +145,7 @@ test('a cached list is valid until an index is created or dropped', async () => 
   expect([changed.status, changed.json.length]).toEqual([200, 1]);
 });
 
-test('writes and reads go on while an index is built', async () => {
+test('writes and reads continue while an index is built', async () => {
   await as('admin', 'POST', '/v1/tables', { name: 'busy' });
   await as('readwrite', 'POST', '/v1/hyperedges?table=busy', manyEdges(30_000), NDJSON);
   let done = false;

@@ -12,7 +12,7 @@ export interface Asked {
 export interface ModelStandIn {
   readonly baseUrl: string;
   readonly asked: Asked[];
-  /** Answers the next requests. */
+  /** The function that answers the next requests. Tests replace it. */
   answer: (response: ServerResponse, asked: Asked) => void;
   close(): Promise<void>;
 }

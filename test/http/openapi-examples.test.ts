@@ -94,7 +94,7 @@ describe('examples', () => {
     expect(refused.map(({ name }) => name)).toEqual([]);
   });
 
-  test('have the status that they are listed under when they are errors', () => {
+  test('have the status under which they are listed if they are errors', () => {
     const statuses = Object.entries<Json>(document.components.responses);
     expect(statuses.length).toBeGreaterThan(10);
     for (const [name, { content }] of statuses) {

@@ -84,7 +84,7 @@ describe('precomputed headers', () => {
     );
   });
 
-  test('contain the lines of an answer', () => {
+  test('contain the header lines of an answer', () => {
     const tags = new EntityTags('boot');
     const heads = new AnswerHeads({ limit: 60, vary: 'Accept', tags, idPrefix: 'ab-' });
     const lines = (...numbers: [number, number, number, number, number]) =>

@@ -91,7 +91,7 @@ async function prepareSession({ kind }: StatementCase, role: TestRole): Promise<
 describe.each(STATEMENTS)('$text', (one) => {
   const { text, role: needed, parameters, effect } = one;
 
-  test('needs its role through /v1/query', async () => {
+  test('needs its documented role through /v1/query', async () => {
     const before = await state();
     for (const role of ROLES.filter((role) => !includes(role, needed))) {
       for (const [how, disguise] of Object.entries(DISGUISES))
@@ -115,7 +115,7 @@ describe.each(STATEMENTS)('$text', (one) => {
     if (one.kind === 'begin') expect((await query(role, 'ROLLBACK')).status).toBe(200);
   }
 
-  test('needs its role in a batch', async () => {
+  test('needs its documented role in a batch', async () => {
     const before = await state();
     for (const disguise of Object.values(DISGUISES))
       expectRefused(await batch('readonly', disguise(text), parameters), 'readwrite', text);

@@ -102,7 +102,7 @@ describe('the allowance of a caller', () => {
 });
 
 describe('the memory for callers', () => {
-  test('stays bounded with a million addresses, which gives no caller a new allowance', () => {
+  test('stays bounded with a million addresses, and no caller gains a new allowance', () => {
     const limit = new RateLimit({ perMinute: 10, seed: 77, maxTracked: 5000 });
     for (let i = 0; i < 10; i++) expect(limit.takeByAddress('victim', 0)).toBe(true);
     let passed = 0;
@@ -130,7 +130,7 @@ describe('the memory for callers', () => {
     expect(passed).toBe(60 + 599);
   });
 
-  test('is freed for callers that have not asked for two minutes', () => {
+  test('is freed for callers that have sent nothing for two minutes', () => {
     const limit = new RateLimit({ perMinute: 10, seed: 1 });
     for (let i = 0; i < 1000; i++) limit.takeByAddress(i, 0);
     expect(limit.tracked).toBe(1000);
@@ -201,7 +201,7 @@ describe('over HTTP', () => {
   const get = (path: string, key?: string, method = 'GET') =>
     send(server, method, path, undefined, key === undefined ? {} : { 'x-api-key': key });
 
-  test('each key has its own allowance, and exceeding it is refused before role and body are checked', async () => {
+  test('each key has its own allowance, and a request beyond it is refused before role and body are checked', async () => {
     server = await startServer({ auth: true, qpm: 3 });
     const { readonly, admin } = server.keys;
     const before = Math.floor(Date.now() / 1000);

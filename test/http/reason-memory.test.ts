@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('edges with long texts are answered up to a limit, beyond which the refusal gives advice', async () => {
+test('questions about edges with long texts are answered up to a limit, and beyond it are refused with advice', async () => {
   const few = await send(server, 'POST', '/v1/reason', { query: '', top_k: 100, rules: [] });
   expect([few.status, few.json.all_edges.length]).toEqual([200, 100]);
   for (const [path, body] of [

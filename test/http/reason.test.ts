@@ -340,7 +340,7 @@ describe('keys', () => {
     sendTo(keyed, method, path, body, { 'x-api-key': key });
   const question = { query: 'node 1', rules: [] };
 
-  test('let readonly use only the configured model, and readwrite also other addresses', async () => {
+  test('may use only the configured model if they are readonly, and other addresses too if they are readwrite', async () => {
     model.answer = says('Nothing.');
     other.answer = says('Nothing.');
     other.asked.length = 0;

@@ -41,7 +41,7 @@ describe('range', () => {
     expect(answer.headers.get('content-length')).toBe(String(answer.text.length));
   });
 
-  test('returns negative times, text and an empty result', async () => {
+  test('returns rows with negative times and with text, and an empty result', async () => {
     const negative = await get('/v1/hyperedges?start_ts=-9007199254740991&end_ts=-1');
     expect(negative.json.hyperedges).toMatchObject([{ event_ts: -5, members: [-3, 7], formation: 'é' }]);
     expect((await get('/v1/hyperedges?start_ts=5&end_ts=4')).json).toMatchObject({ hyperedges: [], num_tuples: 0 });

@@ -71,7 +71,7 @@ describe('rules over HTTP', () => {
     expect((await ask('GET', '/v1/rules/validate')).status).toBe(405);
   });
 
-  test('are answered with 422 and the places of the errors', async () => {
+  test('are answered with 422 and the places of the errors if they are invalid', async () => {
     const { status, json } = await ask('POST', '/v1/rules', { ...RULE, then: { pred: 'close', args: ['?A', '?C'] } });
     expect([status, json.code, json.status]).toEqual([422, 'invalid_rule', 422]);
     expect(json.detail).toBe('rule:close: variable ?C of the head is bound by no positive atom of the body.');

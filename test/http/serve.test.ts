@@ -82,7 +82,7 @@ async function eventually<T>(found: () => Promise<T | undefined> | T | undefined
   }
 }
 
-test('serves until SIGTERM or SIGINT, then exits with 0, and its data is kept', async () => {
+test('the server runs until SIGTERM or SIGINT, then exits with 0, and its data is kept', async () => {
   for (const [expected, signal] of [
     [1, 'SIGTERM'],
     [2, 'SIGINT'],
@@ -313,7 +313,7 @@ test('settings are read from the file that --config names', async () => {
   expect(await run.exit).toBe(0);
 });
 
-test('a wrong value prevents the start with one line', async () => {
+test('a wrong value prevents the start and is reported in one line', async () => {
   const run = hedgerow(['serve', '--port', 'x'], { HEDGEROW_DATA_DIR: dir });
   expect(await run.exit).toBe(2);
   expect(run.output.error).toBe('hedgerow: --port is "x", but it takes an integer from 0 to 65535.\n');
@@ -322,7 +322,7 @@ test('a wrong value prevents the start with one line', async () => {
   expect(open.output.error).toContain('HEDGEROW_ALLOW_INSECURE=1');
 });
 
-test('TLS files that cannot be used prevent the start with one line', async () => {
+test('TLS files that cannot be used prevent the start and are reported in one line', async () => {
   const tls = hedgerow(['serve', '--data', dir, '--tls-cert', 'nowhere.pem', '--tls-key', 'nowhere.pem'], {});
   expect(await tls.exit).toBe(1);
   expect(tls.output.error).toMatch(/^hedgerow: HEDGEROW_TLS_CERT names .*nowhere\.pem, which cannot be read.*\n$/);

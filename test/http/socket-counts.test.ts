@@ -78,7 +78,7 @@ describe('connections of an address', () => {
     expect(quiet.looks).toBe(0);
   });
 
-  test('are scanned for at most a tenth of the time', () => {
+  test('are scanned in the kernel table for at most a tenth of the time', () => {
     const transport = new Transport(3);
     transport.lookMs = 5;
     transport.connect(OTHER, 3);

@@ -91,7 +91,7 @@ export const STATEMENTS: readonly StatementCase[] = Object.entries(TEXTS).flatMa
   });
 });
 
-/** Applies `change` outside quoted text. */
+/** Applies `change` to the parts of the text that are not in single quotes. */
 function outside(text: string, change: (part: string) => string): string {
   return text
     .split(/('[^']*')/)
@@ -102,7 +102,7 @@ function outside(text: string, change: (part: string) => string): string {
 const alternating = (part: string) =>
   [...part].map((letter, place) => (place % 2 === 0 ? letter.toLowerCase() : letter.toUpperCase())).join('');
 
-/** Applies `change` to words. Parameter names keep their case. */
+/** Applies `change` to the words outside single quotes, except to parameter names. */
 function keywords(text: string, change: (part: string) => string): string {
   return outside(text, (part) => part.replace(/(?<!\$)\b\w+/g, change));
 }
@@ -112,9 +112,9 @@ export const DISGUISES: Readonly<Record<string, (text: string) => string>> = {
   'as it is': (text) => text,
   'in small letters': (text) => keywords(text, (word) => word.toLowerCase()),
   'in letters of all sizes': (text) => keywords(text, alternating),
-  'behind spaces and empty lines': (text) => `\r\n\t   \n${text}\n\n `,
-  'behind a comment of one line': (text) => `// MATCH (s:stage) RETURN s\n${text}`,
-  'behind a comment of several lines': (text) => `/* MATCH (s:stage)\n RETURN s; */${text}/* ; MATCH */`,
+  'after spaces and empty lines': (text) => `\r\n\t   \n${text}\n\n `,
+  'after a comment of one line': (text) => `// MATCH (s:stage) RETURN s\n${text}`,
+  'after a comment of several lines': (text) => `/* MATCH (s:stage)\n RETURN s; */${text}/* ; MATCH */`,
   'with comments for spaces': (text) => outside(text, (part) => part.replaceAll(' ', '/* RETURN */')),
   'on many lines': (text) => outside(text, (part) => part.replaceAll(' ', '\r\n')),
   'with a semicolon': (text) => `${text} ;`,

@@ -254,7 +254,7 @@ describe.each(transportsHere())('over %s', (name) => {
     expect(calls).toBeGreaterThan(1);
   });
 
-  test('tells a stream when its client stops reading and when it continues', async () => {
+  test('notifies a stream when its client stops reading and when the client continues', async () => {
     const piece = Buffer.alloc(15_000, 's');
     let written = 0;
     let blocked = 0;

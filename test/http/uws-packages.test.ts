@@ -47,7 +47,7 @@ test('every installed binary is the one in the reviewed package', () => {
     expect(binaries.length).toBeGreaterThan(0);
 });
 
-test('versions are pinned to reviewed ones', () => {
+test('package.json pins only reviewed versions', () => {
   const { dependencies, optionalDependencies } = read('package.json');
   const ranges = Object.values({ ...dependencies, ...optionalDependencies } as Record<string, string>).filter((range) =>
     range.startsWith('npm:@uwsjs/'),

@@ -335,7 +335,7 @@ describe('the cache', () => {
   });
 });
 
-test('the service starts without the package, and every route names the package to install', async () => {
+test('the service starts without the package of DuckDB, and every route names the package to install', async () => {
   const server = await startServer({ auth: true, virtualRoot: root, installed: () => false });
   try {
     const body = specOf('few', backends[0][1]);

@@ -171,7 +171,7 @@ describe('a copy', () => {
     expect(node.json.num_tuples).toBe(3);
   });
 
-  test('has the same ids every time when they are hashed', async () => {
+  test('has the same ids in every copy if they are hashed', async () => {
     const made = await copy({ query: TRIPS, table: 'hashed', ids: 'hash', bucket_seconds: 60 });
     expect([made.status, made.json.ids]).toEqual([201, 'hash']);
     const idOf = (vertex: string) =>

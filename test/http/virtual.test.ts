@@ -344,7 +344,7 @@ describe('statuses', () => {
     }
   });
 
-  test('a link to an outside file is refused, both at creation and when it was made later', async () => {
+  test('a link to an outside file is refused, whether it existed at creation or was made later', async () => {
     const spec = { ...specOf('csv', 'link'), backend: { type: 'csv', path: 'link.csv' } };
     await symlink('/etc/passwd', join(root, 'link.csv'));
     expect(await refused(ask('POST', 'graphs', spec))).toEqual([400, 'invalid_input']);

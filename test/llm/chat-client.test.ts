@@ -233,7 +233,7 @@ describe('a model that fails', () => {
 });
 
 describe('a caller that aborts', () => {
-  it.each(Object.keys(SLOW))('is released at once, with its own reason, from %s', async (name) => {
+  it.each(Object.keys(SLOW))('is released at once with its own reason during the fault %s', async (name) => {
     const controller = new AbortController();
     const reason = new Error('the client is gone');
     const before = server.received.length;

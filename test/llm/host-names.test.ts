@@ -14,7 +14,10 @@ import { answering, completionJson, type ModelServer, startModelServer } from '.
 
 const PROMPT = { system: 's', user: 'u' };
 
-/** Returns ports that make real connections. Their resolver returns one of `answers` per call. */
+/**
+ * Returns ports that make real connections. Each call of their resolver returns the next of
+ * `answers`.
+ */
 function ports(...answers: (readonly string[])[]): ChatPorts & { asked: string[] } {
   const asked: string[] = [];
   return {

@@ -49,7 +49,7 @@ async function run(text: string, slices = atOnce, session = 's') {
   return (await runDoor(statements, text, {}, session, slices)).rows;
 }
 
-/** Runs `meanwhile` before step number `after`: once, or in every attempt if `again`. */
+/** Runs `meanwhile` after step number `after`: once, or in every attempt if `again`. */
 function interrupted(meanwhile: (time: number) => Promise<unknown>, { after = 1, again = false } = {}): RunSteps {
   let times = 0;
   return async (step) => {
@@ -70,7 +70,7 @@ const cases = [
   "ALTER TABLE T ADD COLUMN more TEXT DEFAULT 'x'",
 ].flatMap((alter) => PLACES.map((after) => [alter, after] as const));
 
-test.each(cases)('UPDATE succeeds if %s runs before its step %i', async (alter, after) => {
+test.each(cases)('UPDATE succeeds if %s runs after its step %i', async (alter, after) => {
   const slices = interrupted(() => run(alter), { after });
   expect(await run(UPDATE, slices)).toMatchObject([{ operation: 'UPDATE', rows_affected: ROWS }]);
   const before = (ROWS * (ROWS - 1)) / 2;
@@ -85,7 +85,7 @@ test.each(cases)('UPDATE succeeds if %s runs before its step %i', async (alter, 
   else expect(own).toEqual({ n: 8, another: 'o7' });
 });
 
-test.each(cases)('DELETE succeeds if %s runs before its step %i', async (alter, after) => {
+test.each(cases)('DELETE succeeds if %s runs after its step %i', async (alter, after) => {
   const slices = interrupted(() => run(alter), { after });
   expect(await run(DELETE, slices)).toMatchObject([{ operation: 'DELETE', rows_affected: ROWS - 200 }]);
   expect(await run('MATCH (t:T) RETURN COUNT(*) AS rows')).toEqual([{ rows: 200 }]);

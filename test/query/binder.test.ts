@@ -202,7 +202,7 @@ describe('ORDER BY', () => {
     expect(order('MATCH (a:Contact) RETURN a.n AS m ORDER BY -m + 1, bucket(a)')).toEqual(['-m + 1', 'bucket(a)']);
   });
 
-  it('refers to items when there are DISTINCT or groups', () => {
+  it('refers to items if the statement has DISTINCT or groups', () => {
     const kinds = (text: string) => match(text).orderBy.map(({ expression }) => expression.kind);
     expect(kinds('MATCH (a:Contact) RETURN DISTINCT a.n, a.score AS s ORDER BY s, a.N, a.n + S')).toEqual([
       'itemValue',

@@ -152,7 +152,7 @@ describe('a concatenated text', () => {
     await expect(run).rejects.toThrow(refusal('invalid_statement'));
   });
 
-  test('may be too long if no row has it', async () => {
+  test('may be too long if no row needs it', async () => {
     const { rows } = await runDoor(plain, "MATCH (e:three) WHERE e.id < 0 AND e.place + $p + $p = 'x' RETURN e", {
       p: LONG,
     });

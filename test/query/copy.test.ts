@@ -169,7 +169,7 @@ test('a CSV file is written in the expected form', async () => {
   );
 });
 
-test('rows of a MATCH are written as it returns them: order, names, aggregates, lists, row objects', async () => {
+test('rows of a MATCH are written as the MATCH returns them: order, names, aggregates, lists, row objects', async () => {
   const source = await emptyTable();
   const edge = (event_ts: number, place: string | null) => ({ event_ts, members: [event_ts], properties: { place } });
   await place.insert(source, [edge(1, 'b'), edge(2, 'a'), edge(3, 'b'), edge(4, null)]);
@@ -200,7 +200,7 @@ test('an empty result is a file that has only its columns, and is read as no row
 });
 
 describe('the columns of a copied file', () => {
-  test('are found by name in any order, ignoring case; a missing one has its default, an empty cell is null', async () => {
+  test('are found by name in any order, ignoring case; a missing column gets its default, an empty cell null', async () => {
     place.file('names.csv', '\ufeffN, Kind ,MEMBERS,Event_TS,ID\r\n1,,"[3, 1]",10,77\r\n\r\n,"x, y",5;4;5,11,78\r\n');
     const name = await loaded('names.csv');
     expect(await place.rowsOf(name)).toMatchObject([

@@ -119,14 +119,14 @@ test('a record of several lines with a wrong number of cells is reported as an o
   ]);
 });
 
-test('an open quote before many bytes fails at the limit, and is not read again with every block', async () => {
+test('a row with an open quote fails at the length limit, and its bytes are not read again for every block', async () => {
   const text = `1,2\n"open\n${'3,4\n'.repeat(20_000)}`;
   const { records, faults } = await cut(text, PASSING, 1024);
   expect(records.length).toBe(20_002);
   expect([...faults]).toEqual([[1, 'the row is longer than 1000 bytes.']]);
 });
 
-test('a line without a delimiter is not searched for one to the end of the file', async () => {
+test('the search for a delimiter ends at the end of the line, not of the file', async () => {
   const { records } = await cut('x\n'.repeat(200_000), STRICT);
   expect(records.length).toBe(200_000);
 });

@@ -1,5 +1,5 @@
-// Translates a MATCH into DuckDB SQL with the same meaning. It shares only the syntax tree with
-// src/query. It shares the rules for unifying types with the naive evaluator.
+// Translates a MATCH into DuckDB SQL with the same meaning. The only code that it shares with
+// src/query is the syntax tree. With the naive evaluator it shares the rules for unifying types.
 
 import type { CallNode, Expression, ItemNode, MatchNode, NameNode } from '../../src/query/parser/ast.ts';
 import { itemNodes } from './list-nodes.ts';

@@ -41,7 +41,7 @@ export type FileStep = { readonly file: string } & (
 );
 
 export interface GoldenCase {
-  /** Everything above the divider, unchanged. */
+  /** Everything above the line `----`, unchanged. */
   readonly head: string;
   readonly text: string;
   readonly parameters: Readonly<Record<string, unknown>>;

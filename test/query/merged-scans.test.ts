@@ -57,7 +57,7 @@ describe('a scan of a table with rows scattered in memory', () => {
       const rows = expected.filter(holds);
       const text = `MATCH (e:t) WHERE ${condition} RETURN e.id, e.event_ts, e.place`;
       const found = (await place.run(text)).rows;
-      // Windows are returned one after the other.
+      // With OR, the rows of the two windows are returned one window after the other.
       expect(condition.includes('OR') ? found.sort((a, b) => Number(a.event_ts) - Number(b.event_ts)) : found).toEqual(
         rows,
       );
@@ -135,7 +135,10 @@ function* blocksOf(rows: readonly { time: number; id: number }[], random: Random
   }
 }
 
-/** Splits the rows that are kept into parts, as the filter of a heavy statement does. */
+/**
+ * Yields the rows of a block that `keeps` accepts in small parts, like the filter of a heavy
+ * statement.
+ */
 function* filtered(block: RowSet, keeps: (id: number) => boolean): Batches<RowSet> {
   const rows = Array.from(block.ids, (id, row) => ({ id, time: block.times[row]! })).filter(({ id }) => keeps(id));
   for (let from = 0; from < rows.length; from += 4) yield setOf(rows.slice(from, from + 4));

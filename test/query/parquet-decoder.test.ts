@@ -354,7 +354,10 @@ test('a run longer than the requested count ends there, and a truncated run is r
     expect(() => readRuns(Uint8Array.from(bytes), 0, 9, 5), `${bytes}`).toThrow(/^a (page ends|run has no)/);
 });
 
-/** Returns bit-packed runs as the format defines them, written bit by bit. */
+/**
+ * Returns runs of the values. The library writes them for widths from 1 to 24. For other widths one
+ * bit-packed run is written bit by bit.
+ */
 function packed(values: readonly number[], width: number): Uint8Array {
   if (width > 0 && width <= 24) {
     const writer = new ByteWriter();

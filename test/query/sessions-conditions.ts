@@ -8,7 +8,10 @@ import type { Row } from './sessions-rows.ts';
 export type Parameters = Record<string, unknown>;
 
 export interface Condition {
-  /** Returns '' for no condition. `prefix` precedes each column: `e.` or nothing. */
+  /**
+   * Returns the text of the condition, or '' if there is none. `prefix` precedes each column: `e.`
+   * or nothing.
+   */
   readonly text: (prefix: string) => string;
   readonly holds: (row: Row) => boolean;
 }

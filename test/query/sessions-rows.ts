@@ -33,7 +33,7 @@ export class ModelTable {
     return new Map(seen.map((version) => [version.row.id, version]));
   }
 
-  /** Returns the newest state, durable or not. */
+  /** Returns the versions of the newest state, durable or not. */
   live(): Version[] {
     return this.versions.filter(({ died }) => died === Infinity);
   }
@@ -92,7 +92,7 @@ export class ModelTransaction {
     this.operations += 1;
   }
 
-  /** Removes rows by time and members. Returns the number of rows. */
+  /** Removes the rows that have this time and these members. Returns how many rows were removed. */
   removeEqual(table: ModelTable, eventTs: number, members: readonly number[]): number {
     const equal = this.rows(table).filter((row) => isEqualEdge(row, eventTs, members));
     for (const { id } of equal) this.remove(table, id);

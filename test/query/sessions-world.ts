@@ -224,8 +224,8 @@ export class SessionsWorld {
   }
 
   /**
-   * Commits. The position of the commit is determined by the time of the call, and the answer is
-   * checked when it arrives.
+   * Sends COMMIT. The position of the commit is determined by the time of the call, and the answer
+   * is checked when it arrives.
    */
   async #commit(session: Session, { id, view }: OpenTransaction): Promise<void> {
     const place = this.#place;

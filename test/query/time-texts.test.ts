@@ -209,7 +209,7 @@ describe('a text that is not a valid time', () => {
     expect(await rows(query, { list: many.map((_, index) => index + 10) })).toEqual([]);
   });
 
-  test('half of a surrogate pair is already refused as a text', async () => {
+  test('is already refused as a text if it has an unpaired surrogate', async () => {
     const error = await statements
       .run('MATCH (e:t) WHERE e.event_ts = $t RETURN e', { t: '2024-05-0\ud800' })
       .catch((e) => e);

@@ -197,7 +197,7 @@ describe('a retrieval', () => {
     expect(retrieved(table, 'top 30', { topK: 10 }).edges).toHaveLength(10);
   });
 
-  it('uses a given start or end time instead of the one in the text, independently of each other', async () => {
+  it('uses given start and end times, each independently of the other, instead of those in the text', async () => {
     const table = await openTrips(100);
     const text = `between ${FIRST_TS + 100} and ${FIRST_TS + 200}`;
     const times = (override: { startTs?: number; endTs?: number }) => {

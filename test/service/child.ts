@@ -26,7 +26,7 @@ export interface ChildServer {
   readonly process: ChildProcess;
   /** Everything printed so far. */
   readonly output: { out: string; error: string };
-  /** `exit code 0` or `signal SIGKILL`; undefined while it runs. */
+  /** How the process ended, such as `exit code 0` or `signal SIGKILL`; undefined while it runs. */
   readonly ended: string | undefined;
   /**
    * Sends a signal (by default SIGTERM), waits for the end of the process and returns how it ended.

@@ -85,7 +85,10 @@ function peakMegabytes(): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) / 1024;
 }
 
-/** Requests `/health/live` repeatedly until `isOver` returns true. Returns the latencies in ms. */
+/**
+ * Requests `/health/live` repeatedly until `isOver` returns true. Returns the latencies in ms, in
+ * ascending order.
+ */
 async function probe(isOver: () => boolean): Promise<number[]> {
   const times: number[] = [];
   while (!isOver()) {

@@ -1,4 +1,5 @@
-// Raw-socket cases, part two: lengths, chunks and bodies that a well-behaved client never sends.
+// Defines raw-socket cases, part two: lengths, chunks and bodies that a well-behaved client never
+// sends.
 
 import {
   chunk,

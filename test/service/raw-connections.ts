@@ -1,4 +1,4 @@
-// Raw-socket cases, part three: other protocols, pipelining, slow clients and clients that
+// Defines raw-socket cases, part three: other protocols, pipelining, slow clients and clients that
 // disconnect.
 
 import { BULK, chunk, chunked, edge, get, insert, LIVE, lengthOf, post, type RawCase, request } from './raw-request.ts';

@@ -1,5 +1,5 @@
-// Raw-socket cases, part one: request lines, paths and headers that a well-behaved client never
-// sends.
+// Defines raw-socket cases, part one: request lines, paths and headers that a well-behaved client
+// never sends.
 
 import { ADMIN_KEY } from './child.ts';
 import { edge, get, insert, LIVE, lengthOf, live, post, type RawCase, request } from './raw-request.ts';

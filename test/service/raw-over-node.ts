@@ -1,5 +1,5 @@
-// The raw-socket cases that have another result over node:http. The cases themselves contain the
-// results over uWebSockets.js.
+// Lists the raw-socket cases that have another result over node:http. The cases themselves contain
+// the results over uWebSockets.js.
 //
 // The two parsers refuse the same requests with different statuses. In addition, node:http accepts
 // some harmless deviations (a leading empty line, two spaces) and refuses some that uWebSockets.js

@@ -67,10 +67,7 @@ describe.each(transportsHere())('over %s', (transport) => {
     expect(answer.status, await answer.text()).toBe(201);
   }
 
-  /**
-   * Sends a normal request on a new connection after each case, because the process must still be
-   * alive and serving.
-   */
+  /** Checks that the process is still alive and answers a normal request on a new connection. */
   async function expectWhole(): Promise<void> {
     expect(server.ended, server.output.error).toBeUndefined();
     const answer = await fetch(`${server.url}/v1/hyperedges?start_ts=${FIRST_EDGE}&end_ts=${FIRST_EDGE}`, {

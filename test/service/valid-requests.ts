@@ -60,7 +60,7 @@ const RULE = {
   then: { pred: 'met', args: ['?A', '?B'], confidence: 0.9 },
 };
 
-/** Returns a recipe that stores the rule first. */
+/** Returns a recipe that stores RULE and then calls the route of this rule. */
 function withRule(): Recipe {
   return {
     status: 200,
@@ -100,7 +100,7 @@ export const TRIPS = {
 };
 export const ALL_TRIPS = 'MATCH (t:Trip){origin:Place, target:Place} RETURN t';
 
-/** Returns a recipe that stores the graph `trips` first and then calls a route of this graph. */
+/** Returns a recipe that stores the graph `trips` and then calls a route of this graph. */
 function withTrips(status: number, path: string, bodyOf: () => unknown = () => undefined): Recipe {
   return {
     status,
