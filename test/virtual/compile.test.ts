@@ -85,7 +85,7 @@ describe('a query', () => {
     ]);
   });
 
-  it('is limited by the call or by its own LIMIT, and if limited excludes rows that are not edges', () => {
+  it('has the LIMIT of the call or its own, and with a LIMIT it excludes rows that are not edges', () => {
     expect(compile('MATCH (t:Transfer) RETURN t LIMIT 9', 'duckdb', 3).statement.sql).toMatch(/\nLIMIT 3$/);
     const { sql } = compile('MATCH (t:Transfer) RETURN t LIMIT 0').statement;
     expect(sql).toContain('WHERE isfinite(edge."ts")\n  AND (edge."from_id" IS NOT NULL OR edge."to_id" IS NOT NULL');
