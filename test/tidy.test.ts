@@ -24,8 +24,8 @@ const LONG_FUNCTIONS: Record<string, number> = {};
 /** Files that import nothing from src except each other. */
 const GROUND = ['assert.ts', 'errors.ts', 'iso-time.ts', 'limits.ts', 'text-search.ts', 'version.ts'];
 /**
- * What every room may import. `schedule` shares the event loop between tasks, and `threads` runs
- * worker threads. No other room does this.
+ * What every room may import. `schedule` runs long work in turns of the event loop, and `threads`
+ * is the common code of worker threads.
  */
 const BASE = [...GROUND, 'model', 'schedule', 'threads'];
 const ROOMS = ['query', 'analytics', 'virtual', 'rag', 'access'];
