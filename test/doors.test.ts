@@ -40,7 +40,7 @@ function roomOf(path: string): string {
 }
 
 describe('imports', () => {
-  it('use only the doors of other rooms', () => {
+  it('reach other rooms only through their doors', () => {
     const wrong: string[] = [];
     const used = new Set<string>();
     for (const file of src) {
@@ -56,6 +56,6 @@ describe('imports', () => {
     const unused = Object.entries(DOORS).flatMap(([room, doors]) =>
       doors.map((path) => `src/${room}/${path}`).filter((path) => !used.has(path)),
     );
-    expect(unused, 'nobody comes through: take it off the list of doors').toEqual([]);
+    expect(unused, 'no other room imports this file: remove it from the list of doors').toEqual([]);
   });
 });

@@ -2,7 +2,7 @@
 // mostly because it starts the built service, a browser or other processes. Nothing else
 // distinguishes them. `npx vitest run FILE` runs any file.
 
-/** By folder. */
+/** The names of the test files by folder, without `.test.ts`. */
 const FILES: Readonly<Record<string, readonly string[]>> = {
   backup: ['disk', 'equality', 'kill', 'verify'],
   bench: ['bench'],

@@ -18,14 +18,14 @@ const LONG_FILES: Record<string, number> = {
   'test/support/engine-history.ts': 1150,
 };
 
-/** Functions over the limit, as `file name`, with their maximum length. */
+/** Functions over the limit, as `FILE FUNCTION`, with their maximum length. */
 const LONG_FUNCTIONS: Record<string, number> = {};
 
 /** Files that import nothing from src except each other. */
 const GROUND = ['assert.ts', 'errors.ts', 'iso-time.ts', 'limits.ts', 'text-search.ts', 'version.ts'];
 /**
- * What every room may import. Turns of the event loop and worker threads are shared only through
- * these rooms.
+ * What every room may import. `schedule` runs long work in turns of the event loop, and `threads`
+ * is the common code of worker threads.
  */
 const BASE = [...GROUND, 'model', 'schedule', 'threads'];
 const ROOMS = ['query', 'analytics', 'virtual', 'rag', 'access'];
@@ -56,7 +56,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   virtual: [...BASE, 'engine', 'tabular'],
   access: [...BASE, 'engine'],
   rag: [...BASE, 'engine', 'query', 'rules', 'llm'],
-  // Neither the engine nor a room: the services that a route receives are a type parameter.
+  // Not the engine, because the services that a route receives are a type parameter.
   http: [...BASE, 'config', 'valibot.ts', 'observe', 'access'],
   routes: [...BASE, 'config', 'http', 'engine', 'observe', ...ROOMS, 'rules'],
   client: [...BASE, 'http', 'routes'], // types only, see below
@@ -198,7 +198,7 @@ const ONCE: readonly { rule: string; pattern: RegExp; owner: string }[] = [
     owner: 'src/tabular/words.ts',
   },
   { rule: 'which answers are sent whole', pattern: /\btoEnd: (true|false)/, owner: 'src/http/answer/openings.ts' },
-  { rule: 'words for nothing', pattern: /'#n\/a'/, owner: 'src/tabular/cell-types.ts' },
+  { rule: 'words for an empty cell', pattern: /'#n\/a'/, owner: 'src/tabular/cell-types.ts' },
   { rule: 'lines that name the delimiter', pattern: /sep=\(/, owner: 'src/tabular/header.ts' },
   { rule: 'order of day and month', pattern: /\bDAY_MONTH_TIME =/, owner: 'src/tabular/times.ts' },
 ];
@@ -247,9 +247,9 @@ function reachable(): Set<string> {
  */
 function expectShrinking(found: Record<string, number>, allowed: Record<string, number>, limit: number): void {
   const grown = Object.entries(found).filter(([name, lines]) => lines > (allowed[name] ?? limit));
-  expect(grown, `over ${limit} lines: split it where its first sentence says "and"`).toEqual([]);
+  expect(grown, `over ${limit} lines: split it`).toEqual([]);
   const gone = Object.keys(allowed).filter((name) => !(name in found));
-  expect(gone, 'short enough now: take it off the list in tidy.test.ts').toEqual([]);
+  expect(gone, 'short enough now: remove it from the list in tidy.test.ts').toEqual([]);
 }
 
 describe('imports', () => {
@@ -267,7 +267,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('are only types when the client imports from outside itself, because it runs in browsers', () => {
+  it('are only types where the client imports other rooms or packages, because the client runs in browsers', () => {
     const wrong = src
       .filter((file) => file.path.startsWith('src/client/'))
       .flatMap((file) =>
@@ -278,7 +278,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('are limited in the console to rooms that run in browsers, except for types', () => {
+  it('are only types where the console imports http or routes, which do not run in browsers', () => {
     const wrong = src
       .filter((file) => file.path.startsWith('src/console/'))
       .flatMap((file) =>
@@ -317,8 +317,7 @@ describe('imports', () => {
     const outside = (files: readonly SourceFile[], folder: string) =>
       files.flatMap((file) =>
         file.imports
-          // csv-stringify, hyparquet and preact export their functions in parts, and gpt-tokenizer
-          // exports its encodings in parts.
+          // csv-stringify, gpt-tokenizer, hyparquet and preact have several entry points.
           .filter(
             (path) =>
               path.includes('/') &&
@@ -355,7 +354,7 @@ describe('banned code', () => {
     expect(places(files, pattern)).toEqual([]);
   });
 
-  it('is matched by the bans', () => {
+  it('is found in a sample by every ban', () => {
     const sample = [
       'process.env.X',
       "import fs from 'node:fs';",
@@ -378,12 +377,12 @@ describe('banned code', () => {
     expect(BANS.filter(({ pattern }) => ![...sample, ...more].some((line) => pattern.test(line)))).toEqual([]);
   });
 
-  it('does not include calls of the host in the core', () => {
+  it('includes calls from the core to its host', () => {
     expect(places(assembly, /\b(Date|Math\.random|console|trace|abort|process)\s*[.(]/)).toEqual([]);
     expect(places(assembly, /@external|declare function/)).toEqual([]);
   });
 
-  it('includes address arithmetic in the core outside memory/cells.ts', () => {
+  it('includes address arithmetic in the core, except in the listed files', () => {
     const other = assembly.filter(({ path }) => !(path in SHIFTS_ALLOWED));
     expect(places(other, /<< ?([123]\b|alignof)|\* sizeof</)).toEqual([]);
     expect(places(other, /[\w)] \+ <usize>\w+ \* [A-Z_]{2,}/)).toEqual([]);

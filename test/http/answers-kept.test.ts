@@ -1,5 +1,5 @@
-// Retries of writes whose stored answers are large. No write runs twice, whatever the size of its
-// answer, even after a restart, a kill, compactions and a restore from backup.
+// Tests retries of writes whose stored answers are large. No write runs twice, whatever the size of
+// its answer, even after a restart, a kill, compactions and a restore from backup.
 
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { truncate } from 'node:fs/promises';
@@ -63,8 +63,8 @@ afterAll(async () => {
 });
 
 /**
- * Sends all requests again. Each of the newest gets its stored answer. Each older one gets the
- * error `already_done` with the LSN and the ids of its first run.
+ * Sends all requests again. The newest requests get their stored answers. The older requests get
+ * the error `already_done` with the LSN and the ids of their first run.
  */
 async function sendAllAgain(): Promise<void> {
   const { lastLsn } = server.database;
@@ -164,7 +164,7 @@ test('a repeated insert still returns its id when the row is large or the answer
   ]);
 }, 60_000);
 
-test('damaged answer files do not stop the start; only writes with unknown keys are refused', async () => {
+test('damaged answer files do not prevent the start; only writes with unknown keys are refused', async () => {
   const damaged = join(home, 'damaged');
   await ask('POST', '/v1/hyperedges/compact', {});
   cpSync(dir, damaged, { recursive: true, filter: (path) => !/\/lock[^/]*$/.test(path) });

@@ -1,7 +1,7 @@
-// Chunks are written to the transport in pieces that fit into the transport's buffer.
+// Tests that chunks are written to the transport in pieces that fit into the transport's buffer.
 // uWebSockets.js once sent longer pieces with their chunk header twice (its issue 1249). Bytes that
 // the client has not taken yet are copied, because another answer may reuse the memory of the
-// source meanwhile.
+// source before the client takes them.
 
 import { expect, test } from 'vitest';
 import { ChunkStream } from '../../src/http/answer/chunk-stream.ts';

@@ -63,7 +63,7 @@ describe('gzip', () => {
     expect(head.head).toContain('content-encoding: gzip');
   });
 
-  test('answers compressed in shared memory stay whole while others are made', async () => {
+  test('answers compressed in shared memory remain intact while other answers are compressed', async () => {
     const ask = (start: number) => send(server, 'GET', `/v1/hyperedges?start_ts=${start}&end_ts=${start + 300}`);
     const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => ask(i * 3)));
     answers.forEach(({ json }, i) => {
@@ -104,5 +104,7 @@ describe('gzip', () => {
     ['gzip, deflate, br, zstd', true],
     ['gzipped', false],
     [',,gzip,', true],
-  ])('Accept-Encoding: %s -> %s', (header, expected) => expect(acceptsGzip(header)).toBe(expected));
+  ])('the header Accept-Encoding "%s" allows gzip: %s', (header, expected) =>
+    expect(acceptsGzip(header)).toBe(expected),
+  );
 });

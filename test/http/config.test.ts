@@ -60,7 +60,7 @@ test('the transport is auto, uws or node', () => {
   expect(() => load({ HEDGEROW_TRANSPORT: 'http2' })).toThrow(/HEDGEROW_TRANSPORT.*auto, uws, node/);
 });
 
-test('paths lie below the data directory unless they are given', () => {
+test('paths are below the data directory by default', () => {
   const { config } = load({ HEDGEROW_DATA_DIR: '/srv/db', HEDGEROW_BACKUP_ROOT: '/mnt/backups' });
   expect(config).toMatchObject({
     auditLog: '/srv/db/audit.log',
@@ -141,7 +141,7 @@ test.each([
   ['HEDGEROW_LLM_ALLOWED_HOSTS', '[::1]:'],
   ['HEDGEROW_LLM_ALLOWED_HOSTS', ':443'],
   ['HEDGEROW_LLM_BASE_URL', 'http://a.example/v1'],
-])('%s=%s stops the start with one line that names the variable', (name, value) => {
+])('%s=%s prevents the start and is reported in one line that names the variable', (name, value) => {
   expect(() => load({ [name]: value })).toThrow(ConfigError);
   const line = (() => {
     try {
@@ -176,7 +176,7 @@ test.each([
   ['[virtual_dsn]\npg = "x"\nPG = "y"', 'hedgerow.toml: virtual_dsn.PG is set twice.'],
   ['port = 1\nport = 2', 'hedgerow.toml: line 2, column'],
   ['api_key = "hgr_secret', 'hedgerow.toml: line 1, column'],
-])('a file with %j stops the start with one line', (toml, line) => {
+])('a file with %j prevents the start and is reported in one line', (toml, line) => {
   expect(() => load({}, {}, toml)).toThrow(ConfigError);
   expect(() => load({}, {}, toml)).toThrow(line);
   expect(() => load({}, {}, toml)).toThrow(/^(?!.*secret)[^\n]*$/);

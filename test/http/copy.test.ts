@@ -1,4 +1,4 @@
-// COPY over HTTP has no deadline, but ends when its client disconnects.
+// Tests that COPY over HTTP has no deadline, but ends when its client disconnects.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,7 +64,7 @@ test('COPY has no deadline', async () => {
   expect([timed.status, timed.json.code]).toEqual([504, 'timeout']);
 });
 
-test('a refused file is answered with the setting of the copy root', async () => {
+test('the refusal of a file names the setting of the copy root', async () => {
   const { status, json } = await run("COPY hyperedges FROM '../rows.csv'");
   expect([status, json.code]).toEqual([400, 'invalid_input']);
   expect(json.detail).toMatch(/below the copy root\. See the setting HEDGEROW_COPY_ROOT\.$/);

@@ -104,7 +104,7 @@ describe('with a list of origins', () => {
     ]);
   });
 
-  test('pages may also read errors, streams and answers of other content types', async () => {
+  test('listed pages may also read errors, streams and answers of other content types', async () => {
     await start(true);
     const key = { 'x-api-key': server.keys.admin };
     const answers = [
@@ -122,7 +122,7 @@ describe('with a list of origins', () => {
 });
 
 describe('with * as an entry', () => {
-  test('pages of all origins may read', async () => {
+  test('pages of all origins may read answers', async () => {
     server = await startServer({ cors: ['*'] });
     for (const origin of [PAGE, 'null'])
       expect(corsHeaders(await from(origin))['access-control-allow-origin']).toBe('*');

@@ -119,8 +119,8 @@ test('cursors are ended, least recently used first, when readers exceed their me
   expect(pinned_bytes).toBeGreaterThan(2 ** 18);
   expect(charged_bytes).toBeGreaterThanOrEqual(pinned_bytes);
   expect(database.figures()).toMatchObject({ pinnedBytes: pinned_bytes, chargedBytes: charged_bytes });
-  // A cursor in use keeps its snapshot. Releasing a snapshot of the current version would free no
-  // memory.
+  // A cursor in use keeps its snapshot. A snapshot of the current version is kept too, because its
+  // release would free no memory.
   const running = cursors.resume(tokens[1]!, table, 'b').pin;
   const current = cursors.issue(cursors.pin(database, table), last, 'b', null);
   expect(() => cursors.resume(tokens[0]!, table, 'b')).toThrow('expired');
@@ -147,7 +147,7 @@ test('the memtables of a dropped table stay pinned until the cursor that reads t
   await database.close();
 });
 
-/** Pins a new snapshot for a key and returns its token. */
+/** Pins a new snapshot for a key and returns the token of its cursor. */
 function given(engine: ReturnType<typeof fakeEngine>, cursors: CursorRegistry, keyId: string | null): string {
   engine.state.lastLsn += 1;
   const pin = cursors.pin(engine.database, engine.table);

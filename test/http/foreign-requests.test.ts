@@ -22,7 +22,7 @@ const OWN = 'Host: localhost';
 const FOREIGN = 'https://evil.test';
 
 describe('without keys', () => {
-  test('only requests addressed to this machine are answered, whatever their route', async () => {
+  test('only requests addressed to this machine are answered, on every route except the probes', async () => {
     await start();
     const { port } = server;
     for (const host of [
@@ -129,7 +129,7 @@ describe('without keys', () => {
     }
   });
 
-  test('requests initiated by another site are refused, but a link may open the pages', async () => {
+  test('requests initiated by another site are refused, but a link may open the API page and the console', async () => {
     await start();
     const site = (value: string, ...more: string[]) => [OWN, `Sec-Fetch-Site: ${value}`, ...more];
     for (const value of ['none', 'same-origin']) expect(await statusOf(site(value))).toBe(200);
@@ -154,7 +154,7 @@ describe('without keys', () => {
     expect(await statusOf([OWN, ...listed, 'Access-Control-Request-Method: POST'], 'OPTIONS /v1/query')).toBe(200);
     expect(await statusOf([OWN, 'Sec-Fetch-Site: cross-site'])).toBe(403);
     expect(await statusOf([OWN, `Origin: ${FOREIGN}`])).toBe(403);
-    // Listing an origin does not allow its name as Host.
+    // A listed origin may not be the Host of a request.
     expect(await statusOf(['Host: app.example', ...listed])).toBe(403);
     await server.close();
     await start({ cors: ['*'] });
@@ -183,7 +183,7 @@ describe('without keys', () => {
     expect(await post('Content-Type:')).toBe(415);
     expect(await post('Content-Type: text/plain')).toBe(415);
     const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
-    // 411 when the transport itself refuses the framing.
+    // The status is 411 if the transport itself refuses chunks.
     expect([411, 415]).toContain(await statusOf([OWN, 'Transfer-Encoding: chunked'], 'POST /v1/hyperedges', chunked));
     expect((await send(server, 'GET', '/v1/hyperedges?start_ts=0&end_ts=9')).json.num_tuples).toBe(0);
     expect(await post('Content-Type: application/json')).toBe(201);
@@ -193,7 +193,7 @@ describe('without keys', () => {
   });
 });
 
-test('none of these checks apply when keys are required', async () => {
+test('no host, origin or content type is refused when keys are required', async () => {
   await start({ auth: true });
   const key = `X-API-Key: ${server.keys.admin}`;
   expect(await statusOf(['Host: evil.test', `Origin: ${FOREIGN}`, 'Sec-Fetch-Site: cross-site', key])).toBe(200);
@@ -240,7 +240,7 @@ describe('the host check', () => {
     }
   });
 
-  test('compares an origin with the default port of its scheme', () => {
+  test('adds the default port of the scheme before it compares an origin', () => {
     expect(answers('127.0.0.1', [], 'localhost:443', true, 'https://localhost')).toBe(true);
     expect(answers('127.0.0.1', [], 'localhost', true, 'https://localhost:443')).toBe(true);
     expect(answers('127.0.0.1', [], 'localhost', true, 'http://localhost')).toBe(false);

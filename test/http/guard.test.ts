@@ -48,7 +48,7 @@ describe('with keys', () => {
     }
   });
 
-  test('the key may be in X-API-Key, which wins, or in Authorization, whose scheme is case-insensitive', async () => {
+  test('the key may be in X-API-Key, which has priority, or in Authorization, whose scheme is case-insensitive', async () => {
     const { readonly, admin } = server.keys;
     const status = async (headers: Headers) => (await ask('GET', '/v1/keys', headers)).status;
     expect(await status({ 'x-api-key': admin })).toBe(200);
@@ -64,7 +64,7 @@ describe('with keys', () => {
     }
   });
 
-  test('401 names the header, carries a challenge and distinguishes a wrong key from a missing one', async () => {
+  test('an answer of 401 names the header, carries a challenge and distinguishes a wrong key from a missing one', async () => {
     const none = await ask('GET', '/v1/tables');
     expect(refusedBy(none)).toEqual([401, 'unauthorized']);
     expect(none.headers.get('www-authenticate')).toBe('Bearer realm="hedgerow"');
@@ -75,7 +75,7 @@ describe('with keys', () => {
     expect(wrong.text).not.toContain('hgr_wrong');
   });
 
-  test('403 names the required role', async () => {
+  test('an answer of 403 names the required role', async () => {
     const answer = await ask('POST', '/v1/hyperedges', { 'x-api-key': server.keys.readonly }, {});
     expect(refusedBy(answer)).toEqual([403, 'forbidden']);
     expect(answer.json.detail).toContain('readwrite');
@@ -225,7 +225,7 @@ describe('while the service starts and ends', () => {
   let server: TestServer;
   afterEach(() => server.close());
 
-  test('503 is answered after the route and method check and before the key check', async () => {
+  test('requests are answered with 503 after the route and method check and before the key check', async () => {
     server = await startServer({ auth: true, open: false });
     const { admin } = server.keys;
     const statusOf = async (method: string, path: string, headers: Headers = {}) => {
@@ -271,7 +271,7 @@ describe('while the service starts and ends', () => {
     expect(text).toContain('HTTP/1.1 503');
     expect(text).toContain('"code":"draining"');
     expect(text.match(/connection: close/gi)).toHaveLength(1);
-    // A limit of uWebSockets.js: a second request in the same packet is answered too.
+    // uWebSockets.js also answers a second request in the same packet.
     const two = await raw(server, ['GET /v1/tables HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2)]);
     expect(two.match(/HTTP\/1.1 503/g)).toHaveLength(USUAL === 'node' ? 1 : 2);
     expect(text.endsWith('[closed]')).toBe(true);

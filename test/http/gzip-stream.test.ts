@@ -1,6 +1,6 @@
-// Streams for clients that accept gzip. The decompressed text equals the plain text. The source is
-// read only as fast as the client reads, and rows that are found slowly are sent as they are found.
-// The source is closed whatever happens. All of this holds over both transports.
+// Tests streams for clients that accept gzip. The decompressed text equals the plain text. The
+// source is read only as fast as the client reads, and rows that are found slowly are sent as they
+// are found. The source is closed whatever happens. All of this holds over both transports.
 
 import { connect, type Socket } from 'node:net';
 import { createGunzip, gunzipSync } from 'node:zlib';
@@ -14,7 +14,7 @@ import { Random } from '../support/random.ts';
 import { transportsHere } from '../support/transport.ts';
 import { manyEdges, NDJSON, send as sendPlain, sleep, startServer, type TestServer } from './support.ts';
 
-/** The source that the route /test serves. Each test sets it. */
+/** The source that the route /test serves. Each test sets its own. */
 let source: ChunkSource;
 const route: Route = {
   id: 'getTest',
@@ -94,7 +94,7 @@ describe('a compressed source', () => {
     ['one byte', [1]],
     ['many pieces', Array.from({ length: 300 }, () => RANDOM.below(3000))],
     ['pieces of the usual size', [65_600, 64_000, 65_535, 70_000]],
-    ['long ones', [3_000_000, 10, 0, 0, 200_000, 32_768, 1]],
+    ['long pieces', [3_000_000, 10, 0, 0, 200_000, 32_768, 1]],
   ])('decompresses to the same text: %s', async (_name, lengths) => {
     const pieces = lengths.map(noise);
     const counted = new Counted(lent(pieces));
@@ -147,7 +147,7 @@ describe('a compressed source', () => {
     }
   });
 
-  test('hands over the rows found so far while its source waits, and resumes once', async () => {
+  test('returns the rows found so far while its source waits, and resumes once', async () => {
     const given: (string | null)[] = ['{"a":1}\n', null, '{"a":2}\n', '{"a":3}\n', null, null, '{"a":4}\n'];
     const waits: (() => void)[] = [];
     const counted = new Counted({
@@ -186,7 +186,7 @@ describe('a compressed source', () => {
     expect([text, counted.closed]).toEqual([rows.join(''), 0]);
   });
 
-  test('hands over slowly found rows about ten times a second', async () => {
+  test('returns slowly found rows about ten times a second', async () => {
     let ms = 0;
     let rows = 0;
     const counted = new Counted({
@@ -269,7 +269,7 @@ describe.each(transportsHere())('over %s', (transport) => {
     expect([body().length, socket.destroyed]).toEqual([0, false]);
   });
 
-  test('a client that disconnects midway closes the source', async () => {
+  test('the source is closed when a client disconnects midway', async () => {
     const counted = new Counted({ next: () => noise(65_536) });
     source = counted;
     const { socket, body } = open('/test');
@@ -281,7 +281,7 @@ describe.each(transportsHere())('over %s', (transport) => {
     expect([counted.reads, counted.closed]).toEqual([reads, 1]);
   });
 
-  test('a client that does not read stops the reads from the source', async () => {
+  test('the source is not read further while a client does not read', async () => {
     const counted = new Counted({ next: () => noise(65_536) });
     source = counted;
     const { socket, head } = open('/test');

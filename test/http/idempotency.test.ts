@@ -33,7 +33,7 @@ const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') ===
 const edge = (eventTs: number) => ({ event_ts: eventTs, members: [1, 2] });
 const NDJSON_TEXT = { 'content-type': 'application/x-ndjson' };
 
-/** Each write once: the request and the status of its first answer. */
+/** One request for each kind of write, and the status of its first answer. */
 const WRITES: readonly [
   name: string,
   method: string,
@@ -182,7 +182,7 @@ describe('the scope of a key', () => {
     expect(isReplay(await ask('POST', '/v1/hyperedges', text, key))).toBe(true);
   });
 
-  test('a role that is too low is refused before anything is replayed', async () => {
+  test('a caller whose role is too low is refused before anything is replayed', async () => {
     const key = freshKey();
     await ask('POST', '/v1/tables', { name: 'scoped' }, key);
     expect((await ask('POST', '/v1/tables', { name: 'scoped' }, key, { role: 'readwrite' })).status).toBe(403);
@@ -228,8 +228,8 @@ describe('the header', () => {
   });
 });
 
-describe('at the same time', () => {
-  test('one request runs, the others get 409 or its answer, and a later request gets its answer', async () => {
+describe('requests with one key at the same time', () => {
+  test('one request runs, the others get 409 or the answer of that request, and a later request gets that answer', async () => {
     const key = freshKey();
     const before = await count();
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask('POST', '/v1/hyperedges', edge(300), key)));
@@ -243,7 +243,7 @@ describe('at the same time', () => {
     expect(isReplay(await ask('POST', '/v1/hyperedges', edge(300), key))).toBe(true);
   });
 
-  test('the write of a client that disconnects is executed, kept and audited', async () => {
+  test('the write of a client that disconnects is executed and audited, and its answer is kept', async () => {
     const key = freshKey();
     const body = JSON.stringify(edge(400));
     const table = server.database.table();

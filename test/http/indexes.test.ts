@@ -1,4 +1,4 @@
-// The index routes: bodies, statuses, roles, the audit log, and replayed answers.
+// Tests the index routes: bodies, statuses, roles, the audit log, and replayed answers.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { drain } from '../support/sim-engine.ts';
@@ -69,7 +69,7 @@ test('the primary table is used when the request names no table', async () => {
   expect((await as('admin', 'DELETE', '/v1/indexes/hyperedges/weight')).status).toBe(200);
 });
 
-test('impossible requests are refused with advice', async () => {
+test('invalid requests are refused with advice', async () => {
   await as('admin', 'POST', '/v1/indexes', { table: 'Tracks', column: 'Speed' });
   const refused: [body: unknown, status: number, code: string, detail: RegExp][] = [
     [{ table: 'Tracks', column: 'SPEED' }, 409, 'index_exists', /Speed/],
@@ -145,7 +145,7 @@ test('a cached list is valid until an index is created or dropped', async () => 
   expect([changed.status, changed.json.length]).toEqual([200, 1]);
 });
 
-test('writes and reads go on while an index is built', async () => {
+test('writes and reads continue while an index is built', async () => {
   await as('admin', 'POST', '/v1/tables', { name: 'busy' });
   await as('readwrite', 'POST', '/v1/hyperedges?table=busy', manyEdges(30_000), NDJSON);
   let done = false;

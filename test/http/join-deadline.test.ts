@@ -1,4 +1,4 @@
-// A join with too many combinations to count ends at the statement deadline.
+// Tests that a join with too many combinations to count ends at the deadline of statements.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { send, startServer, type TestServer } from './support.ts';

@@ -1,4 +1,4 @@
-// JSON bodies with too many brackets or values are refused before they are parsed.
+// Tests that JSON bodies with too many brackets or values are refused before they are parsed.
 
 import { expect, test } from 'vitest';
 import { parseJsonBody } from '../../src/http/json-body.ts';

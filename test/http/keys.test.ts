@@ -138,7 +138,7 @@ describe('keys over HTTP', () => {
   });
 });
 
-test('all three routes answer 503 when keys are disabled, whatever the body', async () => {
+test('all three key routes answer 503 when keys are disabled, whatever the body', async () => {
   const open = await startKeyedServer({ authDisabled: true });
   try {
     for (const [method, path, body] of [

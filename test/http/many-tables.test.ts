@@ -1,4 +1,4 @@
-// Answers that list more tables than fit in one chunk.
+// Tests answers that list more tables than fit in one chunk.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { send, startServer, type TestServer } from './support.ts';
@@ -27,7 +27,7 @@ test('GET /v1/tables lists all tables in chunks, with an ETag of their state', a
   expect(changed.json).toEqual(server.database.tables().map((table) => table.item(true)));
 });
 
-test('SHOW TABLES returns the same list', async () => {
+test('SHOW TABLES returns the same list as GET /v1/tables', async () => {
   const { json } = await send(server, 'POST', '/v1/query', { query: 'SHOW TABLES' });
   expect(json.num_tuples).toBe(TABLES + 1);
   expect(json.rows).toEqual(server.database.tables().map((table) => table.item()));

@@ -1,5 +1,5 @@
-// A small chat-completions server that answers as the test sets it and records the requests it
-// gets.
+// Runs a small chat-completions server that answers as the test prescribes and records its
+// requests.
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ export interface Asked {
 export interface ModelStandIn {
   readonly baseUrl: string;
   readonly asked: Asked[];
-  /** Answers the next requests. */
+  /** The function that answers the next requests. Tests replace it. */
   answer: (response: ServerResponse, asked: Asked) => void;
   close(): Promise<void>;
 }

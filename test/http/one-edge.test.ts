@@ -1,4 +1,4 @@
-// GET of one edge by its id, and the refusal of SQL statements that begin with SELECT.
+// Tests GET of one edge by its id, and the refusal of SQL statements that begin with SELECT.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HedgerowClient } from '../../src/client/index.ts';
@@ -80,7 +80,7 @@ describe('GET /v1/hyperedges/{id}', () => {
     ['/v1/hyperedges/1?table=%60v', 404, 'table_not_found'],
     ['/v1/hyperedges/compact', 405, 'method_not_allowed'],
     ['/v1/hyperedges/1/2/3', 404, 'route_not_found'],
-  ])('%s answers %d %s', async (path, status, code) => {
+  ])('%s is answered with %d %s', async (path, status, code) => {
     const answer = await get(path);
     expect([answer.status, answer.json.code]).toEqual([status, code]);
   });

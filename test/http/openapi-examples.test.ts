@@ -58,7 +58,7 @@ test('the description of every operation consists of sentences and differs from 
 describe('examples', () => {
   test('exist for every body', () => {
     expect(bodies.length).toBeGreaterThan(70);
-    // A file of the console or of the API page has one example, whatever its types.
+    // A file of the console or of the API page is exempt: it has one example for all its types.
     const isFile = ({ id }: Body) => id.endsWith('File');
     expect(bodies.filter((body) => !isFile(body) && !('example' in body.content)).map(({ name }) => name)).toEqual([]);
   });
@@ -94,7 +94,7 @@ describe('examples', () => {
     expect(refused.map(({ name }) => name)).toEqual([]);
   });
 
-  test('have the status that they are listed under when they are errors', () => {
+  test('have the status under which they are listed if they are errors', () => {
     const statuses = Object.entries<Json>(document.components.responses);
     expect(statuses.length).toBeGreaterThan(10);
     for (const [name, { content }] of statuses) {

@@ -89,7 +89,7 @@ describe('a document', () => {
   const build = (routes: Route[]): any =>
     buildDocument({ routes, tags, version: '1', introduction: '', operations: {}, examples: {} });
 
-  test('contains a titled schema once', () => {
+  test('contains each titled schema only once', () => {
     const other = route({
       id: 'getThings',
       path: '/things/all',

@@ -134,7 +134,7 @@ describe('the bytes held for bodies', () => {
     expect(server.errors).toEqual([]);
   });
 
-  test('count while a body is processed and are released afterwards', async () => {
+  test('are counted while a body is processed and are released afterwards', async () => {
     server = await startServer({ limits: { heldBytes: 200_000 } });
     for (let i = 0; i < 10; i++) {
       expect((await send(server, 'POST', '/v1/hyperedges', manyEdges(4000), NDJSON)).status).toBe(201);
@@ -143,7 +143,7 @@ describe('the bytes held for bodies', () => {
 });
 
 describe('clients that do not read', () => {
-  /** Gives an answer too large for any socket to take at once. */
+  /** An observer whose metrics are too large for any socket to take at once. */
   class Talkative extends Recorder {
     readonly text = Array.from({ length: 400_000 }, (_, i) => `line_${i} é ${'x'.repeat(50)}\n`).join('');
     override metrics = async () => ({ contentType: 'text/plain; charset=utf-8', text: this.text });

@@ -65,7 +65,7 @@ describe('numbers', () => {
 });
 
 describe('precomputed headers', () => {
-  test('contain every number set, whatever its previous length', () => {
+  test('contain the last value of every number, whatever the length of its previous value', () => {
     const block = new HeadBlock(['a=', ';b=', ';c=']);
     fc.assert(
       fc.property(
@@ -84,7 +84,7 @@ describe('precomputed headers', () => {
     );
   });
 
-  test('contain the lines of an answer', () => {
+  test('contain the header lines of an answer', () => {
     const tags = new EntityTags('boot');
     const heads = new AnswerHeads({ limit: 60, vary: 'Accept', tags, idPrefix: 'ab-' });
     const lines = (...numbers: [number, number, number, number, number]) =>
@@ -137,7 +137,7 @@ test.each([
   ['Application/X-NDJSON;q=0.5', 'ndjson'],
   ['application/x-ndjson, application/json', 'ndjson'],
   ['application/json, application/x-ndjson', 'json'],
-])('Accept: %s -> %s', (accept, format) => expect(formatOf(accept).rows).toBe(format));
+])('the header Accept "%s" selects the format %s', (accept, format) => expect(formatOf(accept).rows).toBe(format));
 
 test('bodies up to the size limit are assembled', () => {
   const arrayOf = (text: string) => Uint8Array.from(Buffer.from(text)).buffer;
@@ -237,7 +237,7 @@ test('the scheduler alternates between tasks and reports an error that a step th
   await queue.run(() => false);
 });
 
-describe('handwritten checks agree with the schemas that describe them', () => {
+describe('handwritten checks and the schemas that describe them', () => {
   const value = fc.oneof(
     fc.integer(),
     fc.double(),

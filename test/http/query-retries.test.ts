@@ -1,5 +1,5 @@
-// Statements over HTTP: streams that outlive their statement, retries of COMMIT and of definitions,
-// and batches that conflict with other commits.
+// Tests statements over HTTP: streams that outlive their statement, retries of COMMIT and of
+// definitions, and batches that conflict with other commits.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -39,7 +39,7 @@ describe('rows that are streamed from a transaction', () => {
           `Content-Type: application/json\r\nContent-Length: ${all.length}\r\n\r\n${all}`,
       );
       await new Promise((resolve) => socket.once('data', resolve));
-      // The client stops reading, so the stream waits for room in the socket's buffer.
+      // The client stops reading, so the stream waits for space in the socket's buffer.
       socket.pause();
       for (const query of ['COMMIT', 'ROLLBACK', 'DELETE FROM hyperedges WHERE event_ts = 1']) {
         const { status, json } = await run(query, headers);
@@ -67,7 +67,7 @@ describe('rows that are streamed from a transaction', () => {
 });
 
 describe('a retry with the same Idempotency-Key', () => {
-  test('gets the first answer of a COMMIT, which is committed once', async () => {
+  test('gets the first answer of a COMMIT, and the transaction is committed once', async () => {
     await run('CREATE HYPEREDGE TABLE kept (node)');
     const session = { 'x-session-id': 'kept' };
     const headers = { ...session, 'idempotency-key': 'commit 1' };

@@ -8,9 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DISGUISES, NO_STATEMENTS, STATEMENTS, type StatementCase } from './statement-cases.ts';
 import { type Answer, send, startServer, type TestRole, type TestServer } from './support.ts';
 
-/**
- * The spellings in which statements are also executed. The refusal is tested for every spelling.
- */
+/** The spellings in which statements are also executed. Refusals are tested in every spelling. */
 const CARRIED_OUT = ['in letters of all sizes', 'with comments for spaces', 'with a semicolon and a comment'];
 const ROLES: readonly TestRole[] = ['readonly', 'readwrite', 'admin'];
 const copyRoot = mkdtempSync(join(tmpdir(), 'hedgerow-roles-'));
@@ -27,7 +25,7 @@ afterAll(async () => {
 
 beforeEach(setStage);
 
-/** Sets up what the statements run on: a table with rows, columns and an index, and a file. */
+/** Makes what the statements use: a table with rows, columns and an index, and a file. */
 async function setStage(): Promise<void> {
   const { database } = server;
   for (const { name } of database.tables()) if (name !== database.primaryTable) await database.dropTable(name);
@@ -93,7 +91,7 @@ async function prepareSession({ kind }: StatementCase, role: TestRole): Promise<
 describe.each(STATEMENTS)('$text', (one) => {
   const { text, role: needed, parameters, effect } = one;
 
-  test('needs its role through /v1/query', async () => {
+  test('needs its documented role through /v1/query', async () => {
     const before = await state();
     for (const role of ROLES.filter((role) => !includes(role, needed))) {
       for (const [how, disguise] of Object.entries(DISGUISES))
@@ -117,7 +115,7 @@ describe.each(STATEMENTS)('$text', (one) => {
     if (one.kind === 'begin') expect((await query(role, 'ROLLBACK')).status).toBe(200);
   }
 
-  test('needs its role in a batch', async () => {
+  test('needs its documented role in a batch', async () => {
     const before = await state();
     for (const disguise of Object.values(DISGUISES))
       expectRefused(await batch('readonly', disguise(text), parameters), 'readwrite', text);

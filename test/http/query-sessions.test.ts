@@ -1,5 +1,5 @@
-// Sessions over HTTP: the interleaved requests of one key, in its default session and in sessions
-// with different X-Session-Ids.
+// Tests sessions over HTTP: the interleaved requests of one key, in its default session and in
+// sessions with different X-Session-Ids.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MOST_TRANSACTIONS } from '../../src/query/sessions.ts';
@@ -18,7 +18,7 @@ type Parameters = Record<string, unknown>;
 
 /**
  * Returns a function that runs statements in one session of one key. Without a name, no header is
- * sent, and the key itself is the session.
+ * sent, and the key has its default session.
  */
 function session(name?: string) {
   return (query: string, parameters?: Parameters): Promise<Answer> => {
@@ -229,7 +229,7 @@ describe('money between accounts', () => {
   });
 });
 
-test('simultaneous requests of one session run one after another or are refused, and no change is lost', async () => {
+test('simultaneous requests in one session run one after another or are refused, and no change is lost', async () => {
   await define('CREATE HYPEREDGE TABLE crowd (node) PROPERTIES (n INTEGER)');
   const run = session('crowded');
   await rows(run, 'BEGIN');

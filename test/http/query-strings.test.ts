@@ -1,5 +1,5 @@
-// A query string that is not percent-encoded UTF-8 is refused by every route, even by routes that
-// ignore their parameters.
+// Tests that a query string that is not percent-encoded UTF-8 is refused by every route, even by
+// routes without parameters.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { routes } from '../../src/routes/index.ts';

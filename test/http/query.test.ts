@@ -1,4 +1,4 @@
-// Statements over HTTP: results, roles, sessions, retries, streams.
+// Tests statements over HTTP: results, roles, sessions, retries and streams.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, send, startServer, type TestRole, type TestServer } from './support.ts';
@@ -172,7 +172,7 @@ describe('a transaction', () => {
   });
 });
 
-test('a batch runs statements on what it has written itself, and commits all or nothing', async () => {
+test('statements in a batch see the earlier writes of the batch, and the batch commits all or nothing', async () => {
   const post = (operations: unknown[]) =>
     send(server, 'POST', '/v1/batch', { operations }, { 'x-api-key': server.keys.readwrite });
   await run('CREATE HYPEREDGE TABLE batched (node) PROPERTIES (n INTEGER)');
@@ -202,7 +202,7 @@ test('a retried write is not executed twice, and a retried read is executed agai
   expect(await count('batched', { 'idempotency-key': 'read' })).toBe(before + 1);
 });
 
-test('a statement that exceeds the deadline answers 504', async () => {
+test('a statement that exceeds the deadline is answered with 504', async () => {
   const hurried = await startServer({ queryTimeoutMs: 1 });
   try {
     const bulk = hurried.database.table().bulk();

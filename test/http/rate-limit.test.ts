@@ -4,7 +4,7 @@ import { addressBytes, addressId, addressText } from '../../src/http/client-addr
 import { fc } from '../support/property.ts';
 import { type Answer, raw, send, startServer, type TestServer } from './support.ts';
 
-/** Token bucket of one caller, in exact units of 1/60,000 request. */
+/** The token bucket of one caller. It counts exactly, in units of 1/60,000 of a request. */
 class Bucket {
   readonly #perMinute: bigint;
   #tokens: bigint;
@@ -37,7 +37,7 @@ describe('the allowance of a caller', () => {
     maxLength: 300,
   });
 
-  test('equals that of an evenly filled bucket, for every limit and every sequence of times', () => {
+  test('equals the allowance of an evenly filled token bucket, for every limit and every sequence of times', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2000 }), fc.nat(10_000_000), pauses, (perMinute, startMs, steps) => {
         const limit = new RateLimit({ perMinute, seed: 1 });
@@ -56,7 +56,7 @@ describe('the allowance of a caller', () => {
     );
   });
 
-  test('lets the requests of a whole minute through at once, and then one per share of a minute', () => {
+  test('permits the requests of a whole minute at once, and then one request per share of a minute', () => {
     for (const perMinute of [1, 7, 60, 1000, 999_983]) {
       const limit = new RateLimit({ perMinute, seed: 1 });
       for (let i = perMinute - 1; i >= 0; i--) {
@@ -102,7 +102,7 @@ describe('the allowance of a caller', () => {
 });
 
 describe('the memory for callers', () => {
-  test('stays bounded with a million addresses, which gives no caller a new allowance', () => {
+  test('stays bounded with a million addresses, and no caller gains a new allowance', () => {
     const limit = new RateLimit({ perMinute: 10, seed: 77, maxTracked: 5000 });
     for (let i = 0; i < 10; i++) expect(limit.takeByAddress('victim', 0)).toBe(true);
     let passed = 0;
@@ -130,7 +130,7 @@ describe('the memory for callers', () => {
     expect(passed).toBe(60 + 599);
   });
 
-  test('is freed for callers that have not asked for two minutes', () => {
+  test('is freed for callers that have sent nothing for two minutes', () => {
     const limit = new RateLimit({ perMinute: 10, seed: 1 });
     for (let i = 0; i < 1000; i++) limit.takeByAddress(i, 0);
     expect(limit.tracked).toBe(1000);
@@ -201,7 +201,7 @@ describe('over HTTP', () => {
   const get = (path: string, key?: string, method = 'GET') =>
     send(server, method, path, undefined, key === undefined ? {} : { 'x-api-key': key });
 
-  test('each key has its own allowance, and exceeding it is refused before role and body are checked', async () => {
+  test('each key has its own allowance, and a request beyond it is refused before role and body are checked', async () => {
     server = await startServer({ auth: true, qpm: 3 });
     const { readonly, admin } = server.keys;
     const before = Math.floor(Date.now() / 1000);
@@ -233,7 +233,7 @@ describe('over HTTP', () => {
     expect((await get('/v1/tables', server.keys.readonly)).status).toBe(200);
   });
 
-  test('404, 405, OPTIONS and 503 use up the allowance but are never refused because of it', async () => {
+  test('OPTIONS and answers of 404, 405 and 503 use up the allowance, but are not refused when it is used up', async () => {
     server = await startServer({ qpm: 5, open: false });
     const asked: Answer[] = [];
     for (const [method, path] of [

@@ -1,5 +1,5 @@
-// The memory of questions is limited: both the length of the text of their edges and the number of
-// questions that run at the same time.
+// Tests the limits on the memory of questions: the length of the text of their edges, and the
+// number of questions that run at the same time.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ReasoningRoom } from '../../src/rag/room.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('edges with long texts are answered up to a limit, beyond which the refusal gives advice', async () => {
+test('questions about edges with long texts are answered up to a limit, and beyond it are refused with advice', async () => {
   const few = await send(server, 'POST', '/v1/reason', { query: '', top_k: 100, rules: [] });
   expect([few.status, few.json.all_edges.length]).toEqual([200, 100]);
   for (const [path, body] of [

@@ -1,5 +1,5 @@
-// Rules, reasoning and questions over HTTP: refusals, faults of a model, and keys that must not
-// appear anywhere.
+// Tests rules, reasoning and questions over HTTP: refusals, faults of a model, and keys that must
+// not appear anywhere.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -71,7 +71,7 @@ describe('the validation of questions', () => {
     ['no JSON', '/v1/reason', '{'],
     ['no query', '/v1/reason', {}],
     ['no query to ask', '/v1/rag/query', {}],
-    ['a query that is no text', '/v1/reason', { query: 5 }],
+    ['a query that is not a text', '/v1/reason', { query: 5 }],
     ['an unknown table to reason', '/v1/reason', { query: '', table: 'nope' }],
     ['a bad mode', '/v1/rag/query', { query: '', mode: 'oracle' }],
     ['a bad mode to reason', '/v1/reason', { query: '', mode: 'oracle' }],
@@ -275,7 +275,7 @@ describe('a model', () => {
     ['no answer but a closed connection', (response) => void response.destroy(), 502],
     ['a question only', says('What did node 3 do?'), 'abstains'],
   ];
-  test.each(faults)('leads to 502 or an abstention when it answers with: %s', async (_name, answer, outcome) => {
+  test.each(faults)('leads to 502 or an abstention when its answer is: %s', async (_name, answer, outcome) => {
     model.answer = answer;
     const { status, json, text } = await ask({ openai_api_key: CALLERS_KEY });
     if (outcome === 502) expect([status, json.code]).toEqual([502, 'model_failed']);
@@ -303,7 +303,7 @@ describe('a model that is not configured', () => {
   test.each([
     ['https://api.openai.com/v1', 'No language model is configured: no API key is set.'],
     ['http://127.0.0.1:9/v1', 'could not be reached'],
-  ])('makes questions at %s answer 502 with advice, but not those that need no model', async (modelBaseUrl, what) => {
+  ])('makes questions fail with 502 and advice, except those that need no model: %s', async (modelBaseUrl, what) => {
     const bare = await startServer({ modelBaseUrl, modelHosts: ['api.openai.com', '127.0.0.1'] });
     try {
       await bare.database.table().insert({ event_ts: 100, members: [1, 2] });
@@ -340,7 +340,7 @@ describe('keys', () => {
     sendTo(keyed, method, path, body, { 'x-api-key': key });
   const question = { query: 'node 1', rules: [] };
 
-  test('let readonly use only the configured model, and readwrite also other addresses', async () => {
+  test('may use only the configured model if they are readonly, and other addresses too if they are readwrite', async () => {
     model.answer = says('Nothing.');
     other.answer = says('Nothing.');
     other.asked.length = 0;

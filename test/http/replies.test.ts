@@ -26,7 +26,7 @@ describe('X-Hedgerow-LSN', () => {
   });
   afterAll(() => server.close());
 
-  test('is the log position of the write or of the snapshot that was read', async () => {
+  test('is the LSN of the write or of the snapshot that was read', async () => {
     const first = await insert(server, 1);
     const second = await insert(server, 2);
     expect(lsnOf(second)).toBeGreaterThan(lsnOf(first));
@@ -59,7 +59,7 @@ describe('X-Min-LSN', () => {
     expect((await read(String(lsn), '/v1/tables')).status).toBe(200);
   });
 
-  test('delays a read until the position becomes visible', async () => {
+  test('delays a read until the LSN becomes visible', async () => {
     server = await startServer();
     const lsn = lsnOf(await insert(server, 1));
     const waiting = [
@@ -76,13 +76,14 @@ describe('X-Min-LSN', () => {
     expect(lsnOf(range!)).toBe(lsn + 1);
   });
 
-  test('answers 503 with Retry-After, or 504 after an earlier deadline, when it stays invisible', async () => {
+  test('is answered with 503 and Retry-After, or with 504 after an earlier deadline, when it stays invisible', async () => {
     server = await startServer({ queryTimeoutMs: 50 });
     const late = await read('1000000');
     expect([late.status, late.json.code]).toEqual([504, 'timeout']);
     await server.close();
     server = await startServer();
-    // The waits of the engine itself are tested elsewhere. Here it reports a timeout immediately.
+    // The waits of the engine itself are tested elsewhere. Here the engine reports a timeout
+    // immediately.
     server.database.whenVisible = async (_lsn, timeoutMs) => timeoutMs !== 5000;
     const answer = await read('1000000');
     expect([answer.status, answer.json.code, answer.headers.get('retry-after')]).toEqual([503, 'lsn_timeout', '1']);
@@ -90,7 +91,7 @@ describe('X-Min-LSN', () => {
     expect(server.errors).toEqual([]);
   });
 
-  test('answers 400 when it is not a log position, but only after the checks of key and role', async () => {
+  test('is answered with 400 when it is not an LSN, but only after the checks of key and role', async () => {
     server = await startServer({ auth: true });
     const key = { 'x-api-key': server.keys.readonly };
     for (const text of ['-1', '1.5', 'x', '0x10', '9007199254740992', '1 2', '+1']) {
@@ -173,7 +174,7 @@ describe('ETag', () => {
     }
   });
 
-  test('changes with every change of its own table and of no other', async () => {
+  test('changes with every change of its own table, and with no change of another table', async () => {
     server = await startServer();
     await insert(server, 5);
     await send(server, 'POST', '/v1/tables', { name: 'other' });
@@ -205,7 +206,7 @@ describe('ETag', () => {
     }
   });
 
-  test('is not reused for another table with the name of a dropped one', async () => {
+  test('is not reused for a new table with the name of a dropped table', async () => {
     server = await startServer();
     const tags = new Set<string | null>();
     for (let i = 0; i < 3; i++) {
@@ -232,7 +233,7 @@ describe('ETag', () => {
     }
   });
 
-  test('is absent when the answer contains a cursor or continues one', async () => {
+  test('is absent when the answer contains a cursor or continues from a cursor', async () => {
     server = await startServer();
     await send(server, 'POST', '/v1/hyperedges', manyEdges(10), NDJSON);
     const page = await get(`${RANGE}&limit=6`);
@@ -349,7 +350,7 @@ describe('the observer', () => {
 });
 
 describe('the deadline of a query', () => {
-  test('answers 504 while rows of a limited NDJSON answer are counted, and leaves nothing pinned', async () => {
+  test('ends the counting of rows for a limited NDJSON answer with 504, and leaves nothing pinned', async () => {
     const server = await startServer({ queryTimeoutMs: 1 });
     try {
       await send(server, 'POST', '/v1/hyperedges', manyEdges(60_000), NDJSON);

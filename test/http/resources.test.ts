@@ -11,7 +11,7 @@ const get = (path: string) => send(server, 'GET', path);
 const post = (path: string, body?: unknown) => send(server, 'POST', path, body);
 
 describe('health', () => {
-  test('probes are answered while the database is being opened, and other routes answer 503', async () => {
+  test('only /health/live answers 200 while the database is being opened, and other routes answer 503', async () => {
     const starting = await startServer({ open: false });
     expect((await send(starting, 'GET', '/health/live')).json).toEqual({ status: 'live' });
     for (const path of ['/health/ready', '/health', '/v1/tables', '/v1/hyperedges?start_ts=1&end_ts=2']) {

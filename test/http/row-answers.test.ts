@@ -1,5 +1,5 @@
-// The answers of statements that return rows have the same form when the core writes them and when
-// they are built from vectors, whole or streamed, alone or concurrently.
+// Tests that the answers of statements that return rows have the same form when the core writes
+// them and when they are built from vectors, whole or streamed, alone or concurrently.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -34,7 +34,7 @@ function run(
   return send(server, 'POST', '/v1/query', { query, parameters }, headers);
 }
 
-/** A filter that no index can answer. With it, rows are built from vectors. */
+/** The start of a filter that no index can answer, so that rows are built from vectors. */
 const MADE = "WHERE (e.place IS NULL OR e.place = 'x') AND";
 const ANY = 'WHERE';
 const lookup = (where: string, items: string) =>

@@ -4,7 +4,7 @@ import { manyEdges, NDJSON, send, startServer, type TestServer } from './support
 let server: TestServer;
 beforeAll(async () => {
   server = await startServer();
-  // Times 0 to 2999, with the members i % 100 and 1000 + i.
+  // The edge at time i (0 to 2999) has the members i % 100 and 1000 + i.
   await send(server, 'POST', '/v1/hyperedges', manyEdges(3000), NDJSON);
   await send(server, 'POST', '/v1/hyperedges', { event_ts: -5, members: [-3, 7], formation: 'é' });
 });
@@ -41,7 +41,7 @@ describe('range', () => {
     expect(answer.headers.get('content-length')).toBe(String(answer.text.length));
   });
 
-  test('returns negative times, text and an empty result', async () => {
+  test('returns rows with negative times and with text, and an empty result', async () => {
     const negative = await get('/v1/hyperedges?start_ts=-9007199254740991&end_ts=-1');
     expect(negative.json.hyperedges).toMatchObject([{ event_ts: -5, members: [-3, 7], formation: 'é' }]);
     expect((await get('/v1/hyperedges?start_ts=5&end_ts=4')).json).toMatchObject({ hyperedges: [], num_tuples: 0 });
@@ -274,7 +274,7 @@ describe('NDJSON', () => {
     }
   });
 
-  test('is chosen when the client names it first', async () => {
+  test('is returned when the client names it first', async () => {
     const type = async (value: string) =>
       (await get('/v1/hyperedges?start_ts=1&end_ts=2', { accept: value })).headers.get('content-type');
     expect(await type('application/json, application/x-ndjson')).toBe('application/json');

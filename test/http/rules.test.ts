@@ -1,4 +1,5 @@
-// Stored rules over HTTP. Their meaning and the refusal of wrong rules are tested in test/rules.
+// Tests stored rules over HTTP. Their meaning and the refusal of wrong rules are tested in
+// test/rules.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Answer, Recorder, send, startServer, type TestRole, type TestServer } from './support.ts';
@@ -52,13 +53,13 @@ describe('rules over HTTP', () => {
     expect((await ask('GET', '/v1/rules')).json.rules.length).toBe(1);
   });
 
-  test.each(['rule:close', 'rule%3Aclose', '%72ule%3aclose'])('are found by their id as %s', async (id) => {
+  test.each(['rule:close', 'rule%3Aclose', '%72ule%3aclose'])('are found by their id in the form %s', async (id) => {
     await ask('POST', '/v1/rules', RULE);
     expect((await ask('GET', `/v1/rules/${id}`)).json).toEqual(STORED);
     expect((await ask('DELETE', `/v1/rules/${id}`)).status).toBe(200);
   });
 
-  test('answer 404 when they do not exist', async () => {
+  test('are answered with 404 when they do not exist', async () => {
     await ask('POST', '/v1/rules', RULE);
     for (const method of ['GET', 'DELETE']) {
       expect((await ask(method, '/v1/rules/close')).json).toMatchObject({
@@ -70,7 +71,7 @@ describe('rules over HTTP', () => {
     expect((await ask('GET', '/v1/rules/validate')).status).toBe(405);
   });
 
-  test('answer 422 with the wrong places', async () => {
+  test('are answered with 422 and the places of the errors if they are invalid', async () => {
     const { status, json } = await ask('POST', '/v1/rules', { ...RULE, then: { pred: 'close', args: ['?A', '?C'] } });
     expect([status, json.code, json.status]).toEqual([422, 'invalid_rule', 422]);
     expect(json.detail).toBe('rule:close: variable ?C of the head is bound by no positive atom of the body.');
@@ -78,7 +79,7 @@ describe('rules over HTTP', () => {
     expect((await ask('GET', '/v1/rules')).json).toEqual({ rules: [] });
   });
 
-  test('answer 422 with the cycle when they close one with stored rules', async () => {
+  test('are answered with 422 and the cycle when they form a cycle with stored rules', async () => {
     await ask('POST', '/v1/rules', FAR);
     const closing = { ...RULE, if: [...RULE.if, { pred: 'far', args: ['?A'] }] };
     const { status, json } = await ask('POST', '/v1/rules', closing);
@@ -93,7 +94,7 @@ describe('rules over HTTP', () => {
     ['nothing', '', 'invalid_json'],
     ['no object', '[1]', 'invalid_rule'],
     ['null', 'null', 'invalid_rule'],
-  ])('answer 422 when the body is wrong: %s', async (_, body, code) => {
+  ])('are answered with 422 when the body is wrong: %s', async (_, body, code) => {
     expect((await ask('POST', '/v1/rules', body)).json).toMatchObject({ status: 422, code });
   });
 });
@@ -109,7 +110,7 @@ describe('validate', () => {
     expect(server.database.documents.entries('rules')).toEqual([]);
   });
 
-  test('answers 200 with every error', async () => {
+  test('answers 200 and lists every error', async () => {
     const wrong = { ...FAR, id: 'far', priority: 'x', then: { pred: 'far', args: ['?X', '?Y'] } };
     const { status, json } = await ask('POST', '/v1/rules/validate', wrong);
     expect([status, json.ok, json.stratum]).toEqual([200, false, null]);

@@ -28,7 +28,7 @@ interface Run {
   exit: Promise<number | null>;
 }
 
-/** The line that names the HTTP transport. */
+/** The printed line that names the HTTP transport. */
 const SPEAKER = transportLine(chooseTransport('auto').facts);
 
 const ADMIN_KEY = 'hgr_the-first-admin-key-of-a-test';
@@ -82,7 +82,7 @@ async function eventually<T>(found: () => Promise<T | undefined> | T | undefined
   }
 }
 
-test('serves until SIGTERM or SIGINT, then exits with 0, and its data is kept', async () => {
+test('the server runs until SIGTERM or SIGINT, then exits with 0, and its data is kept', async () => {
   for (const [expected, signal] of [
     [1, 'SIGTERM'],
     [2, 'SIGINT'],
@@ -288,7 +288,7 @@ test('a data directory or a port that is in use is refused', async () => {
   const third = hedgerow(['serve', '--data', join(dir, 'other'), '--port', String(port)]);
   expect(await second.exit).toBe(1);
   expect(second.output.error).toMatch(/^hedgerow: .*(in use|lock)/m);
-  // Neither of the two served anything.
+  // Neither the second nor the third process served anything.
   expect(second.output.out).toBe('');
   expect(third.output.out).toBe('');
   expect(await third.exit).toBe(1);
@@ -313,7 +313,7 @@ test('settings are read from the file that --config names', async () => {
   expect(await run.exit).toBe(0);
 });
 
-test('a wrong value stops the start with one line', async () => {
+test('a wrong value prevents the start and is reported in one line', async () => {
   const run = hedgerow(['serve', '--port', 'x'], { HEDGEROW_DATA_DIR: dir });
   expect(await run.exit).toBe(2);
   expect(run.output.error).toBe('hedgerow: --port is "x", but it takes an integer from 0 to 65535.\n');
@@ -322,7 +322,7 @@ test('a wrong value stops the start with one line', async () => {
   expect(open.output.error).toContain('HEDGEROW_ALLOW_INSECURE=1');
 });
 
-test('TLS files that cannot be used stop the start with one line', async () => {
+test('TLS files that cannot be used prevent the start and are reported in one line', async () => {
   const tls = hedgerow(['serve', '--data', dir, '--tls-cert', 'nowhere.pem', '--tls-key', 'nowhere.pem'], {});
   expect(await tls.exit).toBe(1);
   expect(tls.output.error).toMatch(/^hedgerow: HEDGEROW_TLS_CERT names .*nowhere\.pem, which cannot be read.*\n$/);
@@ -339,7 +339,7 @@ test('TLS files that cannot be used stop the start with one line', async () => {
   expect(weak.output.error).toMatch(/^hedgerow: HEDGEROW_TLS_CERT has an RSA key of 1024 bits.*2048 bits.*\n$/);
 });
 
-test('an audit log that cannot be written stops the start', async () => {
+test('an audit log that cannot be written prevents the start', async () => {
   const run = hedgerow(['serve', '--data', join(dir, 'db'), '--port', '0', '--audit-log', dir]);
   expect(await run.exit).toBe(1);
   expect(run.output.error).toMatch(/^hedgerow: The audit log .* cannot be written.*HEDGEROW_AUDIT_LOG/m);

@@ -15,7 +15,7 @@ import {
 const EDGES = 200_000;
 /**
  * The transport itself closes a connection to which it could not write for 10 s. A connection that
- * ends earlier was closed by the service.
+ * ends before this time was closed by the service.
  */
 const TRANSPORT_MS = 9000;
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -88,7 +88,7 @@ test('a stream whose client reads nothing is closed', async () => {
   expect(ms).toBeLessThan(TRANSPORT_MS);
 });
 
-test('a complete answer whose client reads nothing is closed', async () => {
+test('the connection of a client that reads nothing of a complete answer is closed', async () => {
   await start({ limits: { stallMs: 500 } });
   const text = 'x'.repeat(40_000_000);
   observer.metrics = async () => ({ contentType: 'text/plain', text });

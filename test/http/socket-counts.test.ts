@@ -60,7 +60,7 @@ describe('connections of an address', () => {
     expect(transport.connect(ONE, 2)).toEqual([true, false]);
   });
 
-  test('are found in the kernel table after they ended when the transport does not report their address', () => {
+  test('are recounted from the kernel table when the transport does not report whose connection has ended', () => {
     const transport = new Transport(3);
     transport.connect(ONE, 3);
     transport.connect(OTHER, 3);
@@ -78,7 +78,7 @@ describe('connections of an address', () => {
     expect(quiet.looks).toBe(0);
   });
 
-  test('are scanned for at most a tenth of the time', () => {
+  test('are scanned in the kernel table for at most a tenth of the time', () => {
     const transport = new Transport(3);
     transport.lookMs = 5;
     transport.connect(OTHER, 3);
@@ -102,7 +102,7 @@ describe('connections of an address', () => {
     expect(taken(transport.connect(ONE, 5))).toBe(5);
   });
 
-  test('are counted for their IPv6 network, and as IPv4 when the address is a mapped one', () => {
+  test('are counted per IPv6 network, and as IPv4 when the IPv6 address maps an IPv4 address', () => {
     const transport = new Transport(3);
     expect(taken(Array.from({ length: 5 }, (_, host) => transport.connect(ipv6(1, host))[0]!))).toBe(3);
     expect(transport.connect(ipv6(2, 1))).toEqual([true]);

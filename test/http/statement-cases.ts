@@ -1,5 +1,5 @@
-// Every kind of statement with the role that it needs and its effect when executed, and many
-// spellings of the same statement.
+// Lists every kind of statement, with the role that it needs and its effect, and defines many
+// spellings of a statement.
 
 import type { Statement } from '../../src/query/parser/ast.ts';
 import type { TestRole } from './support.ts';
@@ -22,7 +22,7 @@ type Written = string | readonly [text: string, parameters: Readonly<Record<stri
 
 /**
  * Statements on the tables `stage` (columns n and extra, an index on weight, a file in.csv) and
- * `props`. The type makes the compiler require every kind.
+ * `props`. Its type makes the compiler require every kind of statement.
  */
 const TEXTS: Readonly<Record<Exclude<Kind, 'explain' | 'analyze'>, readonly Written[]>> = {
   match: [
@@ -91,7 +91,7 @@ export const STATEMENTS: readonly StatementCase[] = Object.entries(TEXTS).flatMa
   });
 });
 
-/** Applies `change` outside quoted text. */
+/** Applies `change` to the parts of the text that are not in single quotes. */
 function outside(text: string, change: (part: string) => string): string {
   return text
     .split(/('[^']*')/)
@@ -102,7 +102,7 @@ function outside(text: string, change: (part: string) => string): string {
 const alternating = (part: string) =>
   [...part].map((letter, place) => (place % 2 === 0 ? letter.toLowerCase() : letter.toUpperCase())).join('');
 
-/** Applies `change` to words. Parameter names keep their case. */
+/** Applies `change` to the words outside single quotes, except to parameter names. */
 function keywords(text: string, change: (part: string) => string): string {
   return outside(text, (part) => part.replace(/(?<!\$)\b\w+/g, change));
 }
@@ -112,9 +112,9 @@ export const DISGUISES: Readonly<Record<string, (text: string) => string>> = {
   'as it is': (text) => text,
   'in small letters': (text) => keywords(text, (word) => word.toLowerCase()),
   'in letters of all sizes': (text) => keywords(text, alternating),
-  'behind spaces and empty lines': (text) => `\r\n\t   \n${text}\n\n `,
-  'behind a comment of one line': (text) => `// MATCH (s:stage) RETURN s\n${text}`,
-  'behind a comment of several lines': (text) => `/* MATCH (s:stage)\n RETURN s; */${text}/* ; MATCH */`,
+  'after spaces and empty lines': (text) => `\r\n\t   \n${text}\n\n `,
+  'after a comment of one line': (text) => `// MATCH (s:stage) RETURN s\n${text}`,
+  'after a comment of several lines': (text) => `/* MATCH (s:stage)\n RETURN s; */${text}/* ; MATCH */`,
   'with comments for spaces': (text) => outside(text, (part) => part.replaceAll(' ', '/* RETURN */')),
   'on many lines': (text) => outside(text, (part) => part.replaceAll(' ', '\r\n')),
   'with a semicolon': (text) => `${text} ;`,
@@ -122,8 +122,8 @@ export const DISGUISES: Readonly<Record<string, (text: string) => string>> = {
 };
 
 /**
- * Texts that are not a statement for any role: two statements in one, words that only resemble
- * keywords, and hidden characters.
+ * Texts that are not valid statements: two statements in one, words that only resemble keywords,
+ * and hidden characters.
  */
 export const NO_STATEMENTS: readonly string[] = [
   '',

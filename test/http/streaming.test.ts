@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Watches the scans of the primary table. Counts the slices read and the scans that are open. */
+/** Watches the scans of the primary table, and counts the slices read and the open scans. */
 function watchScans() {
   const table = server.database.table();
   const { scan } = table;
@@ -96,7 +96,7 @@ test('a client that disconnects stops its scan', async () => {
   restore();
 });
 
-test('a client that disconnects while the rows of a limited NDJSON answer are counted stops the scan', async () => {
+test('the scan stops if the client disconnects while the rows of a limited NDJSON answer are counted', async () => {
   const { seen, restore } = watchScans();
   const socket = await openSocket(server);
   socket.write(`GET ${ALL}&limit=150000 HTTP/1.1\r\nHost: x\r\nAccept: application/x-ndjson\r\n\r\n`);
@@ -155,13 +155,13 @@ test('small requests stay fast while exports run', async () => {
   expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(200);
 });
 
-test('closing waits for running answers and refuses new ones', async () => {
+test('closing the service waits for running answers and refuses new requests', async () => {
   const own = await startServer();
   await send(own, 'POST', '/v1/hyperedges', manyEdges(50_000), NDJSON);
   const socket = await openSocket(own);
   const idle = await openSocket(own);
   let text = '';
-  // The answer has begun, but it does not continue until this client reads on.
+  // The answer has begun, but it does not continue until this client reads again.
   const begun = new Promise<void>((resolve) => {
     socket.on('data', (data) => {
       if (text === '') socket.pause();

@@ -34,17 +34,17 @@ export interface TestServer {
 export interface ServerOptions extends RoomOptions {
   maxBodyBytes?: number;
   maxMembers?: number;
-  /** Default true: the database is already attached when `startServer` returns. */
+  /** Whether the database is already attached when `startServer` returns (default true). */
   open?: boolean;
-  /** Default false: no key is needed. */
+  /** Whether requests need a key (default false). */
   auth?: boolean;
   /** Requests per minute. Default 0: no limit. */
   qpm?: number;
   observer?: Observer;
   cors?: string[];
   /**
-   * The host names that requests without a key may use. By default, the names in the raw requests
-   * of the tests.
+   * The host names that requests without a key may use. By default x and y, the names in the raw
+   * requests of the tests.
    */
   publicHosts?: string[];
   socketsPerAddress?: number;
@@ -175,7 +175,7 @@ export interface Answer {
   json: any;
 }
 
-/** Sends one request. A `body` that is not a string is sent as JSON. */
+/** Sends one request. A `body` is sent as JSON unless it is a string or bytes. */
 export async function send(
   server: TestServer,
   method: string,
@@ -196,8 +196,9 @@ export async function send(
 }
 
 /**
- * Sends raw pieces, where a number is a pause in ms. Returns everything received until `waitMs`
- * after the last piece, followed by `[closed]` if the connection was closed.
+ * Sends texts unchanged over a new connection. A number among them is a pause in ms. Returns
+ * everything received until `waitMs` after the last piece, followed by `[closed]` if the connection
+ * was closed.
  */
 export async function raw(server: TestServer, pieces: readonly (string | number)[], waitMs = 300): Promise<string> {
   const socket = connect(server.port, '127.0.0.1');
@@ -231,7 +232,10 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Edges as NDJSON with the times 0, 1, 2, ... and the members i % 100 and 1000 + i. */
+/**
+ * Returns edges as NDJSON. Edge i has the time i and the members i % 100 and 1000 + i. The first i
+ * is `from`.
+ */
 export function manyEdges(count: number, from = 0): string {
   let text = '';
   for (let i = from; i < from + count; i++) text += `{"event_ts":${i},"members":[${i % 100},${1000 + i}]}\n`;

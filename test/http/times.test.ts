@@ -1,5 +1,5 @@
-// Requests accept ISO 8601 wherever they take a time, and answers contain it when the request asks
-// for it.
+// Tests that requests accept ISO 8601 wherever they take a time, and that answers contain it when
+// the request has `times=iso`.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, send, startServer, type TestServer } from './support.ts';
@@ -183,7 +183,7 @@ describe('times=iso', () => {
     expect((await get(`${path}&times=iso`, accept)).text.split('\n')).toEqual(lines);
   });
 
-  test('may be used for only some pages of a cursor, and changes the ETag', async () => {
+  test('may be set for only some pages of a cursor, and changes the ETag', async () => {
     const path = `/v1/hyperedges?${WIDE}&limit=10`;
     const first = await get(`${path}&times=iso`);
     const second = await get(`${path}&cursor=${first.json.next_cursor}`);

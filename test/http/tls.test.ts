@@ -85,7 +85,7 @@ describe.each(transportsHere())('https over %s', (transport) => {
           });
           if (found !== undefined) spoken.push(found);
         }
-        // The type of the key decides which half of the list is usable.
+        // Half of TLS_SUITES can be used with each type of key.
         const usable = TLS_SUITES.filter((suite) => suite.includes(`-${kind}-`)).map((suite) => `TLSv1.2 ${suite}`);
         expect(spoken.sort()).toEqual(usable.sort());
         expect(usable.length).toBe(3);

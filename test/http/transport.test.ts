@@ -1,6 +1,6 @@
-// Tests the rules that every transport must keep. Both implementations are tested directly, below
-// dispatcher and service. The raw-socket cases (test/service/raw-sockets.test.ts) and the described
-// answers (test/service/openapi.test.ts) test the same over the whole service.
+// Tests the rules that every transport must keep. Both implementations are tested directly, without
+// the dispatcher and the service. The raw-socket cases (test/service/raw-sockets.test.ts) and the
+// described answers (test/service/openapi.test.ts) test the same rules with the whole service.
 
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -220,7 +220,7 @@ describe.each(transportsHere())('over %s', (name) => {
     expect([requests, gone]).toEqual([1, 1]);
   });
 
-  test('sends a large answer as fast as the client reads it, without buffering it', async () => {
+  test('sends a large answer only as fast as the client reads it, without buffering it', async () => {
     const body = Buffer.alloc(20_000_000, 'abcdefghij');
     let most = 0;
     let calls = 0;
@@ -254,7 +254,7 @@ describe.each(transportsHere())('over %s', (name) => {
     expect(calls).toBeGreaterThan(1);
   });
 
-  test('tells a stream when its client stops reading and when it continues', async () => {
+  test('notifies a stream when its client stops reading and when the client continues', async () => {
     const piece = Buffer.alloc(15_000, 's');
     let written = 0;
     let blocked = 0;
@@ -293,7 +293,7 @@ describe.each(transportsHere())('over %s', (name) => {
     expect(unchunked(text().slice(text().indexOf('\r\n\r\n') + 4)).length).toBe(2000 * piece.length);
   });
 
-  test('reports once that a client has disconnected before its answer, and never after it', async () => {
+  test('reports once that a client has disconnected before its answer, and never after its answer', async () => {
     let aborted = 0;
     const waiting: TransportResponse[] = [];
     await serve((response, request) => {
@@ -340,7 +340,8 @@ describe.each(transportsHere())('over %s', (name) => {
     const start = performance.now();
     try {
       await Promise.all([slow.closed, idle.closed]);
-      // Leaves time for the cut-off, which the client sees only after reading what is buffered.
+      // Leaves time for the connection to be cut, which the client notices only after it has read
+      // the buffered bytes.
       await new Promise((resolve) => setTimeout(resolve, 3000));
       silent.socket.resume();
       await silent.closed;

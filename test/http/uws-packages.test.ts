@@ -1,5 +1,5 @@
-// The unofficial packages of uWebSockets.js must be the ones that were reviewed (see SECURITY.md).
-// Their hashes are checked in the lock file and on disk.
+// Tests that the unofficial packages of uWebSockets.js are the ones that were reviewed (see
+// SECURITY.md), by their hashes in the lock file and on disk.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ test('every installed binary is the one in the reviewed package', () => {
     expect(binaries.length).toBeGreaterThan(0);
 });
 
-test('versions are pinned to reviewed ones', () => {
+test('package.json pins only reviewed versions', () => {
   const { dependencies, optionalDependencies } = read('package.json');
   const ranges = Object.values({ ...dependencies, ...optionalDependencies } as Record<string, string>).filter((range) =>
     range.startsWith('npm:@uwsjs/'),

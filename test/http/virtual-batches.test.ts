@@ -1,5 +1,5 @@
-// Answers over virtual graphs that are sent as a whole although their rows arrived in several
-// batches. The memory of a batch is reused for the next one.
+// Tests answers over virtual graphs that are sent as a whole although their rows arrived in several
+// batches. The memory of a batch is reused for the next batch.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// Virtual graphs over HTTP when backends are slow, fail or die, when clients disconnect or read
-// slowly, and when the service stops.
+// Tests virtual graphs over HTTP when backends are slow, fail or die, when clients disconnect or
+// read slowly, and when the service stops.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
@@ -70,14 +70,17 @@ async function works(server: TestServer): Promise<void> {
   expect([status, json.count]).toEqual([200, 5]);
 }
 
-/** Retries, because within a short deadline a process or connection may not have started yet. */
+/**
+ * Repeats a query until it works, because a process or connection may not start within a short
+ * deadline.
+ */
 async function untilWorks(server: TestServer): Promise<void> {
   await expect
     .poll(async () => (await query(server, 'few', { refresh: true })).json.count, { timeout: 30_000 })
     .toBe(5);
 }
 
-/** Sends a query on a separate connection that does not read yet. */
+/** Sends a query on a separate connection, which does not read the answer yet. */
 function openQuery(server: TestServer, graph: string, body: object, accept = 'application/json') {
   const text = JSON.stringify({ query: ALL, ...body });
   const socket = connect(server.port, '127.0.0.1').on('error', () => {});
@@ -332,7 +335,7 @@ describe('the cache', () => {
   });
 });
 
-test('the service starts without the package, and every route names the package to install', async () => {
+test('the service starts without the package of DuckDB, and every route names the package to install', async () => {
   const server = await startServer({ auth: true, virtualRoot: root, installed: () => false });
   try {
     const body = specOf('few', backends[0][1]);

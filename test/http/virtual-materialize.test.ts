@@ -1,5 +1,5 @@
-// Results of virtual graphs that are stored as tables of the service: their contents, their
-// refusals, and the state after a failure.
+// Tests results of virtual graphs that are stored as tables ("copies"): their contents, refusals,
+// and the state after a failure.
 
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -171,7 +171,7 @@ describe('a copy', () => {
     expect(node.json.num_tuples).toBe(3);
   });
 
-  test('has the same ids every time when they are hashed', async () => {
+  test('has the same ids in every copy if they are hashed', async () => {
     const made = await copy({ query: TRIPS, table: 'hashed', ids: 'hash', bucket_seconds: 60 });
     expect([made.status, made.json.ids]).toEqual([201, 'hash']);
     const idOf = (vertex: string) =>
@@ -212,8 +212,8 @@ describe('a copy', () => {
 
 describe('a copy that is refused or fails', () => {
   test.each([
-    ['a table that is there', { table: 'Hyperedges' }, 409, 'table_exists'],
-    ['a table whose nodes are there', { table: 'taken' }, 409, 'table_exists'],
+    ['a table that exists', { table: 'Hyperedges' }, 409, 'table_exists'],
+    ['a table whose table of nodes exists', { table: 'taken' }, 409, 'table_exists'],
     ['a name with a blank', { table: 'my trips' }, 400, 'invalid_input'],
     ['a name that begins with a digit', { table: '1st' }, 400, 'invalid_input'],
     ['a name that is too long for its nodes', { table: 'x'.repeat(59) }, 400, 'invalid_input'],

@@ -1,5 +1,5 @@
-// Specs of virtual graphs: proposed by a language model, replaced atomically, and kept across
-// restarts and backups. API keys must not appear anywhere.
+// Tests specs of virtual graphs: they are proposed by a language model, replaced atomically, and
+// kept across restarts and backups. API keys must not appear anywhere.
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -244,7 +244,7 @@ test('a write with an Idempotency-Key is executed once', async () => {
   expect((await send(server, 'GET', path)).status).toBe(404);
 });
 
-test('specs survive a restart and a backup, and can be queried there', async () => {
+test('specs survive a restart and a backup, and can be queried afterwards', async () => {
   await send(server, 'POST', '/v1/virtual/graphs', SPEC);
   await send(server, 'PUT', '/v1/virtual/graphs/kept', { ...SPEC, name: 'Kept twice' });
   await send(server, 'POST', '/v1/virtual/graphs', { ...SPEC, id: 'gone' });

@@ -1,4 +1,5 @@
-// The complete life of a virtual graph over HTTP, on every backend, with every documented status.
+// Tests the complete life of a virtual graph over HTTP, on every backend, with every documented
+// status.
 
 import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -272,7 +273,7 @@ describe('statuses', () => {
     ['nothing', ''],
     ['SQL', 'SELECT * FROM trips'],
     ['half a query', 'MATCH (t:Trip){origin:Place'],
-    ['a statement behind it', `${ALL}; DROP TABLE trips`],
+    ['a second statement after it', `${ALL}; DROP TABLE trips`],
   ];
   test.each(queries)('a query is refused with 400: %s', async (_name, query) => {
     for (const route of ['compile', 'query'])
@@ -283,7 +284,7 @@ describe('statuses', () => {
 
   test.each([
     ['no query', {}],
-    ['a query that is no text', { query: 5 }],
+    ['a query that is not a text', { query: 5 }],
     ['a negative limit', { query: ALL, limit: -1 }],
     ['a broken limit', { query: ALL, limit: 1.5 }],
     ['a limit that is a text', { query: ALL, limit: '1' }],
@@ -296,7 +297,7 @@ describe('statuses', () => {
     expect((await refused(ask('POST', 'graphs/known/query', body)))[0]).toBe(400);
   });
 
-  test('a spec for a missing backend can be created, and its use answers 502', async () => {
+  test('a spec for a missing backend can be created, and its use is answered with 502', async () => {
     const missing = {
       file: { type: 'csv', path: 'missing.csv' },
       pattern: { type: 'parquet', path: 'none-*.parquet' },
@@ -321,7 +322,7 @@ describe('statuses', () => {
     }
   });
 
-  test('a file in the wrong format answers 502 without revealing paths of this machine', async () => {
+  test('a file in the wrong format is answered with 502 without revealing paths of this machine', async () => {
     await symlink(join(root, 'trips.json'), join(root, 'false.parquet'));
     await ask('POST', 'graphs', { ...specOf('parquet', 'false'), backend: { type: 'parquet', path: 'false.parquet' } });
     const answer = await ask('POST', 'graphs/false/query', { query: ALL });
@@ -330,7 +331,7 @@ describe('statuses', () => {
     await rm(join(root, 'false.parquet'));
   });
 
-  test('a path below a link to an outside folder is refused, so that nobody learns what is in the folder', async () => {
+  test('a path below a link to an outside folder is refused without revealing what is in the folder', async () => {
     await symlink('/etc', join(root, 'etc'));
     try {
       for (const path of ['etc/passwd', 'etc/absent', 'etc/pass*', 'etc/absent*', 'etc/absent/passwd', '*/absent']) {
@@ -343,7 +344,7 @@ describe('statuses', () => {
     }
   });
 
-  test('a link to an outside file is refused, both at creation and when it was made later', async () => {
+  test('a link to an outside file is refused, whether it existed at creation or was made later', async () => {
     const spec = { ...specOf('csv', 'link'), backend: { type: 'csv', path: 'link.csv' } };
     await symlink('/etc/passwd', join(root, 'link.csv'));
     expect(await refused(ask('POST', 'graphs', spec))).toEqual([400, 'invalid_input']);

@@ -1,5 +1,5 @@
-// The only writer of answers: whole or streamed, in the shared space or in memory of their own,
-// with pieces that are lent, late or read twice.
+// Tests the only writer of answers: whole or streamed, in the shared space or in memory of their
+// own, with pieces that are lent, late or read twice.
 
 import { describe, expect, test } from 'vitest';
 import { AnswerSpace } from '../../src/http/answer/answer-space.ts';
@@ -20,12 +20,12 @@ const callOf = (more: Partial<Call> = {}) =>
   }) as unknown as Call;
 
 interface Given {
-  /** null: nothing is ready yet. */
+  /** The pieces in order. null means that nothing is ready yet. */
   pieces: (string | null)[];
   framed?: boolean;
-  /** The format is lines of rows. */
+  /** Whether the format is lines of rows. */
   lines?: boolean;
-  /** The end is reported together with the last piece. */
+  /** Whether the end is reported together with the last piece. */
   early?: boolean;
   look?: () => void;
 }
@@ -136,7 +136,7 @@ describe('a text that ends soon', () => {
     }
   });
 
-  test('gets memory of its own when it had to be waited for or is longer than the shared space', async () => {
+  test('gets memory of its own when the writer had to wait for it or when it is longer than the shared space', async () => {
     const late = new Text({ pieces: ['abc', null, 'de'], framed: true });
     const reply = await writeAnswer(callOf(), late, small, true);
     expect([isShared(reply), textOf(reply), late.closed]).toEqual([false, '<abcde>', 1]);
@@ -146,7 +146,7 @@ describe('a text that ends soon', () => {
     expect([isShared(wideReply), textOf(wideReply) === `<${long}>`]).toEqual([false, true]);
   });
 
-  test('is closed when it fails, and its error is passed on', async () => {
+  test('is closed when it fails, and its error is thrown', async () => {
     const fail = () => {
       throw new Error('too late');
     };
@@ -161,7 +161,7 @@ describe('a text that ends soon', () => {
 });
 
 describe('a longer text', () => {
-  test.each([true, false])('becomes a stream that begins with what was read; framed: %s', async (framed) => {
+  test.each([true, false])('becomes a stream that begins with the pieces already read (framed: %s)', async (framed) => {
     const pieces = ['abcd', 'efgh', null, 'ijkl', null, 'mnop', 'q'];
     const text = new Text({ pieces, framed });
     const reply = await writeAnswer(callOf(), text, small, true);
@@ -172,7 +172,7 @@ describe('a longer text', () => {
     expect(text.closed).toBe(1);
   });
 
-  test('begins after the first pieces when it may not wait', async () => {
+  test('becomes a stream after the first pieces when the writer may not wait for more', async () => {
     const text = new Text({ pieces: ['', '', '', 'abc'], framed: true });
     const reply = writeAnswer(callOf(), text, { ...OPENINGS.rows, pieces: 2 }, true) as Reply;
     space.bytes.fill(0);

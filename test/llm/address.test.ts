@@ -30,7 +30,7 @@ async function ask(
   }
 }
 
-/** Addresses that are not public, in the plain form in which a resolver may return them too. */
+/** Addresses that are not public, in plain form, which is also the form that a resolver returns. */
 const INNER_ADDRESSES = [
   '0.0.0.0',
   '0.1.2.3',
@@ -278,7 +278,7 @@ describe('a model address', () => {
     expect(checkModelAddress(url, LISTED)).toMatchObject({ origin, path, host });
   });
 
-  it('may be on this machine, with http too, if its host is listed', () => {
+  it('may be on this machine, even with http, if its host is listed', () => {
     for (const [url, listed] of [
       ['http://localhost:11434/v1', 'localhost'],
       ['http://LOCALHOST.:11434/v1', 'LocalHost.'],
@@ -369,7 +369,7 @@ describe('a host name', () => {
     return code !== 'invalid_model_address';
   };
 
-  it('is connected to if all its addresses are public', async () => {
+  it('is accepted if all its addresses are public', async () => {
     const answers = ['9.9.9.9', '104.18.6.192', '2606:4700::6812:7c0', '64:ff9b::9.9.9.9', '::ffff:9.9.9.9'];
     expect(await reaches('https://api.openai.com/v1', LISTED, answers)).toBe(true);
   });
@@ -382,13 +382,13 @@ describe('a host name', () => {
     expect(await reaches(url, ['llm.internal', 'FD00:0::5'], ['fd00::5'])).toBe(true);
   });
 
-  it('must resolve to this machine only if it is localhost', async () => {
+  it('must resolve only to this machine if it is localhost', async () => {
     expect(await reaches('http://localhost:1/v1', ['localhost'], ['127.0.0.1', '::1'])).toBe(true);
     expect(await reaches('http://localhost:1/v1', ['localhost'], ['9.9.9.9'])).toBe(false);
     expect(await reaches('http://localhost:1/v1', ['localhost'], ['127.0.0.1', '10.0.0.1'])).toBe(false);
   });
 
-  it('is refused without telling the caller to which address it resolves', async () => {
+  it('is refused without telling the caller the address to which it resolves', async () => {
     const model = createChatModel(
       { baseUrl: 'https://api.openai.com/v1', model: 'm', apiKey: undefined, allowedHosts: LISTED },
       spies(['10.11.12.13']),

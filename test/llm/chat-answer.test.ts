@@ -5,7 +5,9 @@ import { fc } from '../support/property.ts';
 
 const ASKED: Asked = { prompt: { system: 's', user: 'u' }, model: 'asked', apiKey: 'sk-canary-0123456789abcdef' };
 
-/** Returns a completion, or undefined if reading fails in the only way in which it may fail. */
+/**
+ * Returns a completion, or undefined if reading fails with `model_failed`. Throws any other error.
+ */
 function read(bytes: Uint8Array): unknown {
   try {
     return completionOf(bytes, ASKED);
@@ -72,7 +74,7 @@ describe("a model's answer", () => {
     expect(read(good)).toMatchObject({ text: 'x', model: 'asked' });
   });
 
-  it('has its tokens counted in slices if it does not state their number', () => {
+  it('has its tokens counted in slices if it does not state the number of tokens', () => {
     const content = '中'.repeat(300_000);
     const slicesOf = (answer: object) => {
       const steps = completionSteps(Buffer.from(JSON.stringify(answer)), ASKED);
@@ -85,7 +87,7 @@ describe("a model's answer", () => {
     expect(slicesOf({ choices, usage: { prompt_tokens: 1, completion_tokens: 1 } })).toBe(2);
   });
 
-  it('is accepted or refused by its head, for any status and headers', () => {
+  it('is accepted or refused as `model_failed` for any status and headers', () => {
     const header = fc.oneof(
       fc.string(),
       fc.constantFrom('application/json', 'Application/JSON ; charset=utf-8', 'gzip', ''),

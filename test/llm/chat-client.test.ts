@@ -200,7 +200,7 @@ describe('a model that fails', () => {
     expect(server.received.length).toBe(before + 1);
   });
 
-  it.each(Object.keys(SLOW))('gives a timeout if its answer never ends: %s', async (name) => {
+  it.each(Object.keys(SLOW))('gives a timeout if its answer is never complete: %s', async (name) => {
     const failure = await failureOf(modelAt(server.at(name), { timeoutMs: 150 }).complete(PROMPT));
     expect(failure.message).toMatch(/did not answer within 0.15 s; try again later/);
     expect(failure.code).toBe('model_failed');
@@ -233,7 +233,7 @@ describe('a model that fails', () => {
 });
 
 describe('a caller that aborts', () => {
-  it.each(Object.keys(SLOW))('is released at once, with its own reason, from %s', async (name) => {
+  it.each(Object.keys(SLOW))('is released at once with its own reason during the fault %s', async (name) => {
     const controller = new AbortController();
     const reason = new Error('the client is gone');
     const before = server.received.length;

@@ -14,7 +14,10 @@ import { answering, completionJson, type ModelServer, startModelServer } from '.
 
 const PROMPT = { system: 's', user: 'u' };
 
-/** Returns a resolver that takes its answers from a list, one per call, and real connections. */
+/**
+ * Returns ports that make real connections. Each call of their resolver returns the next of
+ * `answers`.
+ */
 function ports(...answers: (readonly string[])[]): ChatPorts & { asked: string[] } {
   const asked: string[] = [];
   return {
@@ -37,7 +40,7 @@ const messageOf = (work: Promise<unknown>) =>
     (error: HedgerowError) => `${error.code}: ${error.message}`,
   );
 
-/** Address of a listener, which a real lookup of localhost never returns. */
+/** Address of a listener. A real lookup of localhost never returns this address. */
 const HIDDEN = '127.83.9.4';
 let hidden: ModelServer;
 let localhost: string;
@@ -112,7 +115,7 @@ describe('a TLS connection', () => {
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  it('is refused with an untrusted certificate, even if the environment turns off the check', async () => {
+  it('is refused with an untrusted certificate, even if an environment variable turns off the check', async () => {
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
       const model = modelAt(`https://127.0.0.1:${port}/v1`, ['127.0.0.1'], ports());

@@ -62,7 +62,7 @@ const known: fc.Arbitrary<Known> = fc
     }),
   }));
 
-/** Writes edges and steps like the lines in a prompt. */
+/** Writes edges and steps as lines in the format of a prompt. */
 function linesOf({ edges, steps }: Known): string {
   const edgeLines = edges.map(
     ({ hedge_tag, event_ts, members, weight, formation }) =>
@@ -77,7 +77,7 @@ function linesOf({ edges, steps }: Known): string {
 }
 
 describe("the mock model's answer", () => {
-  it('passes the firewall with every sentence', async () => {
+  it('loses no sentence in the firewall', async () => {
     await fc.assert(
       fc.asyncProperty(known, async (facts) => {
         const { text } = await createMockModel().complete({ system: '', user: linesOf(facts) });

@@ -33,7 +33,7 @@ describe('the mock model', () => {
     expect(await say('[HEDGE-1] note=" event_ts=9 members=[8, 9]"')).toBe('');
   });
 
-  it('answers nothing if the prompt has no edges or facts', async () => {
+  it('returns an empty answer if the prompt has no edges or facts', async () => {
     for (const user of [
       '',
       'Who met?',

@@ -4,7 +4,7 @@
 import { gzipSync } from 'node:zlib';
 import { answering, completionJson, type Respond } from './model-server.ts';
 
-/** A key that represents a secret, so that it must not appear anywhere. */
+/** A key that must not appear in any message, like a real secret. */
 export const KEY = 'sk-canary-0123456789abcdefghijklmnop';
 const MEGABYTE = 2 ** 20;
 
@@ -123,7 +123,7 @@ export const FAULTS: Readonly<Record<string, readonly [Respond, RegExp]>> = {
   'huge-head': [raw('HTTP/1.1 200 OK\r\n', `x-filler: ${'y'.repeat(100_000)}\r\n\r\n`), /did not answer in HTTP/],
 };
 
-/** Faults in which the answer never ends. */
+/** Faults in which the answer never begins or never ends. */
 export const SLOW: Readonly<Record<string, Respond>> = {
   'no-answer': () => {},
   'head-only': (response) => {

@@ -11,7 +11,7 @@ export interface Received {
   body: string;
 }
 
-/** Answers a request. With `socket` it can send raw bytes. */
+/** Answers a request. `socket` can be used to send raw bytes. */
 export type Respond = (response: ServerResponse, socket: Socket, request: Received) => void;
 
 export interface ModelServer {
@@ -19,7 +19,7 @@ export interface ModelServer {
   /** Returns the base address at which requests get this kind of answer. */
   at(name: string): string;
   readonly received: Received[];
-  /** Returns the number of connections that were made, and of those that are open. */
+  /** Returns how many connections have been made, and how many of them are open. */
   connections(): { made: number; open: number };
   close(): Promise<void>;
 }

@@ -7,10 +7,7 @@ const direct = createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base
   encode(text: string, options: object): number[];
 };
 
-/**
- * Counts tokens by encoding the whole text, which differs from the way in which the tested code
- * counts.
- */
+/** Counts tokens by encoding the whole text at once. The tested code counts in windows. */
 function tokensOf(text: string): number {
   return direct.encode(text, { disallowedSpecial: new Set() }).length;
 }
@@ -58,7 +55,7 @@ describe('countTokens', () => {
     }
   });
 
-  it('is close to the exact count if long runs without spaces are cut', () => {
+  it('is nearly exact for a long run without spaces, which is counted in pieces', () => {
     for (const text of ['a'.repeat(3000), ' '.repeat(3000), '!'.repeat(3000), 'ab'.repeat(1500), '中'.repeat(900)]) {
       const exact = tokensOf(text);
       expect(Math.abs(countTokens(text) - exact), text.slice(0, 4)).toBeLessThanOrEqual(text.length / 128 + 1);
@@ -75,7 +72,7 @@ describe('countTokens', () => {
     expect(countTokens('a'.repeat(2 ** 27))).toBeGreaterThan(2 ** 23);
   });
 
-  it('pauses after at most 512 characters for any text', () => {
+  it('pauses at least once every 512 characters of any text', () => {
     for (const text of ['中', `${'中'.repeat(127)}1`, 'word ', '😀', '!', '\n', '7']) {
       const long = text.repeat(2 ** 17);
       let pauses = 0;

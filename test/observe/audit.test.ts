@@ -130,7 +130,7 @@ describe('the file', () => {
     expect(open).toEqual([]);
   });
 
-  it('is complete after a process that exits immediately', async () => {
+  it('is complete even if the process exits immediately after a write', async () => {
     const file = join(dir, 'audit.log');
     const audit = auditTo(file);
     audit.write(FACTS);

@@ -64,9 +64,7 @@ async function exposedNames(): Promise<Set<string>> {
   return metricNames(text);
 }
 
-/**
- * Returns the metrics in an expression: names that are not functions, labels, keywords or strings.
- */
+/** Returns the metrics in an expression, which are recognized by the prefix of their name. */
 function namesIn(expression: string): string[] {
   return expression.match(/\b(?:hedgerow|process|nodejs)_\w+/g) ?? [];
 }
@@ -172,7 +170,7 @@ describe('the Dockerfile', () => {
     expect(sources.filter((source) => !isLetIn(source))).toEqual([]);
   });
 
-  it('copies from the first stage what the build of that stage makes', () => {
+  it('copies from the build stage the folders that the build makes', () => {
     const taken = dockerfile
       .filter((line) => line.startsWith('COPY --from=build'))
       .map((line) => line.split(/\s+/)[2]!.replace('/app/', ''));
@@ -190,7 +188,7 @@ describe('the Dockerfile', () => {
     expect(dockerfile[at('HEALTHCHECK') + 1]).toContain('/health/live');
   });
 
-  it('reports a service as healthy only if it answers', async () => {
+  it('reports a service as healthy only if it answers with success', async () => {
     const script = dockerfile.flatMap((line) => /"-e", "([^"]*)"/.exec(line)?.slice(1) ?? [])[0]!;
     let status = 200;
     const server = createServer((_request, response) => response.writeHead(status).end());

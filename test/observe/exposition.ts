@@ -3,8 +3,8 @@
 const SAMPLE = /^([a-zA-Z_:][\w:]*(?:\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)*\})?) (\S+)$/;
 
 /**
- * Returns the value of each sample, by its name and labels verbatim. Throws on a line that is not a
- * sample and on duplicates.
+ * Returns the value of each sample. The key is the name with the labels, verbatim. Throws on a line
+ * that is not a sample and on duplicates.
  */
 export function samplesOf(text: string): Map<string, number> {
   const samples = new Map<string, number>();
@@ -19,7 +19,10 @@ export function samplesOf(text: string): Map<string, number> {
   return samples;
 }
 
-/** Returns the names that a query may use: every metric, and the parts of each histogram. */
+/**
+ * Returns the names that a query may use: `_bucket`, `_sum` and `_count` of each histogram, and the
+ * name of every other metric.
+ */
 export function metricNames(text: string): Set<string> {
   const names = new Set<string>();
   for (const [, name, type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {

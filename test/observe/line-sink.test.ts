@@ -121,7 +121,7 @@ describe('lines', () => {
 });
 
 describe('a slow destination', () => {
-  it('never buffers more than the limit, and reports the number of lost lines when it recovers', () => {
+  it('causes lines over the buffer limit to be lost; their number is reported when it recovers', () => {
     const { sink, destination, lost, tick } = sinkWith({ limit: 1600 });
     sink.write('0\n', true);
     const line = `${'x'.repeat(99)}\n`;
@@ -184,7 +184,7 @@ describe('a failing destination', () => {
     expect(failed).toEqual(['ENOSPC', 'ENOSPC']);
   });
 
-  it('keeps the lines that fit and counts the rest', () => {
+  it('leaves the lines that fit in the buffer; the others are counted as lost', () => {
     const { sink, destination, lost, tick } = sinkWith({ limit: 160 });
     sink.write('a\n', true);
     destination.fail();
@@ -199,7 +199,7 @@ describe('a failing destination', () => {
 });
 
 describe('the end of the process', () => {
-  it('writes everything that waits synchronously', () => {
+  it('writes all buffered lines synchronously', () => {
     const { sink, destination } = sinkWith();
     sink.write('a\n');
     sink.write('b\n');
@@ -209,7 +209,7 @@ describe('the end of the process', () => {
     expect(sink.lost).toBe(0);
   });
 
-  it('counts lines that cannot be written as lost', () => {
+  it('counts the lines as lost if they cannot be written', () => {
     const { sink, destination } = sinkWith();
     destination.synchronous = false;
     sink.write('a\n');
@@ -218,7 +218,7 @@ describe('the end of the process', () => {
   });
 });
 
-it('the sink reopens its file', async () => {
+it('the sink reopens its file unless it is closed', async () => {
   const { sink, destination } = sinkWith();
   sink.reopen();
   expect(destination.reopened).toBe(1);

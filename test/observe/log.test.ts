@@ -46,7 +46,7 @@ describe('JSON lines', () => {
     });
   });
 
-  it('rename fields that have the names of their own members', () => {
+  it('rename fields that are called level, ts or msg', () => {
     const { log, lines } = logTo();
     log.info('m', { msg: 'x', level: 'y', ts: 'z' });
     expect(lines).toEqual([`{"level":"info","ts":"${TIME}","msg_":"x","level_":"y","ts_":"z","msg":"m"}\n`]);
@@ -73,7 +73,7 @@ describe('JSON lines', () => {
 });
 
 describe('text lines', () => {
-  it('contain the message followed by the values', () => {
+  it('contain the message followed by the fields as name=value', () => {
     const { log, lines } = logTo({ format: 'text' });
     log.warn('stopping', { signal: 'SIGTERM', count: 3, list: [1, 2], none: null });
     log.serialised('info', 'query_complete', ',"records":4,"table":"t"');
@@ -91,7 +91,7 @@ describe('text lines', () => {
 });
 
 describe('levels', () => {
-  it.each(LOG_LEVELS)('%s writes itself and what is more urgent', (level) => {
+  it.each(LOG_LEVELS)('%s writes lines of this level and of more urgent levels', (level) => {
     const { log, lines } = logTo({ level });
     for (const each of LOG_LEVELS) {
       log[each](each);
@@ -102,7 +102,7 @@ describe('levels', () => {
     expect(LOG_LEVELS.filter((each) => log.isEnabled(each))).toEqual(LOG_LEVELS.slice(LOG_LEVELS.indexOf(level)));
   });
 
-  it('make lines urgent from warn on', () => {
+  it('make a line urgent if they are warn or error', () => {
     const { log, urgent } = logTo();
     for (const level of LOG_LEVELS) {
       log[level]('m');

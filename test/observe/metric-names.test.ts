@@ -6,8 +6,8 @@ import { send, startServer, type TestServer } from '../http/support.ts';
 import { metricComplaints } from './metric-names.ts';
 
 /**
- * The only name that breaks a rule. Both the name and the type gauge are part of the published
- * interface.
+ * The only name that breaks a rule. It cannot change, because the name and its type (a gauge) are
+ * part of the published interface.
  */
 const FIXED = ['hedgerow_records_total non-counter metrics should not have "_total" suffix'];
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   server = await startServer({ auth: true, observer });
   observer.attach(server.database.statistics);
   const headers = { 'x-api-key': server.keys.admin };
-  // One sample of each kind: writes, reads and refusals.
+  // Makes one request of each kind: a write, a read and a refused one.
   expect((await send(server, 'POST', '/v1/hyperedges', { event_ts: 1, members: [1, 2] }, headers)).status).toBe(201);
   expect((await send(server, 'GET', '/v1/hyperedges/node/1', undefined, headers)).status).toBe(200);
   expect((await send(server, 'GET', '/v1/tables')).status).toBe(401);

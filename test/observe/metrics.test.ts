@@ -65,7 +65,7 @@ describe('reads', () => {
     expect(JSON.parse(lines[0]!)).toMatchObject({ strategy: 'odd "one"', table: 'a\\b', request_id: 'x"\\ y' });
   });
 
-  it('are logged at warn when they are slow, even without info lines', () => {
+  it('are logged as warnings when they are slow, even if info lines are off', () => {
     const observer = observe({ level: 'warn', slowMs: 50 });
     observer.queryDone(query('FULL_SCAN'), 49_999, 'a');
     observer.queryDone(query('FULL_SCAN'), 50_000, 'b');
@@ -206,7 +206,7 @@ describe('the engine', () => {
     expect(asked).toBe(1);
   });
 
-  it('reports each group of the log', async () => {
+  it('has metrics of the groups of frames that the log writes', async () => {
     const observer = observe();
     observer.logGroup({ operations: 3, bytes: 300, elapsedUs: 700 });
     observer.logGroup({ operations: 1, bytes: 100, elapsedUs: 300 });

@@ -40,7 +40,7 @@ function textLines(reads: readonly [string, number, number, string, string][]): 
   return text;
 }
 
-test('lines of reads are the same when they are written as bytes and as text', () => {
+test('the line of a read is the same whether it is written as bytes or as text', () => {
   const reads: [string, number, number, string, string][] = [
     ['TPI_BUCKET_PUSHDOWN', 0, 0, 'hyperedges', 'abcdefgh-1'],
     ['TPI_BUCKET_PUSHDOWN', 9, 10, 'hyperedges', 'abcdefgh-99'],
@@ -58,7 +58,7 @@ test('lines of reads are the same when they are written as bytes and as text', (
   ).toEqual([0, 10, 2 ** 53 - 1]);
 });
 
-test('the time follows the clock, and a line without space is dropped', () => {
+test('a line has the current time, and is dropped if the buffer has no space left', () => {
   const room = roomOf(512);
   let time = '2026-01-02T03:04:05.678Z';
   const lines = new QueryLines({ sink: room, timestamp: () => time, mask: (text) => text });

@@ -150,7 +150,7 @@ describe('fields', () => {
     });
   });
 
-  it('are kept when their name is only similar', () => {
+  it('are not masked when their name only resembles the name of a secret', () => {
     const fields = { key_id: 'key_1', next_cursor: 'abc', idempotent: true, prompt_tokens: 12, keys: 3, password: '' };
     expect(redactor.fields(fields)).toEqual(fields);
   });

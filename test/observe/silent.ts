@@ -1,4 +1,4 @@
-// A log that writes nowhere, for tests of code that needs a log.
+// Makes a log that writes nowhere, for tests of code that needs a log.
 
 import { createLogger } from '../../src/observe/log.ts';
 

@@ -1,4 +1,4 @@
-// A process that logs faster than its standard error is read, and says on standard output what came of it.
+// Logs faster than standard error is read, and reports on standard output how many lines were lost.
 
 import { openLog } from '../../dist/observe/log.js';
 

@@ -21,7 +21,7 @@ function reports(output: string): { turns?: number; lost: number }[] {
 }
 
 describe('a process whose standard error is not read', () => {
-  it('continues, buffers a limited number of lines, counts the lost ones and ends', async () => {
+  it('continues, buffers a limited number of lines, counts the lost lines and ends', async () => {
     const { child, exit } = start(40);
     const [output, code] = await Promise.all([text(child.stdout), exit]);
     expect(code).toBe(0);

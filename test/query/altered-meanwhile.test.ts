@@ -1,5 +1,5 @@
-// Tests writes on a table whose columns or name change while the write searches for rows: the write
-// starts reading again.
+// Tests UPDATE and DELETE on a table whose columns or name change while the statement searches for
+// rows. The statement then starts its search again.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ async function run(text: string, slices = atOnce, session = 's') {
   return (await runDoor(statements, text, {}, session, slices)).rows;
 }
 
-/** Runs `meanwhile` before step number `after`: once, or in every attempt if `again`. */
+/** Runs `meanwhile` after step number `after`: once, or in every attempt if `again`. */
 function interrupted(meanwhile: (time: number) => Promise<unknown>, { after = 1, again = false } = {}): RunSteps {
   let times = 0;
   return async (step) => {
@@ -70,7 +70,7 @@ const cases = [
   "ALTER TABLE T ADD COLUMN more TEXT DEFAULT 'x'",
 ].flatMap((alter) => PLACES.map((after) => [alter, after] as const));
 
-test.each(cases)('UPDATE succeeds during %s, before step %i', async (alter, after) => {
+test.each(cases)('UPDATE succeeds if %s runs after its step %i', async (alter, after) => {
   const slices = interrupted(() => run(alter), { after });
   expect(await run(UPDATE, slices)).toMatchObject([{ operation: 'UPDATE', rows_affected: ROWS }]);
   const before = (ROWS * (ROWS - 1)) / 2;
@@ -85,7 +85,7 @@ test.each(cases)('UPDATE succeeds during %s, before step %i', async (alter, afte
   else expect(own).toEqual({ n: 8, another: 'o7' });
 });
 
-test.each(cases)('DELETE succeeds during %s, before step %i', async (alter, after) => {
+test.each(cases)('DELETE succeeds if %s runs after its step %i', async (alter, after) => {
   const slices = interrupted(() => run(alter), { after });
   expect(await run(DELETE, slices)).toMatchObject([{ operation: 'DELETE', rows_affected: ROWS - 200 }]);
   expect(await run('MATCH (t:T) RETURN COUNT(*) AS rows')).toEqual([{ rows: 200 }]);
@@ -96,7 +96,7 @@ test.each([
   ['ALTER TABLE T RENAME COLUMN n TO m', 'unknown_column', /"?n"?/],
   ['ALTER TABLE T RENAME TO T2', 'table_not_found', /T/],
   ['DROP HYPEREDGE TABLE T', 'table_not_found', /T/],
-])('UPDATE during %s of something it names is refused as it would be afterwards: %s', async (alter, code, message) => {
+])('UPDATE is refused if %s meanwhile removes a name that it uses: %s', async (alter, code, message) => {
   for (const after of [1, 9]) {
     const error = await run(
       UPDATE,
@@ -115,7 +115,7 @@ test('UPDATE during endless changes of the table ends with a conflict, and chang
   expect(sums).toEqual({ sum: (ROWS * (ROWS - 1)) / 2 });
 });
 
-test('an UPDATE in a transaction fails with the conflict, and the transaction stays open until it ends', async () => {
+test('an UPDATE in a transaction fails with a conflict, and the transaction stays open', async () => {
   await run('BEGIN', atOnce, 'other');
   const slices = interrupted(() => run('ALTER TABLE T DROP COLUMN other'), { after: 9 });
   await expect(run(UPDATE, slices, 'other')).rejects.toMatchObject({ code: 'conflict' });
@@ -123,7 +123,7 @@ test('an UPDATE in a transaction fails with the conflict, and the transaction st
   await run('ROLLBACK', atOnce, 'other');
 });
 
-test('an error that no change to the table explains is reported unchanged', async () => {
+test('an error that is not caused by a change of the table is reported unchanged', async () => {
   await expect(run("UPDATE T SET n = 'x'")).rejects.toMatchObject({ status: 400 });
   const overflow = `UPDATE T SET n = ${Number.MAX_SAFE_INTEGER} * 2`;
   await expect(

@@ -1,4 +1,4 @@
-// The tables on which binder tests bind statements, and helpers that bind a statement.
+// Opens the tables for binder tests, and binds statements to them.
 
 import { beforeAll } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';

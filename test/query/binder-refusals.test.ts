@@ -122,7 +122,7 @@ describe('the binder refuses', () => {
     expect(detail).toContain(part);
   });
 
-  it('long expressions in a shortened form', () => {
+  it('a long expression with a message that shortens it', () => {
     const long = `'${'x'.repeat(500)}'`;
     expect(refusal(where(`a.n = ${long}`)).detail.length).toBeLessThan(300);
   });

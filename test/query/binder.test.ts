@@ -108,7 +108,7 @@ describe('the type of an expression', () => {
 describe('parameters', () => {
   const text = 'MATCH (a:Contact) WHERE a.n = $num RETURN *';
 
-  it('are named if they are missing, with a suggestion of what was meant', () => {
+  it('are named in the error if they are missing, with a suggestion', () => {
     expect(refusal(text).place).toBe('invalid_statement 1:31');
     expect(refusal(text, { nun: 1 }).detail).toContain('Did you mean nun?');
     expect(refusal(text, { Num: 1 }).detail).toContain('parameter $num is missing');
@@ -134,7 +134,7 @@ describe('parameters', () => {
     expect(detail).toContain(part);
   });
 
-  it('are checked just as values in the text are', () => {
+  it('are checked like values in the text', () => {
     expect(refusal(text, { num: 'x' }).detail).toContain('cannot be compared');
     expect(refusal(text, { num: [1] }).detail).toContain('cannot be compared');
     expect(refusal('MATCH (a:Contact) WHERE a.n IN $p RETURN *', { p: 5 }).detail).toContain('IN takes a list');
@@ -155,7 +155,7 @@ describe('parameters', () => {
 });
 
 describe('groups in a statement', () => {
-  it('are made by the plain items, each once, and equal aggregates share a place', () => {
+  it('have the items without aggregates as keys, each once, and compute equal aggregates once', () => {
     const { grouping, items } = match(
       'MATCH (a:Contact) RETURN a.n, a.N + 0 AS m, a.n AS again, COUNT(*), count(*) + sum(A.n), SUM( a.n ) AS s',
     );
@@ -178,7 +178,7 @@ describe('groups in a statement', () => {
     ).toHaveLength(2);
   });
 
-  it('can be used inside the other items and in ORDER BY', () => {
+  it('have keys that can be used inside the other items and in ORDER BY', () => {
     expect(
       match('MATCH (a:Contact) RETURN a.n + 1 AS m, (a.n + 1) * count(*) AS c ORDER BY (a.n + 1) * 2 DESC').orderBy,
     ).toHaveLength(1);
@@ -202,7 +202,7 @@ describe('ORDER BY', () => {
     expect(order('MATCH (a:Contact) RETURN a.n AS m ORDER BY -m + 1, bucket(a)')).toEqual(['-m + 1', 'bucket(a)']);
   });
 
-  it('refers to items when there are DISTINCT or groups', () => {
+  it('refers to items if the statement has DISTINCT or groups', () => {
     const kinds = (text: string) => match(text).orderBy.map(({ expression }) => expression.kind);
     expect(kinds('MATCH (a:Contact) RETURN DISTINCT a.n, a.score AS s ORDER BY s, a.N, a.n + S')).toEqual([
       'itemValue',
@@ -300,13 +300,14 @@ describe('changes of rows', () => {
 
 describe('the work of binding', () => {
   /**
-   * Counts the visits of bound parts of a statement. Binding must not visit the parts repeatedly.
+   * Counts how often binding visits the parts of a statement. It must not visit all parts for each
+   * item.
    */
   it.each([
     ['aggregates', (i: number) => `count(a.n + ${i}) AS r${i}`, ''],
     ['keys beside an aggregate', (i: number) => `a.n + ${i} AS r${i}`, ', count(*)'],
     ['sums of aggregates', (i: number) => `sum(a.n) + ${i} AS r${i}`, ''],
-  ])('does not grow with the square of thousands of %s', (_, item, behind) => {
+  ])('does not grow with the square of the number of %s', (_, item, behind) => {
     const items = (count: number) => Array.from({ length: count }, (_, i) => item(i));
     const text = `MATCH (a:Contact) RETURN ${items(2000 - 1).join(', ')}${behind} ORDER BY ${items(100)
       .map((_, i) => `r${i}`)

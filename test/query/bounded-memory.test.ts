@@ -1,4 +1,4 @@
-// Tests the memory limits for a statement: joined texts are as compact as stored ones, every
+// Tests the memory limits for a statement: concatenated texts are limited like stored texts, every
 // operator counts its bytes, and all running statements share a budget.
 
 import { setFlagsFromString } from 'node:v8';
@@ -78,7 +78,7 @@ describe('large tables of numbers', () => {
     ['COUNT(DISTINCT ..)', `RETURN ${columns(160, (i) => `COUNT(DISTINCT e.n * ${i + 1}) AS c${i}`)}`],
     ['COUNT(DISTINCT ..) of groups', `RETURN e.n AS g, ${columns(80, (i) => `COUNT(DISTINCT e.n * ${i}) AS c${i}`)}`],
     ['AVG of groups', `RETURN e.n AS g, ${columns(200, (i) => `AVG(e.n * ${i}) AS c${i}`)}`],
-  ])('take no more than is counted for %s, until that is too much', async (_, items) => {
+  ])('take no more memory than is counted for %s, and are refused when that is too much', async (_, items) => {
     const memory = new MemoryPool({ statementBytes: 64 * MB, totalBytes: 1024 * MB });
     const statements = statementsOf(memory);
     const result = await statements.execute(statements.prepare(`MATCH (e:numbers) ${items}`), {
@@ -106,7 +106,7 @@ test.each([
   ['many texts', Array.from({ length: 100_000 }, (_, i) => `t${i}`)],
   ['many numbers', Array.from({ length: 100_000 }, (_, i) => i * 7)],
   ['long texts', Array.from({ length: 300 }, (_, i) => `${i}`.padStart(17_000, 'x'))],
-])('a list of %s is prepared for IN in steps, and counted', async (_, list) => {
+])('a list of %s is prepared for IN in steps, and its memory is counted', async (_, list) => {
   const memory = new MemoryPool({ statementBytes: 512 * MB, totalBytes: 1024 * MB });
   const statements = statementsOf(memory);
   const column = typeof list[0] === 'number' ? 'e.n' : 'e.place';
@@ -128,7 +128,7 @@ test.each([
   expect(many.used - few.used).toBeGreaterThan(list.length * 40);
 });
 
-describe('a joined text', () => {
+describe('a concatenated text', () => {
   const joined = (one: string, two: string) =>
     runDoor(plain, 'MATCH (e:three) RETURN $one + $two AS t, size(e.members) AS s LIMIT 1', { one, two });
 
@@ -152,14 +152,14 @@ describe('a joined text', () => {
     await expect(run).rejects.toThrow(refusal('invalid_statement'));
   });
 
-  test('may be too long if no row has it', async () => {
+  test('may be too long if no row needs it', async () => {
     const { rows } = await runDoor(plain, "MATCH (e:three) WHERE e.id < 0 AND e.place + $p + $p = 'x' RETURN e", {
       p: LONG,
     });
     expect(rows).toEqual([]);
   });
 
-  test('is null where a part is null, and is joined from left to right', async () => {
+  test('is null if a part is null, and is formed from left to right', async () => {
     const { rows } = await runDoor(
       plain,
       "MATCH (e:three) RETURN e.place + ('-' + $p) + e.place AS t, e.place + e.formation AS none, 'a' + $none AS also ORDER BY e.id",
@@ -190,21 +190,24 @@ describe('a statement limited to 8 MB', () => {
     ['what UPDATE sets', 'UPDATE t SET place = place + $p'],
   ];
 
-  test.each(CASES)('is refused for %s, and nothing stays counted', async (_, text, parameters = { p: LONG }) => {
-    const memory = new MemoryPool({ statementBytes: 8 * MB, totalBytes: 64 * MB });
-    const run = runDoor(statementsOf(memory), text, parameters);
-    await expect(run).rejects.toThrow(refusal('query_too_large'));
-    expect(memory.usedBytes).toBe(0);
-  });
+  test.each(CASES)(
+    'is refused for %s, and afterwards no memory is counted',
+    async (_, text, parameters = { p: LONG }) => {
+      const memory = new MemoryPool({ statementBytes: 8 * MB, totalBytes: 64 * MB });
+      const run = runDoor(statementsOf(memory), text, parameters);
+      await expect(run).rejects.toThrow(refusal('query_too_large'));
+      expect(memory.usedBytes).toBe(0);
+    },
+  );
 
-  test('is answered if it is small enough, and nothing stays counted', async () => {
+  test('is answered if it is small enough, and afterwards no memory is counted', async () => {
     const memory = new MemoryPool({ statementBytes: 8 * MB, totalBytes: 64 * MB });
     const { rows } = await runDoor(statementsOf(memory), 'MATCH (a:t) RETURN a.n, collect(a.place) AS c ORDER BY a.n');
     expect([rows.length, rows[3].c.length]).toEqual([50, 8]);
     expect(memory.usedBytes).toBe(0);
   });
 
-  test('keeps no more long texts than the first rows need', async () => {
+  test('keeps only the long texts of the first rows if it has a LIMIT', async () => {
     const memory = new MemoryPool({ statementBytes: 16 * MB, totalBytes: 64 * MB });
     const text = 'MATCH (a:t), (b:three) RETURN a.id AS a, b.id AS b ORDER BY $p + a.place, b.id LIMIT 3';
     const { rows } = await runDoor(statementsOf(memory), text, { p: LONG });
@@ -218,7 +221,7 @@ describe('a statement limited to 8 MB', () => {
   });
 });
 
-test('when statements together hold too much, the one that asks for more gets 503 and the others continue', async () => {
+test('when statements together hold too much, a statement that needs more gets 503 and the others continue', async () => {
   const memory = new MemoryPool({ statementBytes: 6 * MB, totalBytes: 4 * MB });
   const statements = statementsOf(memory);
   const begin = () =>
@@ -251,7 +254,7 @@ test('when statements together hold too much, the one that asks for more gets 50
   expect(memory.usedBytes).toBe(0);
 });
 
-test('answers that wait for slow clients are counted', async () => {
+test('the memory of answers that wait for slow clients is counted', async () => {
   const memory = new MemoryPool({ statementBytes: 16 * MB, totalBytes: 24 * MB });
   const statements = statementsOf(memory);
   const waiting: Awaited<ReturnType<Statements['execute']>>[] = [];
@@ -280,12 +283,12 @@ test('answers that wait for slow clients are counted', async () => {
 describe('conditions and lists', () => {
   const items = Array.from({ length: 100_000 }, (_, i) => i);
 
-  test('are limited before they are evaluated, even without rows', async () => {
+  test('are refused as too large before they are evaluated', async () => {
     const text = `MATCH (a:t) WHERE ${list(1000, () => '$l = $m', ' AND ')} RETURN a.id`;
     await expect(runDoor(plain, text, { l: items, m: items })).rejects.toThrow(refusal('query_too_large'));
   });
 
-  test('plan the reads of the times in a list once for each list', async () => {
+  test('plan the reads for a list of times only once, even if many conditions use the list', async () => {
     const text = `MATCH (a:t) WHERE ${list(500, () => 'a.event_ts IN $l', ' AND ')} RETURN count(*) AS n`;
     const spaced = items.map((item) => 2 * item);
     expect((await runDoor(plain, text, { l: spaced })).rows).toEqual([{ n: 200 }]);
@@ -353,7 +356,7 @@ describe('an open transaction', () => {
     expect(await count(statements, 'other')).toBe(staged);
   });
 
-  test('leaves half of the memory to others, and releases its memory when it ends', async () => {
+  test('leaves half of the memory to other statements, and releases its memory when it ends', async () => {
     const memory = new MemoryPool({ statementBytes: 10 * MB, totalBytes: 12 * MB });
     const statements = statementsOf(memory);
     for (const session of ['a', 'b']) await runDoor(statements, 'BEGIN', {}, session);

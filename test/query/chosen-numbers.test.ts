@@ -17,8 +17,8 @@ function hashOf(key: number): number {
 }
 
 /**
- * So many colliding numbers that a Set would take minutes: each number is compared with all earlier
- * ones.
+ * Enough colliding numbers for a Set to take minutes, because it compares each number with all
+ * earlier ones.
  */
 const chosen: number[] = [];
 let place: CopyPlace;

@@ -77,8 +77,8 @@ function valueIn(block: ColumnBlock, place: number, row: number, type: string): 
 }
 
 /**
- * Returns all blocks of a call that is repeated until done. The buffer is enlarged only where a
- * single row needs that.
+ * Repeats a call until all rows are done, and returns all blocks. The buffer grows only when a
+ * single row needs more space.
  */
 function gatherBlocks(
   instance: Instance,
@@ -114,7 +114,7 @@ function gatherBlocks(
   return blocks;
 }
 
-/** Bytes after the buffer that is passed in, which no call may change. */
+/** Bytes after the buffer, which no call may change. */
 const GUARD = Uint8Array.from({ length: 16 }, (_, i) => 0xa0 + i);
 
 function wantedOf(random: Random, columns: readonly Column[]): Wanted {
@@ -142,7 +142,8 @@ function somePlaces(random: Random, count: number): number[] {
 const MOST_PLACES = 600;
 
 /**
- * Returns texts with every UTF-8 length: the ends of its ranges, and random characters in between.
+ * Returns texts with characters of every length in UTF-8: the first and last of each range, and
+ * random ones.
  */
 function unicodeTexts(random: Random): string[] {
   const ends = [
@@ -193,7 +194,7 @@ describe.each(BUILDS)('column blocks, %s build', (build) => {
       }
     });
 
-    it('contain the rows of records', () => {
+    it('contain the rows of memtable records', () => {
       const core = new Instance(build);
       const random = randomFrom(edges.length + 1);
       const list = placeRecords(core, edges, columns);
@@ -240,7 +241,7 @@ describe.each(BUILDS)('column blocks, %s build', (build) => {
     );
   });
 
-  it('follow each other in a scan, and contain the same as the rows in JSON', async () => {
+  it('follow each other in a scan, and contain the same values as the rows in JSON', async () => {
     for (const seed of [1, 2, 3]) {
       const random = new SeededRandom(seed);
       const database = await openSim(simDisk(seed), { core: build });

@@ -89,7 +89,7 @@ describe('the file of a COPY', () => {
     expect(error.message).toMatch(/no such file/);
   });
 
-  test('must be a text', async () => {
+  test('must be named by a text', async () => {
     expect(await place.refused('COPY t FROM $file', { file: 5 })).toMatchObject({ status: 400 });
     expect(await place.refused('COPY t FROM $file')).toMatchObject({ status: 400 });
     expect(await place.refused('COPY t FROM $file', { file: ['x.csv'] })).toMatchObject({ status: 400 });
@@ -229,7 +229,7 @@ describe('a bad row in a copied file', () => {
   ];
 
   test.each(CASES)(
-    '%s (%s) is refused with its place, and nothing is inserted',
+    'is refused with its place, and nothing is inserted: %s (%s)',
     async (_name, file, content, message, line) => {
       place.file(file, content);
       const { rowCount } = place.database.table('t');
@@ -244,14 +244,14 @@ describe('a bad row in a copied file', () => {
     },
   );
 
-  test('is named by its number if the file is Parquet', async () => {
+  test('is reported with its row number if the file is Parquet', async () => {
     await place.run("COPY (MATCH (t:t) RETURN t.event_ts, t.members, 7 AS formation) TO 'wrong.parquet'");
     const error = await place.refused("COPY t FROM 'wrong.parquet'");
     expect(error.message).toMatch(/^Row 1: formation must be a text/);
     expect(error.fields).toEqual({ row: 1 });
   });
 
-  test('is not reached in a file over the limit of one commit, which ends COPY early', async () => {
+  test('is not reached if the file exceeds the limit of one commit, because COPY then ends early', async () => {
     place.file('large.ndjson', '{"event_ts":1,"members":[1,2,3]}\n'.repeat(40_000));
     const small = place.statements({ copyBytes: 2 ** 18 } as object);
     const before = place.steps;
@@ -270,7 +270,7 @@ describe('a file that COPY writes', () => {
     expect(await place.refused("COPY t TO 'dir-link'")).toMatchObject({ status: 400 });
   });
 
-  test('never replaces a file that appears while it is written', async () => {
+  test('never replaces a file that appears during the COPY', async () => {
     place.beforeStep = () => place.file('race.csv', 'I was first');
     try {
       expect(await place.refused("COPY t TO 'race.csv'")).toMatchObject({ code: 'file_exists' });

@@ -1,5 +1,5 @@
-// Temporary files of COPY TO. Those left by a killed server are removed, and those being written
-// are kept.
+// Tests the temporary files of COPY TO: files that a killed server left are removed, and files that
+// are being written are kept.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nodeFs } from '../../src/storage/node-fs.ts';
@@ -16,7 +16,7 @@ afterAll(() => place.close());
 describe('temporary files that a killed COPY left', () => {
   const copies = (names: readonly string[]) => names.filter((name) => name.endsWith('.tmp'));
 
-  test('are removed by the next COPY into their directory, and files of others are kept', async () => {
+  test('are removed by the next COPY into their directory, and other files are kept', async () => {
     const mark = /^\.hedgerow-copy-([0-9a-f]{16})-/;
     const names: string[] = [];
     const statements = place.statements({
@@ -38,7 +38,7 @@ describe('temporary files that a killed COPY left', () => {
     for (const name of others) expect(place.names).toContain(name);
   });
 
-  test('are distinguished from those being written', async () => {
+  test('are distinguished from files that are being written', async () => {
     const statements = place.statements();
     let second: Promise<unknown> | undefined;
     place.beforeStep = () => {

@@ -1,4 +1,4 @@
-// A database with a copy root next to it, and statements that use both.
+// Opens a database with a copy root next to it, and runs statements that use both.
 
 import {
   existsSync,

@@ -28,7 +28,10 @@ async function loaded(file: string): Promise<string> {
   return name;
 }
 
-/** Returns the rows after a round trip through JSON, which has only one zero, as text files do. */
+/**
+ * Returns the rows after a round trip through JSON, which like text files does not distinguish -0
+ * from 0.
+ */
 function plain(rows: Record<string, unknown>[]): unknown {
   return JSON.parse(JSON.stringify(rows));
 }
@@ -115,7 +118,7 @@ describe('a table that is written and then read again', () => {
     await place.insert(source, hostileEdges(1, 400));
   });
 
-  test.each(FILES)('is the same through %s, value for value', async (ending) => {
+  test.each(FILES)('is the same after a round trip through %s, value for value', async (ending) => {
     const { rows } = await place.run(`COPY ${source} TO 'all${ending}'`);
     expect(rows).toEqual([{ operation: 'COPY', rows_affected: 400, path: `${place.root}/all${ending}` }]);
     const copy = await loaded(`all${ending}`);
@@ -128,7 +131,7 @@ describe('a table that is written and then read again', () => {
   });
 });
 
-test('more rows than one step and one row group are copied both ways, with turns for others in between', {
+test('more rows than fit in one step or one row group are copied both ways, and other work runs in between', {
   timeout: 60_000,
 }, async () => {
   const source = await emptyTable();
@@ -166,7 +169,7 @@ test('a CSV file is written in the expected form', async () => {
   );
 });
 
-test('rows of a MATCH are written as it returns them: order, names, aggregates, lists, row objects', async () => {
+test('rows of a MATCH are written as the MATCH returns them: order, names, aggregates, lists, row objects', async () => {
   const source = await emptyTable();
   const edge = (event_ts: number, place: string | null) => ({ event_ts, members: [event_ts], properties: { place } });
   await place.insert(source, [edge(1, 'b'), edge(2, 'a'), edge(3, 'b'), edge(4, null)]);
@@ -197,7 +200,7 @@ test('an empty result is a file that has only its columns, and is read as no row
 });
 
 describe('the columns of a copied file', () => {
-  test('are found by name in any order, ignoring case; a missing one has its default, an empty one is null', async () => {
+  test('are found by name in any order, ignoring case; a missing column gets its default, an empty cell null', async () => {
     place.file('names.csv', '\ufeffN, Kind ,MEMBERS,Event_TS,ID\r\n1,,"[3, 1]",10,77\r\n\r\n,"x, y",5;4;5,11,78\r\n');
     const name = await loaded('names.csv');
     expect(await place.rowsOf(name)).toMatchObject([
@@ -253,7 +256,7 @@ describe('the columns of a copied file', () => {
 describe('Parquet files of other programs', () => {
   const made = readdirSync('test/fixtures/parquet').filter((name) => name.endsWith('.parquet'));
 
-  test.each(made)('are read whole: %s', async (file) => {
+  test.each(made)('are read completely: %s', async (file) => {
     copyFileSync(`test/fixtures/parquet/${file}`, `${place.root}/${file}`);
     const name = await loaded(file);
     const rows = await place.rowsOf(name);

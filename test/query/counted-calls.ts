@@ -2,7 +2,7 @@
 // machine.
 
 /**
- * Returns the number of calls of a class's `methods` during `run`, whether `run` returns or throws.
+ * Returns the number of calls of the given methods of a class while `run` runs, even if it throws.
  */
 export function countCalls<T extends object>(prototype: T, methods: readonly (keyof T)[], run: () => void): number {
   let calls = 0;

@@ -52,7 +52,7 @@ function judged(text: string): Promise<{ records: (string | null)[][]; isWhole: 
   });
 }
 
-test('random texts are read as csv-parse reads them, however they are cut', async () => {
+test('random texts are read as csv-parse reads them, however they are cut into chunks', async () => {
   let whole = 0;
   for (let seed = 0; seed < 1500; seed++) {
     const random = new Random(seed);
@@ -88,7 +88,7 @@ test.each([
   ['a quote that never ends', '3,"open', 'a cell in quotes does not end.'],
   ['a quote inside of a cell', '3,5" disk', 'a quote is in a cell that is not in quotes.'],
   ['a quote that is not doubled', '3,"a"b"', 'a quote inside of a cell in quotes is not doubled.'],
-])('%s fails, or makes only its own line fail where faults are skipped', async (_name, line, reason) => {
+])('%s makes the whole read fail, or only its own line if faults are skipped', async (_name, line, reason) => {
   const text = `1,2\n${line}\n4,5\n6,7\n`;
   const strict = await cut(text, STRICT);
   expect([strict.records, strict.failure]).toEqual([[['1', '2']], reason]);
@@ -109,7 +109,7 @@ test('a line that is not UTF-8 is a fault by itself, and the other lines are rea
   expect(ends).toEqual([5, 12, 19]);
 });
 
-test('a record of several lines with a wrong number of cells is taken for an open quote on its first line', async () => {
+test('a record of several lines with a wrong number of cells is reported as an open quote on its first line', async () => {
   const text = '1,2\n"open,3\n4,5\n6,7"\n"a\nb",8\n';
   const { records, faults } = await cut(text, { ...PASSING, width: 2 });
   expect(records).toEqual([['1', '2'], [], ['4', '5'], [], ['a\nb', '8']]);
@@ -119,14 +119,14 @@ test('a record of several lines with a wrong number of cells is taken for an ope
   ]);
 });
 
-test('an open quote before many bytes fails at the limit, and is not read again with every block', async () => {
+test('a row with an open quote fails at the length limit, and its bytes are not read again for every block', async () => {
   const text = `1,2\n"open\n${'3,4\n'.repeat(20_000)}`;
   const { records, faults } = await cut(text, PASSING, 1024);
   expect(records.length).toBe(20_002);
   expect([...faults]).toEqual([[1, 'the row is longer than 1000 bytes.']]);
 });
 
-test('lines without a delimiter are not each searched to the end of the file', async () => {
+test('the search for a delimiter ends at the end of the line, not of the file', async () => {
   const { records } = await cut('x\n'.repeat(200_000), STRICT);
   expect(records.length).toBe(200_000);
 });

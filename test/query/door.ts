@@ -1,4 +1,4 @@
-// Runs statements through the service's own entry point. Takes text, parameters and a session;
+// Runs statements through the service's own entry point: takes text, parameters and a session, and
 // returns columns and rows, or throws an error with its code.
 
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';

@@ -1,4 +1,4 @@
-// DuckDB as a reference for statements. Loads the rows of naive tables, runs the same statement as
+// Uses DuckDB as a reference for statements: loads the rows of naive tables, runs a statement as
 // SQL, and returns the rows as a naive result.
 
 import type { MatchNode } from '../../src/query/parser/ast.ts';

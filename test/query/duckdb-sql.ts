@@ -1,5 +1,5 @@
-// Translates a MATCH into DuckDB SQL with the same meaning. Shares only the syntax tree with
-// src/query, and the rules for unifying types with the naive evaluator.
+// Translates a MATCH into DuckDB SQL with the same meaning. The only code that it shares with
+// src/query is the syntax tree. With the naive evaluator it shares the rules for unifying types.
 
 import type { CallNode, Expression, ItemNode, MatchNode, NameNode } from '../../src/query/parser/ast.ts';
 import { itemNodes } from './list-nodes.ts';
@@ -26,8 +26,8 @@ interface Item {
 
 export interface MatchSql {
   /**
-   * Returns columns c0, c1, ... in the order of the items, then `rank`, which is equal where ORDER
-   * BY ties. Rows are ordered by rank. SKIP and LIMIT are not applied.
+   * SQL that returns columns c0, c1, ... in the order of the items, then `rank`, which is equal for
+   * rows that tie in ORDER BY. Rows are ordered by rank. SKIP and LIMIT are not applied.
    */
   readonly sql: string;
   readonly skip: number;
@@ -129,7 +129,7 @@ function itemOf({ expression, as }: ItemNode, names: Names): Item {
 
 /**
  * Returns the SQL of an ORDER BY term. A bare name refers to the returned item with exactly that
- * name, else to an item whose name differs only in case.
+ * name or, if there is none, to an item whose name differs only in case.
  */
 function orderSql(node: Expression, items: readonly Item[], names: Names): string {
   const itemNamed = (name: string) =>
@@ -228,8 +228,8 @@ function rowSql(node: NameNode, names: Names): Piece {
 }
 
 /**
- * Returns a value with its type written out. Otherwise DuckDB takes 1 as a 32-bit integer and 0.5
- * as a decimal.
+ * Returns a value with its type written out. Without the type, DuckDB takes 1 as a 32-bit integer
+ * and 0.5 as a decimal.
  */
 function valueSql(value: unknown, type: ScalarType): Piece {
   if (value === null) return { sql: 'null', type: 'null' };
@@ -283,7 +283,7 @@ function binarySql(operator: string, left: Piece, right: Piece): Piece {
     case '*':
       return { sql: `(${a} ${operator} ${b})`, type };
     case '/':
-      // In DuckDB, division by 0 gives infinity.
+      // In DuckDB, division by 0 gives infinity, but here it gives null.
       return { sql: type === 'real' ? `(${a} / nullif(${b}, 0))` : `(${a} // ${b})`, type };
     case '%':
       return { sql: type === 'real' ? `(${a} % nullif(${b}, 0))` : `(${a} % ${b})`, type };
@@ -338,7 +338,7 @@ function callSql(node: CallNode, names: Names): Piece {
       const difference = `(${column(0, 'event_ts')} - ${column(1, 'event_ts')})`;
       if (node.name.name.toLowerCase() === 'overlaps')
         return { sql: `(abs(${difference}) <= ${width})`, type: 'boolean' };
-      // Without a width the result is unknown, whatever the order is.
+      // If the width is null, the result is null, whatever the order is.
       return {
         sql: `(case when ${width} is not null then ${difference} > 0 and ${difference} <= ${width} end)`,
         type: 'boolean',

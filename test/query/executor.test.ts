@@ -18,8 +18,8 @@ const ROWS = 32_000;
 let database: Database;
 
 /**
- * Makes one table of 32,000 rows, three per second, of which 20,000 are compacted, and another of
- * three rows.
+ * Makes a table of 32,000 rows (three per second, 20,000 of them compacted) and a table of three
+ * rows.
  */
 beforeAll(async () => {
   database = await openSim(simDisk(), { core: 'release', segmentRows: 4096, logFileBytes: 2 ** 22 });
@@ -144,14 +144,14 @@ describe('the memory of a statement', () => {
       expect(run(text, 50_000).rows.length).toBeGreaterThan(0);
   });
 
-  it('is that of the limit for a sort with a limit', () => {
+  it('holds only the rows within the LIMIT if a sort has a LIMIT', () => {
     const { rows } = run('MATCH (a:Big) RETURN a.n AS n ORDER BY n DESC LIMIT 3', 2_000_000);
     expect(rows).toEqual(['{"n":31999}', '{"n":31998}', '{"n":31997}']);
   });
 });
 
 describe('products of two patterns', () => {
-  it('stop at a number of pairs, and the error says what to do', () => {
+  it('are refused above a number of pairs, and the error says what to do', () => {
     const error = refusal('MATCH (a:Big), (b:Big) WHERE a.n > 5 AND b.n > 5 RETURN count(*)');
     expect(error.code).toBe('query_too_large');
     expect(error.message).toContain('31994 x 31994 rows are more than 1000000');
@@ -228,7 +228,7 @@ describe('slices of an execution', () => {
 describe('a query for the newest rows', () => {
   const n = (rows: readonly string[]) => rows.map((row) => (JSON.parse(row) as { n: number }).n);
 
-  it('returns them first, from windows that grow', () => {
+  it('returns the newest rows first, by reading windows that grow', () => {
     const { rows } = run('MATCH (a:Big) RETURN a.n AS n ORDER BY a.event_ts DESC, a.id DESC LIMIT 2000');
     expect(n(rows)).toEqual(Array.from({ length: 2000 }, (_, i) => ROWS - 1 - i));
   });

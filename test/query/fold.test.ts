@@ -1,6 +1,6 @@
-// Aggregates over the columns of many segments. The answers must equal those of the naive evaluator
-// over the rows of a plain MATCH, in every state of a table, and no segment row may be read without
-// need.
+// Tests aggregates that are computed over the columns of segments. The answers must equal those of
+// the naive evaluator over the rows of a plain MATCH, in every state of a table, and no row of a
+// segment may be read without need.
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CoreBuild } from '../../src/core/index.ts';
@@ -118,7 +118,7 @@ async function expectSame(world: World, table: NaiveTable, text: string, state: 
   }
 }
 
-/** Number of reads of whole rows of a segment, rather than only its columns. */
+/** How often whole rows of a segment were read, rather than only its columns. */
 let rowReads = 0;
 const { blocks } = SegmentScan.prototype;
 function countRowReads(): void {
@@ -246,7 +246,7 @@ describe('aggregates over columns', () => {
     120_000,
   );
 
-  it('see what their transaction has staged, and others do not', async () => {
+  it('include changes that their own transaction has staged, but not those of other transactions', async () => {
     const world = await open(4);
     await insert(world, 900, 0, false);
     await world.database.compact();
@@ -264,7 +264,7 @@ describe('aggregates over columns', () => {
     await world.database.close();
   }, 60_000);
 
-  it('agree where the order indexes of columns answer conditions', async () => {
+  it('agree with the naive evaluator if order indexes of columns answer the conditions', async () => {
     const world = await open(5);
     await insert(world, 900, 0, false);
     for (const column of ['weight', 'middle', 'narrow', 'wide']) await world.database.createIndex('T', column);
@@ -283,7 +283,7 @@ describe('aggregates over columns', () => {
     await world.database.close();
   }, 60_000);
 
-  it('agree for random statements', async () => {
+  it('agree with the naive evaluator for random statements', async () => {
     const world = await open(6);
     await insert(world, 700, 0, false);
     await world.database.compact();
@@ -336,7 +336,7 @@ describe('aggregates over columns', () => {
     await world.database.close();
   });
 
-  it('report the same buckets as reading the rows does', async () => {
+  it('report the same number of scanned buckets as a statement that reads the rows', async () => {
     const world = await open(8);
     await insert(world, 800, 0, false);
     await world.database.compact();

@@ -10,11 +10,11 @@
 // A block with a line `script NAME` begins a script. The cases of a script run one after the other
 // in a world of their own, which the setup of the file and the `setup` lines of the block create. A
 // file has either cases or scripts. In a script a case may also have these lines:
-//   `session NAME`     the session that sends it; default `main`
+//   `session NAME`     the session that sends the statement; default `main`
 //   `role NAME`        the caller's role; default `admin`
-//   `later SECONDS`    advances the clock before it
-// Instead of a statement it may have `file NAME`. Its answer is then the lines of a file below the
-// copy root, or `no file`. The setup of a script has two more kinds of steps:
+//   `later SECONDS`    advances the clock before the statement
+// Instead of a statement, a case of a script may have `file NAME`. Its answer is then the lines of
+// a file below the copy root, or `no file`. The setup of a script has two more kinds of steps:
 //   {"file":NAME, and "text", "gzip" (text to compress), "base64" or "fixture" (a file of
 //     test/fixtures)}                                       makes a file below the copy root
 //   {"copyRoot":null}                                       turns COPY off
@@ -41,7 +41,7 @@ export type FileStep = { readonly file: string } & (
 );
 
 export interface GoldenCase {
-  /** Everything above the divider, unchanged. */
+  /** Everything above the line `----`, unchanged. */
   readonly head: string;
   readonly text: string;
   readonly parameters: Readonly<Record<string, unknown>>;

@@ -51,7 +51,7 @@ export function masked(line: string, state: State): string {
   return line.replace(new RegExp(`"(${names.join('|')})":("[^"]*"|[-+.0-9e]+)`, 'g'), '"$1":"*"');
 }
 
-/** Seconds since START. */
+/** The time in a script, in seconds since START. */
 interface Clock {
   seconds: number;
 }

@@ -1,4 +1,4 @@
-// The database that a golden file sets up, and the naive tables that mirror the database.
+// Opens the database that a golden file sets up, with naive tables that mirror it.
 
 import type { Database } from '../../src/engine/index.ts';
 import { openSim, type simDisk } from '../support/sim-engine.ts';

@@ -16,7 +16,7 @@ import { naiveMatch } from './naive.ts';
 import type { NaiveTable } from './naive-expressions.ts';
 import { Refusal } from './naive-values.ts';
 
-/** Returns the lines that are now the answer to a case. */
+/** Returns the lines of the current answer to a case. */
 async function answerOf(execute: Execute, { text, parameters, hasPlan }: GoldenCase): Promise<string[]> {
   try {
     const { columns, rows, plan } = await execute(text, parameters);
@@ -64,8 +64,8 @@ function naiveAnswer({ text, parameters }: GoldenCase, tables: readonly NaiveTab
 }
 
 /**
- * Sorts keys, because numeric names are first in JavaScript objects. Also sorts lists, because
- * COLLECT promises no order.
+ * Sorts keys, because JavaScript objects put numeric names first. Also sorts lists, because COLLECT
+ * promises no order.
  */
 function sortedKeys(line: string): string {
   if (!line.startsWith('{')) return line;

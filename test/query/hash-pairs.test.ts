@@ -1,5 +1,5 @@
-// The hash table of an equality join, the concatenation of row sets, and the sorting of numbers.
-// All run in slices, and must have the same results as plain implementations.
+// Tests the hash table of an equality join, the concatenation of row sets, and the sorting of
+// numbers. All run in slices, and must have the same results as plain implementations.
 
 import { describe, expect, test } from 'vitest';
 import type { BoundExpression, ValueType } from '../../src/query/binder/bound.ts';

@@ -1,5 +1,5 @@
-// Statements that compute very many values per row. Rows are processed in smaller batches, and the
-// answers equal those of light statements.
+// Tests statements that compute very many values per row. Their rows are processed in smaller
+// batches, and the answers equal those of light statements.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TextColumn } from '../../src/core/index.ts';
@@ -50,7 +50,7 @@ const PAIRS: [name: string, heavy: string, light: string][] = [
   ],
 ];
 
-test.each(PAIRS)('a heavy statement answers like a light one: %s', async (_, heavy, light) => {
+test.each(PAIRS)('a heavy statement has the same answer as a light one: %s', async (_, heavy, light) => {
   const found = (await place.run(heavy)).rows;
   if (!heavy.includes('LIMIT 0')) expect(found.length).toBeGreaterThan(0);
   expect(found).toEqual((await place.run(light)).rows);
@@ -113,7 +113,7 @@ describe('the number of rows in a batch', () => {
     expect(rowsAtOnce(Array.from({ length: 100_000 }, () => negated(1)))).toBeGreaterThan(0);
   });
 
-  test('is small where whole rows with long texts are made distinct, because each is written as text', () => {
+  test('is small if DISTINCT is applied to whole rows with long texts, because each row is written as text', () => {
     const row: BoundExpression = { kind: 'row', pattern: 0, type: 'row', text: 'e' };
     const valuesOf = (letters: number) => {
       const texts = ['a', 'x'.repeat(letters)];

@@ -1,12 +1,13 @@
-// Converts ISO 8601 times to seconds and back. Compared with Date wherever Date supports the form
-// and the year.
+// Tests the conversion of ISO 8601 times to seconds and back, by comparison with Date if Date
+// supports the form and the year.
 
 import { describe, expect, test } from 'vitest';
 import { isoDay, isoDays, isoSeconds, isoTime, timeProblem } from '../../src/iso-time.ts';
 import { Random } from '../support/random.ts';
 
 /**
- * Returns what Date makes of a date or of a time with a zone. Date takes 30 February as 1 March.
+ * Returns the seconds that Date finds for a date or for a time with a zone. Date takes 30 February
+ * as 1 March.
  */
 function judged(text: string): number | undefined {
   const ms = Date.parse(text.replace(' ', 'T'));
@@ -101,7 +102,7 @@ describe('a text converted to seconds', () => {
     expect(timeProblem(text).length).toBeLessThan(200);
   });
 
-  test('means the same as for Date, over random texts', () => {
+  test('means the same as for Date, for random texts', () => {
     const random = new Random(5);
     for (let round = 0; round < 20_000; round++) {
       const year = String(random.below(10_000)).padStart(4, '0');
@@ -130,7 +131,7 @@ describe('seconds converted to a text', () => {
     }
   });
 
-  test('are the same again when the text is read, for any second', () => {
+  test('give a text that is converted back to the same second', () => {
     const random = new Random(7);
     const ends = [0, -1, 253_402_300_799, 253_402_300_800, -62_167_219_200, -62_167_219_201];
     const all = [...ends, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
@@ -151,7 +152,7 @@ describe('seconds converted to a text', () => {
     expect(isoTime(1e-9)).toBe('1970-01-01T00:00:00Z');
   });
 
-  test('a text with a date and a time is refused as a day', () => {
+  test('are not found by isoDays in a text that has a date and a time', () => {
     expect(isoDays('1970-01-02')).toBe(1);
     expect(isoDays('1970-01-02T00:00:00Z')).toBeUndefined();
   });

@@ -23,7 +23,7 @@ interface Edge {
 let place: CopyPlace;
 let edges: Edge[];
 const opened: Statements[] = [];
-/** Peak of the bytes that were counted at the same time. */
+/** The greatest number of bytes counted at any moment. */
 let most = 0;
 
 beforeAll(async () => {
@@ -79,8 +79,8 @@ const after: Test = (a, b) => b.event_ts > a.event_ts && b.event_ts - a.event_ts
 const soon: Test = (a, b) => b.event_ts > a.event_ts && b.event_ts - a.event_ts <= 40;
 
 /**
- * Returns the row count, the sum of `c.n` and the least `c.event_ts` of the join. Computed for each
- * middle edge `b` from its matches on both sides.
+ * Returns the row count, the sum of `c.n` and the least `c.event_ts` of the join. They are computed
+ * for each middle edge `b` from its matches on both sides.
  */
 function judged(first: Test, second: Test): { rows: number; sum: number; least: number } {
   let rows = 0;
@@ -152,7 +152,7 @@ test('groups, COUNT DISTINCT and joins of four patterns need little memory', asy
   expect(four.rows).toEqual([{ n }]);
 });
 
-test('returned rows need no memory for their combinations, and sorted ones are limited by the memory', async () => {
+test('unsorted rows need no memory for their combinations, and a sort that needs too much is refused', async () => {
   const statements = statementsOf(2 * MB);
   const text =
     'MATCH (a:t), (b:t), (c:t) WHERE overlaps(a, b, 300) AND shared(b, c) >= 1 RETURN a.id AS a, b.id AS b, c.id AS c';
@@ -171,7 +171,7 @@ test('returned rows need no memory for their combinations, and sorted ones are l
   await expect(runDoor(statements, `${text} ORDER BY a, b, c`)).rejects.toMatchObject({ code: 'query_too_large' });
 });
 
-test('a product that no condition links is refused before any of its rows is sent', async () => {
+test('a product of patterns that no condition links is refused before any row is sent', async () => {
   const statements = statementsOf(64 * MB);
   const untied = 'MATCH (a:t), (b:t), (c:t) WHERE overlaps(a, b, 300)';
   for (const items of ['a.id AS a, c.id AS c', 'COUNT(*) AS n']) {
@@ -204,7 +204,7 @@ test('a three-way join over 106,879 contacts ends at the deadline, not at the me
   );
   const statements = statementsOf(64 * MB);
   most = 0;
-  // There are billions of combinations. The deadline here is a number of steps.
+  // There are billions of combinations. The deadline in this test is a number of steps.
   const text =
     'MATCH (a:school), (b:school), (c:school) WHERE shared(a, b) >= 1 AND shared(b, c) >= 1 RETURN COUNT(*) AS n';
   const result = await statements.execute(statements.prepare(text), {
@@ -227,7 +227,7 @@ test('a three-way join over 106,879 contacts ends at the deadline, not at the me
 
 /**
  * Returns the number of chains of three contacts, in which neighbours are at most 20 s apart and
- * share at least two members. Counted for each middle contact.
+ * share at least two members. The chains are counted for each middle contact.
  */
 function chainsOf(contacts: readonly { event_ts: number; members: number[] }[]): number {
   const ordered = [...contacts].sort((a, b) => a.event_ts - b.event_ts);

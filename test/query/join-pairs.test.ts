@@ -80,7 +80,7 @@ describe('pairs with common members', () => {
     });
   }
 
-  it('are all returned when there are more than one chunk', () => {
+  it('are all returned when they fill more than one chunk', () => {
     const dense = randomSet(random, 300, 3);
     const part = partOf(dense, 0, 250);
     const found = pairsOf(
@@ -99,7 +99,7 @@ describe('pairs with common members', () => {
 });
 
 describe('pairs within a band', () => {
-  it('are the same as in a nested loop, whatever the order on the left', () => {
+  it('are the same as in a nested loop, whatever the order of the left rows', () => {
     const random = randomFrom(912);
     const right = randomSet(random, 500, 5);
     const ascending = Float64Array.from({ length: 400 }, () => random.below(700) - 100).sort();

@@ -52,7 +52,7 @@ describe('a text that was run before the catalog changed', () => {
     expect(await often(text)).toMatchObject([{ n: 1, late: 'x' }]);
   });
 
-  it('fails for a dropped column, and sees the type of a new column with its name', async () => {
+  it('fails for a dropped column, and sees the type of a new column with the same name', async () => {
     const text = 'MATCH (a:T) WHERE a.n > 1 RETURN a.n ORDER BY a.n';
     expect(await often(text)).toEqual([{ n: 2 }, { n: 3 }]);
     await run('ALTER TABLE T DROP COLUMN n');

@@ -111,12 +111,12 @@ test.each(ORDERS.map((keys) => [text(keys), keys] as const))(
   },
 );
 
-test('whole rows are sorted, and so are a few among many', async () => {
+test('whole rows are sorted, and so are a few rows selected from many', async () => {
   const wanted = inOrder([['place', false]], rows);
   const all = (await place.run('MATCH (t:t) RETURN t ORDER BY t.place, t.id')).rows as { t: Row }[];
   expect(all.length).toBe(ROWS);
   expect(all.map(({ t }) => [t.id, t.members, t.n])).toEqual(wanted.map(({ id, members, n }) => [id, members, n]));
-  // A few rows from every batch, which are concatenated.
+  // Selects a few rows from every batch, which are then concatenated.
   const few = await place.run('MATCH (t:t) WHERE t.n = 7 AND t.ok RETURN t.members, t ORDER BY t.score DESC, t.id');
   const chosen = inOrder(
     [['score', true]],

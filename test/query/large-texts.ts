@@ -1,4 +1,4 @@
-// Statements of 100 KB that are built to slow down the parser and the binder: one for each
+// Builds statements of 100 KB that try to slow down the parser and the binder: one for each
 // construct that may be repeated very often or nested very deeply.
 
 export const TEXT_BYTES = 100_000;
@@ -9,7 +9,7 @@ export interface LargeText {
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** Returns `head`, then as many of `piece` as fit, then `tail`. */
+/** Returns `head`, then `piece` as often as it fits, then `tail`. */
 function filled(head: string, piece: string | ((index: number) => string), tail: string, between = ''): string {
   const pieces: string[] = [];
   const pieceAt = typeof piece === 'string' ? () => piece : piece;

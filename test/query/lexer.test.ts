@@ -179,7 +179,7 @@ describe('places in a text', () => {
     expect(lineAndColumn('a\r\n\nb', 4)).toEqual({ line: 3, column: 1 });
   });
 
-  it('are described by their tokens', () => {
+  it('are described by the tokens there', () => {
     const shown = tokenize(`word 'text' $p \`name\` 12 ${'x'.repeat(80)}`).map(describeToken);
     expect(shown).toEqual([
       '"word"',

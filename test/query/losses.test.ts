@@ -40,7 +40,7 @@ const sets = fc.array(fc.tuple(name, fc.constantFrom(...VALUES)), { minLength: 1
 const condition = fc.option(fc.constantFrom(...CONDITIONS), { nil: '' });
 const end = fc.constantFrom('', ';', ' ;\n', ' // WHERE x');
 
-test('confirmation is requested exactly for statements that delete without a condition', () => {
+test('confirmation is requested exactly for drops and for DELETE and UPDATE without a condition', () => {
   const made = fc.oneof(
     fc.tuple(gap, name, condition, end).map(([g, t, where, e]) => `DELETE${g}FROM ${t}${g}${where}${e}`),
     fc

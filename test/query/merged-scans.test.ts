@@ -1,5 +1,5 @@
-// Checks that rows of segments and of memory that interleave are returned as large batches, in key
-// order.
+// Checks that rows of segments and memtables are returned in key order and in large batches, even
+// if they interleave.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Batches } from '../../src/query/executor/context.ts';
@@ -57,7 +57,7 @@ describe('a scan of a table with rows scattered in memory', () => {
       const rows = expected.filter(holds);
       const text = `MATCH (e:t) WHERE ${condition} RETURN e.id, e.event_ts, e.place`;
       const found = (await place.run(text)).rows;
-      // Windows are returned one after the other.
+      // With OR, the rows of the two windows are returned one window after the other.
       expect(condition.includes('OR') ? found.sort((a, b) => Number(a.event_ts) - Number(b.event_ts)) : found).toEqual(
         rows,
       );
@@ -67,7 +67,7 @@ describe('a scan of a table with rows scattered in memory', () => {
     }
   });
 
-  test('does the same in a transaction', async () => {
+  test('returns the rows in order in a transaction too', async () => {
     const statements = place.statements();
     const run = (text: string) => place.run(text, {}, {}, statements);
     await run('BEGIN');
@@ -97,7 +97,7 @@ describe('a scan of a table with rows scattered in memory', () => {
     expect(batches).toBeLessThan(30);
   });
 
-  test('releases its snapshot if it is left early', async () => {
+  test('releases its snapshot if the caller stops early', async () => {
     await place.run('MATCH (e:t) WHERE e.event_ts % 7 = 3 RETURN e.id LIMIT 1');
     await place.database.compact({});
     const { rows } = await place.run('MATCH (e:t) WHERE e.id > 0 RETURN count(e.place) AS n');
@@ -135,7 +135,10 @@ function* blocksOf(rows: readonly { time: number; id: number }[], random: Random
   }
 }
 
-/** Splits the rows that are kept into parts, as the filter of a heavy statement does. */
+/**
+ * Yields the rows of a block that `keeps` accepts in small parts, like the filter of a heavy
+ * statement.
+ */
 function* filtered(block: RowSet, keeps: (id: number) => boolean): Batches<RowSet> {
   const rows = Array.from(block.ids, (id, row) => ({ id, time: block.times[row]! })).filter(({ id }) => keeps(id));
   for (let from = 0; from < rows.length; from += 4) yield setOf(rows.slice(from, from + 4));

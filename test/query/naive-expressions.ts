@@ -227,7 +227,7 @@ function arithmetic(operator: string, a: Meaning, b: Meaning): Meaning {
   };
 }
 
-/** Refuses to compare buckets of different widths. */
+/** Refuses a comparison of buckets of different widths. */
 function sameWidth(left: Expression, right: Expression, names: Names): void {
   const [a, b] = [widthOf(left, names), widthOf(right, names)];
   if (a !== undefined && b !== undefined && a !== b) refuse('buckets of two widths');

@@ -1,5 +1,5 @@
-// The operations on the language's values as documented, one value at a time: comparison,
-// arithmetic and tests. Null is unknown.
+// Implements the documented operations on values, one value at a time: comparison, arithmetic and
+// tests. Null means unknown.
 
 export type Scalar = number | string | boolean | null;
 export type NaiveValue = Scalar | readonly NaiveValue[] | { readonly [column: string]: NaiveValue };

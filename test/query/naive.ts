@@ -1,5 +1,5 @@
-// Evaluates a MATCH over plain arrays of rows: nested loops over every combination. Shares only the
-// syntax tree with src/query.
+// Evaluates a MATCH over plain arrays of rows: nested loops over every combination. It shares only
+// the syntax tree with src/query.
 
 import type { Expression, ItemNode, MatchNode } from '../../src/query/parser/ast.ts';
 import {
@@ -171,7 +171,10 @@ function shape(node: Expression): string {
   });
 }
 
-/** Returns whether an expression consists of constants, aggregates and the given expressions. */
+/**
+ * Returns whether an expression consists of constants, the `known` expressions and, if
+ * `aggregates`, aggregates.
+ */
 function madeOf(node: Expression, known: ReadonlySet<string>, aggregates: boolean): boolean {
   if (known.has(shape(node))) return true;
   if (isAggregate(node)) return aggregates;
@@ -180,7 +183,7 @@ function madeOf(node: Expression, known: ReadonlySet<string>, aggregates: boolea
   return !isOfRows && partsOf(node).every((part) => madeOf(part, known, aggregates));
 }
 
-/** Refuses items beside aggregates other than group keys and constants. */
+/** Refuses an item that does not consist of group keys, constants and aggregates. */
 function checkBeside(items: readonly Item[]): void {
   const keys = new Set(items.filter((item) => !hasAggregate(item.node)).map((item) => shape(item.node)));
   if (!items.every((item) => madeOf(item.node, keys, true))) refuse('stands beside an aggregate');
@@ -204,7 +207,10 @@ function orderMeaning(
   return meaning;
 }
 
-/** Returns the item with exactly that name, else an item whose name differs only in case. */
+/**
+ * Returns the item with exactly that name or, if there is none, an item whose name differs only in
+ * case.
+ */
 function itemNamed(items: readonly Item[], name: string): Item | undefined {
   return (
     items.find((item) => item.name === name) ?? items.find((item) => item.name.toLowerCase() === name.toLowerCase())

@@ -16,8 +16,8 @@ const FULL_STEP = rowsFor(weightOf(EXPRESSIONS).fixed, 1);
 const ROWS = 20 * FULL_STEP;
 
 /**
- * Processes all rows where a step over `rows` rows takes `durationUs(rows)`. Returns the parts that
- * were processed.
+ * Processes all rows. A step over `rows` rows takes `durationUs(rows)`. Returns the parts that were
+ * processed.
  */
 function partsIf(durationUs: (rows: number, step: number) => number): Batch[] {
   let us = 0;
@@ -50,7 +50,7 @@ describe('steps of a statement', () => {
     for (const us of durations.slice(1)) expect(us).toBeLessThanOrEqual(5000);
   });
 
-  test('grow again after one that was interrupted', () => {
+  test('grow again after a step that was interrupted', () => {
     const counts = partsIf((_, step) => (step === 6 ? 1_000_000 : 100)).map(({ count }) => count);
     expect(counts[7]).toBeLessThan(FULL_STEP / 32);
     expect(counts.slice(7)).toContain(FULL_STEP);
@@ -64,7 +64,7 @@ describe('steps of a statement', () => {
     }
   });
 
-  test('process a batch whole if it is small enough', () => {
+  test('process a whole batch at once if it is small enough', () => {
     const context = new QueryContext({ source: NO_SOURCE, patterns: [], parameters: {}, nowUs: () => 0 });
     const batch = batchOf({ ...NO_ROWS, rows: 10 }, 0);
     expect([...context.parts(batch)]).toEqual([batch]);

@@ -99,7 +99,7 @@ describe('reading a Parquet file a few rows at a time', () => {
     }
   });
 
-  test('gives all rows that continue on the next page', async () => {
+  test('gives all rows, even those that continue on the next page', async () => {
     for (const [of, levels] of Object.entries(NESTED)) {
       for (let seed = 0; seed < 12; seed++) {
         const random = new Random(seed);
@@ -347,14 +347,17 @@ test('runs of integers of every width are read unchanged', () => {
   }
 });
 
-test('runs longer than the requested count end there, and runs that are cut off are refused', () => {
+test('a run longer than the requested count ends there, and a truncated run is refused', () => {
   const endless = Uint8Array.from([...varInt(2 ** 31 - 2), 1]);
   expect(Array.from(readRuns(endless, 0, 1, 5))).toEqual([1, 1, 1, 1, 1]);
   for (const bytes of [[], [3], [3, 1], [128, 128, 128, 128, 128, 128], [0]])
     expect(() => readRuns(Uint8Array.from(bytes), 0, 9, 5), `${bytes}`).toThrow(/^a (page ends|run has no)/);
 });
 
-/** Returns bit-packed runs as the format defines them, written bit by bit. */
+/**
+ * Returns runs of the values. The library writes them for widths from 1 to 24. For other widths one
+ * bit-packed run is written bit by bit.
+ */
 function packed(values: readonly number[], width: number): Uint8Array {
   if (width > 0 && width <= 24) {
     const writer = new ByteWriter();

@@ -1,5 +1,5 @@
-// Compares decoding and encoding Parquet in a separate thread with doing it in place. Needs dist/
-// (npm run build).
+// Compares decoding and encoding Parquet in a separate thread with the same work in the calling
+// thread. Needs dist/ (npm run build).
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ async function readAll(source: ParquetSource): Promise<unknown[][]> {
 }
 
 describe.skipIf(!existsSync(SCRIPT))('a Parquet thread', () => {
-  test('writes and reads the same as in place', async () => {
+  test('writes and reads the same as the calling thread', async () => {
     const bytes = await written(new ThreadSink(SCRIPT, COLUMNS));
     expect(bytes.equals(await written(new ParquetEncoder(COLUMNS)))).toBe(true);
     const path = join(dir, 'rows.parquet');
@@ -74,7 +74,7 @@ describe.skipIf(!existsSync(SCRIPT))('a Parquet thread', () => {
     expect(numbers).toEqual(rows(0, ROWS)[0]);
   });
 
-  test('reports faults of a file and of the disk as in place', async () => {
+  test('reports faults of a file and of the disk like the calling thread', async () => {
     const path = join(dir, 'bad.parquet');
     writeFileSync(path, 'PAR1 this is no Parquet at all PAR1');
     const source = new ThreadSource(SCRIPT, path);
@@ -88,7 +88,7 @@ describe.skipIf(!existsSync(SCRIPT))('a Parquet thread', () => {
     absent.close();
   });
 
-  test('ends current and later requests when it is closed', async () => {
+  test('makes current and later requests fail when it is closed', async () => {
     const source = new ThreadSource(SCRIPT, join(dir, 'rows.parquet'));
     await source.names();
     const next = source.next(NAMES);

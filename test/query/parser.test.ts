@@ -181,7 +181,7 @@ describe('a parsed MATCH', () => {
     }
   });
 
-  it('has keywords as names where they cannot be anything else', () => {
+  it('accepts keywords as names where they cannot be anything else', () => {
     const node = match(
       'MATCH (match:Return), (distinct:Where) WHERE match.limit = 1 RETURN distinct.id, match.order AS skip',
     );

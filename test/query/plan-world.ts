@@ -1,4 +1,4 @@
-// The tables that plan tests use, and the text of what a plan requests from indexes.
+// Opens the tables for plan tests, and writes as text what a plan requests from indexes.
 
 import { afterAll, beforeAll } from 'vitest';
 import type { Database, Table } from '../../src/engine/index.ts';

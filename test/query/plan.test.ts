@@ -183,7 +183,7 @@ describe('the access paths for OR', () => {
     expect(accessOf(condition)).toEqual(expected);
   });
 
-  it('are those of a filter if there are very many branches', () => {
+  it('are replaced by a filter if there are very many branches', () => {
     const times = Array.from({ length: 65 }, (_, i) => 2 * i);
     expect(scanOf(`a.event_ts IN [${times.join()}]`).filter).toHaveLength(1);
     expect(scanOf(times.map((time) => `a.event_ts = ${time}`).join(' OR ')).filter).toHaveLength(1);
@@ -221,7 +221,7 @@ describe('the order and the shortcuts of a plan', () => {
     expect(planOf(`MATCH (a:Contact) RETURN ${items}`).order).toBe(expected);
   });
 
-  it('have a sort for joins and unions', () => {
+  it('include a sort for joins and unions', () => {
     expect(planOf('MATCH (a:Contact), (t:Trip) WHERE a.n = t.n RETURN a.id ORDER BY a.event_ts').order).toBe('sort');
     expect(planOf('MATCH (a:Contact) WHERE a.n = 1 OR a.event_ts = 5 RETURN a.id ORDER BY a.event_ts').order).toBe(
       'sort',
@@ -285,7 +285,7 @@ describe('the strategy and the figures of a plan', () => {
     expect(row).toMatchObject({ buckets_scanned: 1, total_buckets: 100, speedup_factor: 100, estimated_rows: 2 });
   });
 
-  it("include exact estimates for windows and near ones for lookups, none above the table's rows", () => {
+  it('include exact estimates for windows and approximate ones for lookups, never above the number of rows', () => {
     const exact = (condition: string) => {
       const plan = planOf(`MATCH (a:Contact) WHERE ${condition} RETURN a.id`);
       const { rows, plan: touched } = runPlan(plan, {});
@@ -341,7 +341,7 @@ describe('the columns that a plan reads', () => {
     ['MATCH (a:Contact) WHERE 5 NOT IN a.members RETURN 1', 'members'],
     ['MATCH (a:Contact) WHERE a.n = 1 OR a.event_ts = 5 RETURN 1', 'times ids'],
     ['MATCH (a:Contact) RETURN a', 'times ids members weight mean_dist_m formation n place'],
-  ])('are the needed ones for %s', (text, expected) => {
+  ])('are only the columns that are needed for %s', (text, expected) => {
     const { needs } = planOf(text).input as ScanPlan;
     const names = contact.columns.columns
       .filter((column) => needs.properties.has(column.id))

@@ -82,7 +82,9 @@ function column(shape: Shape, kind: Kind): string {
   return `${alias}.${random.below(30) === 0 ? `\`${written}\`` : written}`;
 }
 
-/** Returns an expression of the kind, at most `depth` operators deep. */
+/**
+ * Returns an expression that is at most `depth` operators deep, nearly always of the given kind.
+ */
 export function expression(shape: Shape, kind: Kind, depth: number): string {
   const { random } = shape;
   if (random.below(150) === 0) return expression(shape, pick(random, ['integer', 'real', 'text', 'boolean']), depth);
@@ -125,7 +127,10 @@ const BY_KIND: Readonly<Record<Kind, (shape: Shape, depth: number) => string>> =
   boolean: condition,
 };
 
-/** Returns an operand that binds more tightly than any operator. */
+/**
+ * Returns an operand. Operands of more than one word are in parentheses, except for a third of
+ * them.
+ */
 function operand(shape: Shape, kind: Kind, depth: number): string {
   const text = expression(shape, kind, depth);
   return /^[\w.$'`]+$/.test(text) || shape.random.below(3) === 0 ? text : `(${text})`;

@@ -1,4 +1,4 @@
-// Random tables for random statements, in a database and mirrored as plain arrays. Rows are
+// Makes random tables for random statements, both in a database and as plain arrays. Rows are
 // inserted into and deleted from both, and the database is compacted.
 
 import type { ColumnDefinition, Database, EdgeInput, PropertyValue, Table } from '../../src/engine/index.ts';

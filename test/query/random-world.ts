@@ -1,5 +1,5 @@
-// Random tables with statements for them. Rows are inserted and deleted, tables are compacted and
-// indexed, and every state is visited.
+// Makes random tables with statements for them, and calls `visit` in every state: after inserts and
+// deletes, after compaction and after indexing.
 
 import type { Database } from '../../src/engine/index.ts';
 import { Random } from '../support/random.ts';

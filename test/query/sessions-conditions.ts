@@ -1,4 +1,4 @@
-// Random conditions and columns for the statements of sessions. Each condition is a text with
+// Makes random conditions and columns for the statements of sessions. Each condition is a text with
 // parameters, and a predicate on a row.
 
 import type { Random } from '../support/random.ts';
@@ -8,7 +8,10 @@ import type { Row } from './sessions-rows.ts';
 export type Parameters = Record<string, unknown>;
 
 export interface Condition {
-  /** Returns '' for no condition. `prefix` precedes each column: `e.` or nothing. */
+  /**
+   * Returns the text of the condition, or '' if there is none. `prefix` precedes each column: `e.`
+   * or nothing.
+   */
   readonly text: (prefix: string) => string;
   readonly holds: (row: Row) => boolean;
 }
@@ -18,7 +21,7 @@ export const EVERYTHING: Condition = { text: () => '', holds: () => true };
 /** Row times range from 0 to LAST_TIME. */
 export const LAST_TIME = 99;
 const NOTES = ['red', 'green', "it's", '', 'ü'];
-/** Number of nodes that any session uses. Each higher node belongs to one session. */
+/** Number of nodes that all sessions share. Each higher node belongs to one session. */
 const COMMON_NODES = 8;
 
 export function pick<T>(random: Random, from: readonly T[]): T {

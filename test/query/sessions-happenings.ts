@@ -1,5 +1,5 @@
-// Events between the statements of sessions: REST writes, batches, compactions, changed
-// definitions, and the passage of time.
+// Makes events happen between the statements of sessions: REST writes, batches, compactions,
+// changed definitions, and the passage of time.
 
 import type { Transaction } from '../../src/engine/index.ts';
 import { WITH_TURNS } from './door.ts';

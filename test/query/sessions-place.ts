@@ -1,5 +1,5 @@
-// One database and its naive model side by side. Statements go to both, every answer is compared,
-// and commits in flight are tracked.
+// Runs a database and its naive model side by side: sends statements to both, compares every
+// answer, and tracks commits in flight.
 
 import type { Database } from '../../src/engine/index.ts';
 import { HedgerowError } from '../../src/errors.ts';
@@ -100,7 +100,10 @@ export class SessionsPlace {
     });
   }
 
-  /** Reopens the database. Open transactions are gone, and every acknowledged commit is there. */
+  /**
+   * Reopens the database. Afterwards no transaction is open, and every acknowledged commit is
+   * present.
+   */
   async reopen(): Promise<void> {
     await this.settle();
     const how = pick(this.random, ['close', 'kill', 'crash'] as const);
@@ -168,8 +171,7 @@ export class SessionsPlace {
   // Statements and answers
 
   /**
-   * Sends a statement. The call itself runs at once; between the steps of the statement others get
-   * turns.
+   * Sends a statement. The call starts at once. Other work runs between the steps of the statement.
    */
   send(session: string, text: string, parameters: Parameters): Promise<Outcome> {
     this.note(`${session}: ${text}  ${JSON.stringify(parameters)}`);

@@ -1,10 +1,10 @@
-// A naive model of what sessions see: every version of every row, with the LSNs of its birth and
-// its death. A transaction works on a copy of the state in which it began.
+// Models naively what sessions see: every version of every row, with the LSNs at which it was
+// created and removed. A transaction works on a copy of the state in which it began.
 
 export interface Row {
   readonly id: number;
   readonly event_ts: number;
-  /** In ascending order. */
+  /** The members in ascending order. */
   readonly members: readonly number[];
   readonly n: number | null;
   readonly note: string | null;
@@ -33,7 +33,7 @@ export class ModelTable {
     return new Map(seen.map((version) => [version.row.id, version]));
   }
 
-  /** Returns the newest state, durable or not. */
+  /** Returns the versions of the newest state, durable or not. */
   live(): Version[] {
     return this.versions.filter(({ died }) => died === Infinity);
   }
@@ -92,7 +92,7 @@ export class ModelTransaction {
     this.operations += 1;
   }
 
-  /** Removes rows by time and members. Returns the number of rows. */
+  /** Removes the rows that have this time and these members. Returns how many rows were removed. */
   removeEqual(table: ModelTable, eventTs: number, members: readonly number[]): number {
     const equal = this.rows(table).filter((row) => isEqualEdge(row, eventTs, members));
     for (const { id } of equal) this.remove(table, id);

@@ -1,5 +1,5 @@
-// Scripts of what a session does in one transaction: its statements one after the other, and how
-// the transaction ends.
+// Makes scripts of what a session does in one transaction: its statements one after the other, and
+// how the transaction ends.
 
 import type { Random } from '../support/random.ts';
 import { pick } from './sessions-conditions.ts';
@@ -19,7 +19,7 @@ import {
   updateStatement,
 } from './sessions-statements.ts';
 
-/** The sum of the two rows of a pair in every snapshot. */
+/** The sum of `n` over the two rows of a pair, in every snapshot. */
 export const PAIR_SUM = 100;
 export const PAIRS = 24;
 
@@ -112,7 +112,7 @@ function pairsIn(view: ModelTransaction, table: ModelTable): [Row, Row][] {
   return times.map((time) => rows.filter((row) => row.event_ts === time) as [Row, Row]);
 }
 
-/** Changes both rows of a pair in one statement, so that their sum is unchanged. */
+/** Returns a statement that changes both rows of a pair and leaves their sum unchanged. */
 function turnRound({ random, view }: Sender, { pairs }: Tables): SessionStatement {
   const [{ event_ts: time }] = pick(random, pairsIn(view, pairs));
   return {
@@ -138,7 +138,10 @@ function move({ pairs }: Tables, id: number, sum: number): SessionStatement {
   };
 }
 
-/** Moves an amount from one row of a pair to the other, with other statements in between. */
+/**
+ * Returns the steps that move an amount from one row of a pair to the other, with other steps in
+ * between.
+ */
 function transfer(random: Random, tables: Tables): Step[] {
   const sum = 1 + random.below(20);
   let to = 0;
@@ -163,7 +166,7 @@ function quietStep(random: Random, tables: Tables): Step {
   return { make, halfway: true };
 }
 
-/** Deletes both rows of a pair and inserts two others. */
+/** Returns the steps that delete both rows of a pair and insert a new pair with the same time. */
 function replacement(tables: Tables): Step[] {
   const { pairs } = tables;
   let time = 0;

@@ -1,5 +1,5 @@
-// Random statements for sessions, each with its meaning: what its answer is over the rows that its
-// session sees, and how it changes these rows.
+// Makes random statements for sessions, each with its meaning: its answer over the rows that the
+// session sees, and its changes to these rows.
 
 import type { Random } from '../support/random.ts';
 import {

@@ -1,5 +1,5 @@
-// Many sessions on one database, with statements interleaved by a seed. Every answer is compared
-// with the naive model.
+// Runs many sessions on one database. A seed determines how their statements interleave. Every
+// answer is compared with the naive model.
 
 import { Random } from '../support/random.ts';
 import { pick } from './sessions-conditions.ts';
@@ -179,7 +179,8 @@ export class SessionsWorld {
   }
 
   /**
-   * Sends a statement, which must be refused without changes, or a ROLLBACK, which ends this state.
+   * Sends a statement, which must be refused without changes, or a ROLLBACK, which ends the expired
+   * state.
    */
   async #afterExpiry(session: Session, id: string): Promise<void> {
     if (this.#random.chance(0.3)) {
@@ -223,8 +224,8 @@ export class SessionsWorld {
   }
 
   /**
-   * Commits. The position of the commit is determined by the time of the call, and the answer is
-   * checked when it arrives.
+   * Sends COMMIT. The position of the commit is determined by the time of the call, and the answer
+   * is checked when it arrives.
    */
   async #commit(session: Session, { id, view }: OpenTransaction): Promise<void> {
     const place = this.#place;

@@ -1,5 +1,5 @@
-// Tests sessions. A transaction stays open until the last row of a result read in it has been sent,
-// however idle the session seems.
+// Tests sessions. A transaction does not expire while the rows of a result in it are still being
+// sent, however idle the session seems.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -122,7 +122,7 @@ test('a session is not idle while its rows are read, and becomes idle after the 
   expect(statements.sessions.size).toBe(0);
 });
 
-test('statements that fail or write leave their session free', async () => {
+test('a session can run the next statement after statements that fail or write', async () => {
   await run('BEGIN');
   await expect(run('MATCH (e:nowhere) RETURN e')).rejects.toMatchObject({ code: 'table_not_found' });
   await expect(run('COMPACT')).rejects.toMatchObject({ code: 'invalid_statement' });

@@ -1,5 +1,5 @@
-// The shape of a MATCH is computed once and planned many times. It must never be modified, and
-// plans for execution must request from the indexes only what they need.
+// Tests the shape of a MATCH, which is computed once and planned many times. It must never be
+// modified, and plans for execution must request from the indexes only what they need.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -55,7 +55,7 @@ function rowsOf(shape: MatchShape, parameters: ParameterValues): readonly string
 }
 
 describe('the shape of a MATCH', () => {
-  it.each([31, 32, 33])('is not changed by plans and runs (%i)', async (seed) => {
+  it.each([31, 32, 33])('is not changed by plans and runs (seed %i)', async (seed) => {
     let runs = 0;
     await eachState(seed, async ({ database, statements }) => {
       for (const { text, parameters } of statements) {
@@ -94,7 +94,7 @@ describe('a plan for execution', () => {
     ['a:T) WHERE a.n > 3 RETURN *', 1],
     ['a:T) WHERE a.event_ts = 1 OR a.event_ts = 5 RETURN *', 3],
     ['a:T), (b:T) WHERE a.id = b.id RETURN a', 4],
-  ])('requests estimates only where it depends on them: (%s', (text, asked) => {
+  ])('requests an estimate only if the plan depends on it: (%s', (text, asked) => {
     let asks = 0;
     const counted: Estimator = (pattern, request) => {
       asks += 1;

@@ -7,8 +7,8 @@ import { type Bound, StatementCache } from '../../src/query/statement-cache.ts';
 
 const TEXT = 'MATCH (a:T) WHERE a.n = $n RETURN a.id';
 /**
- * Bytes charged for the parsed statement and, below, for the parsed statement plus its bound form
- * with one column.
+ * Bytes charged for the parse tree of the statement (TREE) and for a bound form with one column
+ * (BOUND).
  */
 const TREE = TEXT.length * 100;
 const BOUND = TREE + 400;
@@ -28,8 +28,8 @@ function cacheOf(limits?: { statements: number; bytes: number }) {
   return { cache, binds, bind };
 }
 
-describe('the cache of a statement', () => {
-  it('keeps its tree from the second use on, and does not parse it again', () => {
+describe('the statement cache', () => {
+  it('keeps the parse tree of a statement from its second use on, and does not parse the text again', () => {
     const { cache } = cacheOf();
     cache.prepare(TEXT);
     expect([cache.statements, cache.bytes]).toEqual([0, 0]);
@@ -39,13 +39,13 @@ describe('the cache of a statement', () => {
     expect([cache.statements, cache.bytes]).toEqual([1, TREE]);
   });
 
-  it('lists its parameters once each, including those in quotes', () => {
+  it('lists the parameters of a statement once each, including those in quotes', () => {
     const { cache } = cacheOf();
     const text = "MATCH (a:T) MEMBERS $m WHERE a.n IN [$x, '$y', $x] AND a.s = '$5' RETURN a.id LIMIT $l";
     expect(cache.prepare(text).parameters).toEqual(['m', 'x', 'y', 'l']);
   });
 
-  it('keeps its bound form from the second use on', () => {
+  it('keeps the bound form of a statement from its second use on', () => {
     const { binds, bind } = cacheOf();
     bind(TEXT, { n: 1 });
     const kept = bind(TEXT, { n: 2 });
@@ -64,7 +64,7 @@ describe('the cache of a statement', () => {
     expect(cache.bytes).toBe(0);
   });
 
-  it('has one bound form for each type of its parameters', () => {
+  it('has one bound form for each combination of parameter types', () => {
     const { binds, bind } = cacheOf();
     const values = [1, 1.5, 'x', true, null, [], [1], [1.5], ['x'], [null]];
     const types = new Set(values.map((value) => JSON.stringify(parameterType('n', value))));
@@ -86,7 +86,7 @@ describe('the cache of a statement', () => {
     expect(binds).toHaveLength(2);
   });
 
-  it('binds it again when the catalog has changed, and then drops the old bound forms', () => {
+  it('binds a statement again when the catalog has changed, and then drops the old bound forms', () => {
     const { cache, binds, bind } = cacheOf();
     for (let i = 0; i < 3; i++) bind(TEXT, { n: 1 }, 1);
     expect(cache.bytes).toBe(TREE + BOUND);
@@ -97,13 +97,13 @@ describe('the cache of a statement', () => {
     expect(cache.bytes).toBe(TREE + BOUND);
   });
 
-  it('does not keep it if it cannot be parsed', () => {
+  it('does not keep a statement that cannot be parsed', () => {
     const { cache } = cacheOf();
     expect(() => cache.prepare('MATCH')).toThrow('found the end');
     expect(cache.statements).toBe(0);
   });
 
-  it('does not keep it if it is long', () => {
+  it('does not keep a long statement', () => {
     const { cache, binds, bind } = cacheOf();
     const long = `${TEXT}${' '.repeat(4096)}`;
     for (let i = 0; i < 3; i++) bind(long, { n: 1 });
@@ -127,7 +127,7 @@ describe('the contents of the cache', () => {
     expect(cache.prepare(text(2))).not.toBe(second);
   });
 
-  it('stay, however many texts are used only once', () => {
+  it('stay in the cache, however many texts are used only once', () => {
     const { cache, binds, bind } = cacheOf({ statements: 3, bytes: 2 ** 30 });
     for (let i = 0; i < 3; i++) bind(TEXT, { n: 1 });
     for (let i = 0; i < 100; i++) bind(text(i), {});

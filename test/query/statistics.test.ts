@@ -1,5 +1,6 @@
-// Tests figures that are taken from directories without reading rows. Counts and window bounds must
-// match the rows in every state of a table, for old snapshots and under a transaction's overlay.
+// Tests figures that are taken from the directories of segments without reading rows. Counts and
+// window bounds must match the rows in every state of a table, for old snapshots and under a
+// transaction's overlay.
 
 import { describe, expect, it } from 'vitest';
 import { CoreMemtable } from '../../src/core/index.ts';
@@ -41,7 +42,8 @@ function expectTrue(table: Table, random: Random, view?: View, isAllLive = false
       table.scan({ format: 'json' }, view?.snapshot, view?.overlay).plan().total_buckets,
     );
     expect(estimate.bucketsScanned).toBeLessThanOrEqual(estimate.totalBuckets);
-    // Otherwise the estimate is approximate, because it assumes that dead rows are spread evenly.
+    // With dead rows or an overlay the estimate is approximate, because it assumes that dead rows
+    // are spread evenly.
     const exact = view === undefined && isAllLive;
     if (exact) expect(estimate.rows).toBe(times.length);
     expect(estimate.rows).toBeGreaterThanOrEqual(0);
@@ -101,7 +103,7 @@ describe('counts and bounds of windows', () => {
     for (const { snapshot } of old) snapshot.release();
   });
 
-  it('need no segment in memory if they cover whole segments', async () => {
+  it('load no segment into memory if they cover whole segments', async () => {
     const database = await openSim(simDisk(), { core: 'release', memoryBudgetBytes: 1 });
     const table = await database.createTable({ name: 'T' });
     const bulk = table.bulk();

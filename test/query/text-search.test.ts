@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { containsText } from '../../src/text-search.ts';
 import { Random } from '../support/random.ts';
 
-test('a long text is found in another one exactly if String.prototype.includes finds it', () => {
+test('a long text is found in another text exactly if String.prototype.includes finds it', () => {
   const random = new Random(5);
   let found = 0;
   for (let round = 0; round < 400; round++) {

@@ -1,5 +1,5 @@
 // Tests ISO 8601 times in statements. The same statement with the seconds that Date gives must
-// return the same rows, by the access path that EXPLAIN shows.
+// return the same rows, and EXPLAIN must show the same access path.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';
@@ -209,7 +209,7 @@ describe('a text that is not a valid time', () => {
     expect(await rows(query, { list: many.map((_, index) => index + 10) })).toEqual([]);
   });
 
-  test('half of a surrogate pair is already refused as a text', async () => {
+  test('is already refused as a text if it has an unpaired surrogate', async () => {
     const error = await statements
       .run('MATCH (e:t) WHERE e.event_ts = $t RETURN e', { t: '2024-05-0\ud800' })
       .catch((e) => e);
@@ -248,7 +248,7 @@ describe('the functions datetime and date', () => {
     expect(got[0]).toMatchObject({ a: secondsOf('2024-05-02'), b: secondsOf('2024-05-02T10:00:00Z'), e: null });
   });
 
-  test('group by day (date) like counting one by one', async () => {
+  test('group rows by day with the same counts as a count row by row (date)', async () => {
     const days = new Map<string, number>();
     for (const { t } of await rows('MATCH (e:t) WHERE e.event_ts < "9000-01-01" RETURN e.event_ts AS t')) {
       const day = new Date((t as number) * 1000).toISOString().replace(/T.*/, '');

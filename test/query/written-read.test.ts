@@ -66,7 +66,7 @@ function written(
 }
 
 describe('rows written as text', () => {
-  it.each([11, 12, 13])('equal those of the executor, in every state of random tables (%i)', async (seed) => {
+  it.each([11, 12, 13])('equal those of the executor, in every state of random tables (seed %i)', async (seed) => {
     let statements: Statements | undefined;
     let compared = 0;
     await eachState(seed, async ({ database, statements: random, state }) => {
@@ -78,7 +78,8 @@ describe('rows written as text', () => {
           () => undefined,
         );
         if (rows === undefined) continue;
-        // Three runs: bound the first time, bound to be cached, then taken from the cache.
+        // Runs the text three times: the first run binds it, the second binds and caches it, and
+        // the third uses the cache.
         for (const format of ['json', 'ndjson', 'json'] as const) {
           const found = written(statements, text, parameters, format);
           if (found === undefined) break;
@@ -132,7 +133,7 @@ describe('a read of one table', () => {
     expect(written(statements, `MATCH (a:Contact) ${where} RETURN ${items}`, PARAMETERS, 'json')).toBeUndefined();
   });
 
-  it('has several pieces if it is large, also for whole rows', async () => {
+  it('is returned in several pieces if it is large, also for whole rows', async () => {
     for (const items of ['*', 'a', 'a.id, a.event_ts, a.members, a.place']) {
       const text = `MATCH (a:Contact) RETURN ${items}`;
       const read = open(text);

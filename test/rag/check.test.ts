@@ -55,7 +55,7 @@ describe('a check', () => {
     for (const { supported, reasons } of json.results) expect(reasons.length > 0).toBe(!supported);
   });
 
-  it('returns a verdict on each sentence of a text, judged by its own tags', async () => {
+  it('judges each sentence of a text by its own tags', async () => {
     const text = 'Nodes 1 and 2 met [HEDGE-1]. The firm paid 41 dollars [HEDGE-1]. It rained. Why?';
     const { json } = await check({ text, edge_ids: [1], table: 'hyperedges' });
     expect(
@@ -78,7 +78,7 @@ describe('a check', () => {
     expect(json.results.map(({ supported }: { supported: boolean }) => supported)).toEqual([true, false, true]);
   });
 
-  it('does not support values that come from different edges', async () => {
+  it('does not support a claim whose values come from different edges', async () => {
     const claims = ['Nodes 101 and 103 met.', 'Nodes 101 and 105 met.', 'Nodes 103 and 104 met.'];
     const { json } = await check({ claims, edge_ids: [3, 10, 6], table: 'calls' });
     expect(json.results.map(({ supported }: { supported: boolean }) => supported)).toEqual([true, true, false]);
@@ -89,8 +89,8 @@ describe('a check', () => {
     ['both', { edge_ids: [1], text: 'a', claims: ['b'] }],
     ['no edges', { text: 'a' }],
     ['no claim', { claims: [], edge_ids: [1] }],
-    ['a claim that is no text', { claims: [1], edge_ids: [1] }],
-    ['an id that is no integer', { text: 'a', edge_ids: [1.5] }],
+    ['a claim that is not a text', { claims: [1], edge_ids: [1] }],
+    ['an id that is not an integer', { text: 'a', edge_ids: [1.5] }],
     ['too many edges', { text: 'a', edge_ids: Array.from({ length: 201 }, (_, i) => i) }],
     ['too long a text', { text: 'x'.repeat(100_001), edge_ids: [1] }],
   ])('is refused with 422 if the request has %s', async (_, body) => {

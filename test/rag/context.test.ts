@@ -41,7 +41,7 @@ const edges = Array.from({ length: 200 }, (_, index) => edge(index + 1));
 const steps = Array.from({ length: 100 }, (_, index) => step(index + 1));
 
 describe('the context', () => {
-  it('contains the question, the edges best first, the facts and the rules', () => {
+  it('contains the question, the edges (the best first), the facts and the rules', () => {
     const context = packContext({
       question: 'Who met?',
       edges: [edge(7), edge(2)],
@@ -68,7 +68,7 @@ describe('the context', () => {
   });
 
   it.each([500, 777, 1000, 3000, 12_000])(
-    'keeps to a budget of %i tokens, has only whole lines, and reports which edges fit',
+    'stays within a budget of %i tokens, has only whole lines, and reports which edges fit',
     (tokenBudget) => {
       const context = packContext({
         question: 'Who? '.repeat(5000),
@@ -90,7 +90,7 @@ describe('the context', () => {
     },
   );
 
-  it('gives edges the whole budget if there are no facts, and then has no rules', () => {
+  it('has no rules if there are no facts, and gives the whole budget to edges', () => {
     const context = packContext({ question: 'Who?', edges, steps: [], rules: [rule], tokenBudget: 1000, countTokens });
     expect(context.prompt.user).not.toMatch(/Derived|Rules/);
     expect(context.tokens).toBeGreaterThan(900);

@@ -75,7 +75,7 @@ describe('questions that the data does not answer', () => {
 });
 
 describe('a count of edges with a word', () => {
-  it('uses CONTAINS if many texts have the word, and lists the texts in every case if few do', async () => {
+  it('uses CONTAINS if many texts have the word, and lists the texts, whatever their case, if few have it', async () => {
     await server.database.createTable({ name: 'visits', columns: [{ name: 'note', type: 'TEXT' }] });
     const notes = Array.from({ length: 300 }, (_, at) => `visit ${at} to the ${at % 3 === 0 ? 'garden' : 'museum'}`);
     const edges = [...notes, 'Harbour Tour', 'harbour tour'].map((note, at) => ({
@@ -147,7 +147,7 @@ describe('the understood question', () => {
     return answered.understood.ignored.map(({ text }: { text: string }) => text);
   };
 
-  it('lists every word that binds to nothing as ignored', async () => {
+  it('lists as ignored every word that has no meaning for the table', async () => {
     expect(await ignored('What is the capital of France?')).toEqual(['capital', 'France']);
     expect(await ignored('Who are you?')).toEqual(['Who', 'are', 'you']);
     expect(await ignored('What did node 999 do?')).toEqual(['node 999']);

@@ -13,7 +13,7 @@ export const PEOPLE: ReadonlyMap<string, number> = new Map([
   ['Ken', 105],
 ]);
 
-/** Ten calls. A line has the time, the people, the minutes and the topic. Line n is edge n. */
+/** Ten calls. Each line has the time, the people, the minutes and the topic. Line n is edge n. */
 export const CALLS = `
 2024-03-04T09:00:00Z,Ada Grace,12,compilers
 2024-03-04T11:30:00Z,Grace Linus,3,kernels
@@ -45,17 +45,20 @@ export const CALLED = {
 export interface Answerable {
   readonly question: string;
   /**
-   * The table asked about. `mails` is the file email-Enron in ../shared/data, where line n is edge
-   * n. If the file is missing, its questions are skipped.
+   * The table that the question is about. `mails` is the file email-Enron in ../shared/data, where
+   * line n is edge n. If the file is missing, its questions are skipped.
    */
   readonly table: 'calls' | 'mails';
   /** Texts that the answer must contain in every mode. */
   readonly says?: readonly string[];
   /** The edges that the answer must cite. It must not cite others. */
   readonly cites?: readonly number[];
-  /** The edge that must be retrieved as the best. */
+  /** The edge that must be the first in the retrieved edges. */
   readonly best?: number;
-  /** A text in the statement or measure that the answer must name; null if it must name none. */
+  /**
+   * A part of the statement or measure in the field `computed_by`, or null if the field must be
+   * null.
+   */
   readonly computed: string | null;
 }
 

@@ -11,7 +11,7 @@ export interface PlainRow {
 
 export type Op = '=' | '!=' | '<' | '<=' | '>' | '>=';
 
-/** What a question asks for. The text of the question is made from it. */
+/** The meaning of a question. The text of the question is made from this. */
 export interface Wish {
   startTs?: number | undefined;
   endTs?: number | undefined;
@@ -38,7 +38,7 @@ export function naiveRetrieval(rows: readonly PlainRow[], wish: Wish, topK: numb
   const byScore = (a: PlainRow, b: PlainRow) => score(b) - score(a) || byTime(a, b);
   const isNamed =
     wish.startTs !== undefined || wish.endTs !== undefined || wish.nodes.length > 0 || wish.filters.length > 0;
-  // Keywords alone select the edges that contain at least one of them.
+  // If a question has only keywords, it selects the edges that contain at least one of them.
   const byWords = !isNamed && wish.keywords.length > 0;
   const holding = byWords ? matching.filter((row) => wish.keywords.some((word) => rowHasWord(row, word))) : matching;
   let pool = holding;

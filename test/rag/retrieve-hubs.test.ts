@@ -1,5 +1,5 @@
-// Tests retrieval for hubs, which are nodes in a great many edges. Retrieval must find the same
-// edges as a scan of all rows, but must read only a small part of the rows.
+// Tests retrieval for hubs, which are nodes in very many edges. Retrieval must find the same edges
+// as a scan of all rows, but must read only a small part of the rows.
 
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../src/engine/index.ts';
@@ -77,7 +77,7 @@ describe('retrieval of hubs', () => {
     }
   });
 
-  it('looks up pairs of nodes, and so reads less than half of the rows', () => {
+  it('looks up pairs of nodes and reads less than half of the rows', () => {
     watch();
     const { edges } = retrieved(table, 'nodes 1, 2, 3, 4, 5, 6', { topK: 20 });
     expect(edges.length).toBe(20);

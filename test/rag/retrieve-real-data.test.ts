@@ -1,5 +1,5 @@
 // Compares retrieval over real mails with a scan of all of them. The file with the mails is not in
-// this repository, but in ../shared/data or HEDGEROW_SHARED/data.
+// this repository, but in ../shared/data or in the folder data of HEDGEROW_SHARED.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../src/engine/index.ts';

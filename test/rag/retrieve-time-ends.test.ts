@@ -1,4 +1,5 @@
-// Compares the ends of windows with those that the engine finds by reading every row in memory.
+// Compares the first and last times in a window, which `timeEnds` finds with few reads, with those
+// that the engine finds by reading every row in memory.
 
 import { expect, it } from 'vitest';
 import type { Table } from '../../src/engine/index.ts';

@@ -62,12 +62,13 @@ async function compare(seed: number, rows: number, questions: number, segmentRow
   expect(looked).toBe(5 * questions);
 }
 
-describe('retrieval finds the same edges as a scan of all rows', () => {
-  it.each(Array.from({ length: 12 }, (_, seed) => seed))('on a small table, seed %i', (seed) =>
-    compare(seed, 5 + seed * 8, QUESTIONS, 8),
+describe('retrieval', () => {
+  it.each(Array.from({ length: 12 }, (_, seed) => seed))(
+    'finds the same edges as a scan of a small table, seed %i',
+    (seed) => compare(seed, 5 + seed * 8, QUESTIONS, 8),
   );
 
-  it.each([100, 101, 102, 103])('agrees with a scan of a larger table, seed %i', (seed) =>
+  it.each([100, 101, 102, 103])('finds the same edges as a scan of a larger table, seed %i', (seed) =>
     compare(seed, 1800, QUESTIONS, 200),
   );
 });
@@ -119,7 +120,7 @@ describe('the rows that retrieval reads', () => {
     expect(scans.map((scan) => scan.plan().strategy)).not.toContain('FULL_SCAN');
   });
 
-  it('are few even if most edges are close together in time and others are far away', async () => {
+  it('are few even if most edges are close together in time and a few are far from them', async () => {
     const database = await openSim(simDisk(), { core: 'release', segmentRows: 500 });
     await database.createTable({ name: 'Trips', columns: [...COLUMNS] });
     const table = database.table('Trips');
@@ -138,7 +139,7 @@ describe('the rows that retrieval reads', () => {
     expect(scans.reduce((sum, scan) => sum + scan.rows, 0)).toBeLessThan(10_000);
   });
 
-  it('are all rows, and are reported as such, for a condition without index or window', async () => {
+  it('are reported as FULL_SCAN for a condition without index or window', async () => {
     const table = await openTrips(300);
     expect(retrieved(table, 'note = escort', { topK: 10 }).strategy).toBe('FULL_SCAN');
     expect(retrieved(table, 'note = escort since 2001', { topK: 10 }).strategy).toBe('TPI_BUCKET_PUSHDOWN');
@@ -178,7 +179,7 @@ describe('a retrieval', () => {
     );
   });
 
-  it('returns the most recent edges if a question names nothing, and edges with a word if it has only words', async () => {
+  it('returns the newest edges for a question without conditions or keywords, and edges with a keyword if it has only those', async () => {
     const table = await openTrips(100);
     const { edges, truncated } = retrieved(table, 'what happened', { topK: 4 });
     expect(edges.map(({ edge_id }) => edge_id)).toEqual([100, 99, 98, 97]);
@@ -196,7 +197,7 @@ describe('a retrieval', () => {
     expect(retrieved(table, 'top 30', { topK: 10 }).edges).toHaveLength(10);
   });
 
-  it('uses a given bound instead of the bound in the text, separately for start and end', async () => {
+  it('uses given start and end times, each independently of the other, instead of those in the text', async () => {
     const table = await openTrips(100);
     const text = `between ${FIRST_TS + 100} and ${FIRST_TS + 200}`;
     const times = (override: { startTs?: number; endTs?: number }) => {

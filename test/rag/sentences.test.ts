@@ -86,7 +86,7 @@ describe('sentences', () => {
     ]);
   });
 
-  it('cover every text except spaces, in order and without overlaps', () => {
+  it('cover a whole text except spaces, in order and without overlaps', () => {
     const piece = fc.constantFrom(
       '.',
       '. ',

@@ -1,5 +1,5 @@
 // Checks two hundred sentences about edges with texts. Half of the sentences are false in one
-// respect. Nearly all must be judged correctly; the exceptions are marked in the file.
+// respect. Nearly all must be judged correctly; the exceptions are marked `missed` in the files.
 
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
@@ -51,12 +51,12 @@ const support: Support = {
 
 const ofFirst = (isTrue: boolean) => sentences.filter((one) => one.file === FILES[0] && one.isTrue === isTrue);
 
-it('the first file has a hundred true and a hundred false sentences', () => {
+it('two-hundred-sentences.txt has a hundred true and a hundred false sentences', () => {
   expect([ofFirst(true).length, ofFirst(false).length]).toEqual([100, 100]);
   expect(sentences.length).toBeGreaterThan(240);
 });
 
-it('at least 98 % of the true and of the false sentences are judged correctly, the rest as listed', () => {
+it('at least 98 % of the true and of the false sentences are judged correctly, and the others are marked', () => {
   const wrong = sentences.filter(({ text, isTrue }) => firewall(text, support).abstained === isTrue);
   expect(wrong.map(({ text }) => text)).toEqual(sentences.filter(({ isMissed }) => isMissed).map(({ text }) => text));
   for (const side of [true, false])

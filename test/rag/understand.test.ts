@@ -30,7 +30,7 @@ describe('questions', () => {
     expect(understoodText(ask(question))).toBe(meaning);
   });
 
-  it.each(cases())('are understood in capitals and with other blanks too: %s', (question, meaning) => {
+  it.each(cases())('are also understood in capitals and with other blanks: %s', (question, meaning) => {
     const other = question.toUpperCase().replaceAll(' ', '\u00a0\n');
     // Values and words keep the case in which they are written, so both sides are lower-cased.
     expect(understoodText(ask(other)).toLowerCase().replaceAll(/\s+/g, ' ')).toBe(meaning.toLowerCase());
@@ -52,7 +52,7 @@ describe('questions', () => {
     expect(structuredClone(question)).toEqual(question);
   });
 
-  it('refer to a column if a word is the name of a column, even if it has another meaning too', () => {
+  it('refer to a column if they contain its name, even if that word also has another meaning', () => {
     const table = {
       name: 't',
       columns: [
@@ -70,7 +70,7 @@ describe('questions', () => {
     });
   });
 
-  it('are only understood up to a maximum length, which the question reports', () => {
+  it('are understood only up to a maximum length, which is reported', () => {
     const long = `node 1 ${'x '.repeat(MOST_UNDERSTOOD)} node 2`;
     const question = ask(long);
     expect(question.nodes).toEqual([1]);
@@ -129,7 +129,7 @@ describe('any text', () => {
     fc.assert(fc.property(texts, nows, expectSane), { seed: 7, numRuns: 1500 });
   });
 
-  it('is given a valid meaning if it has no blanks between such words', () => {
+  it('is given a valid meaning if it consists of such words without blanks between them', () => {
     const texts = fc.array(fc.constantFrom(...PIECES), { maxLength: 12 }).map((words) => words.join(''));
     fc.assert(fc.property(texts, nows, expectSane), { seed: 8, numRuns: 1000 });
   });

@@ -1,4 +1,4 @@
-// Writes a question as it was understood in one readable line, which tests compare.
+// Writes the understood meaning of a question in one readable line, for comparison in tests.
 
 import type { Question } from '../../src/rag/question/question.ts';
 

@@ -6,7 +6,7 @@ import { waysTo } from '../../src/rag/retrieval/ways.ts';
 import { Random } from '../support/random.ts';
 
 describe('the lookups for edges with at least k of n nodes', () => {
-  it.each([1, 2, 3, 5, 8, 12, 40])('find every such edge for each k if n is %i', (count) => {
+  it.each([1, 2, 3, 5, 8, 12, 40])('find every such edge for each k from 1 to n, if n is %i', (count) => {
     const random = new Random(count);
     const nodes = Array.from({ length: count }, (_, node) => node * 3);
     for (let least = 1; least <= count; least++) {
@@ -22,7 +22,7 @@ describe('the lookups for edges with at least k of n nodes', () => {
     }
   });
 
-  it('are pairs of the rarest nodes if that saves rows', () => {
+  it('are for pairs of the rarest nodes if fewer rows are then read', () => {
     const nodes = [5, 1, 4, 2];
     expect(waysTo(nodes, 3, 1_000_000)).toEqual([
       [5, 1],

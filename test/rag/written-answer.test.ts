@@ -128,7 +128,7 @@ describe('the written answer', () => {
     );
   });
 
-  it('states facts with their rules and tags, or else the retrieved edges', () => {
+  it('states facts with their rules and tags, or the retrieved edges if there are no facts', () => {
     const { edges, facts, rules } = worldOf(
       [
         { edge_id: 1, event_ts: 1_700_000_000, members: [3, 9], weight: 0.5, formation: null },
@@ -151,7 +151,7 @@ describe('the written answer', () => {
     expect(writtenAnswer([], [], [])).toBe(ABSTAINED_ANSWER);
   });
 
-  it('states twenty facts with at most eight edges each, and then the number of facts', () => {
+  it('states only twenty facts, with at most eight edges each, and mentions that there are more', () => {
     const edges = Array.from({ length: 12 }, (_, index) => ({
       edge_id: index + 1,
       event_ts: 1_700_000_000 + index,

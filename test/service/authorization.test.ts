@@ -142,7 +142,7 @@ describe('the matrix of routes and callers', () => {
     expectGolden('authorization.txt', `${lines.join('\n')}\n`);
   });
 
-  test('has an audit line for every refusal', async () => {
+  test('leaves an audit line for every refusal', async () => {
     const events = () =>
       readFileSync(join(server.dir, 'audit.log'), 'utf8')
         .trim()
@@ -256,8 +256,8 @@ describe('forms of a key', () => {
       headers: { ...own, 'if-none-match': tables.headers.get('etag')! },
     };
     expect((await send(server.url, read)).status).toBe(304);
-    // A replay belongs to the key that wrote. Another key writes again, and a key that may not
-    // write gets nothing.
+    // A replay is only for the key that made the write. With another key the same request writes
+    // again, and with a readonly key it is refused.
     const other = { ...write, headers: { 'idempotency-key': 'once' } };
     expect((await keys.send('admin', other)).json.id).not.toBe(first.json.id);
     expect((await keys.send('readonly', other)).status).toBe(403);
@@ -270,7 +270,7 @@ describe('forms of a key', () => {
 describe('the order of the checks', () => {
   const methods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'];
 
-  test('an unknown route is 404 before the key is checked', async () => {
+  test('an unknown route is answered with 404 before the key is checked', async () => {
     for (const path of [
       '/console',
       '/v1',
@@ -288,7 +288,7 @@ describe('the order of the checks', () => {
     }
   });
 
-  test('a wrong method is 405 with Allow, and OPTIONS is 200, before the key is checked', async () => {
+  test('a wrong method is answered with 405 and Allow, and OPTIONS with 200, before the key is checked', async () => {
     for (const path of new Set(routes.map((route) => route.path))) {
       const allowed = routes.filter((route) => route.path === path).map((route) => route.method as string);
       const sent = path.replace(/\{\w+\}/g, '1');

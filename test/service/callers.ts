@@ -1,4 +1,4 @@
-// Keys in every possible state, created through the API, and the headers that carry them.
+// Creates keys in every possible state through the API, and builds the headers that carry them.
 
 import { ADMIN_KEY } from './child.ts';
 import { type Answered, type AsAdmin, type Sent, send } from './valid-requests.ts';

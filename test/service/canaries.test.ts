@@ -46,7 +46,7 @@ test('the search finds keys in every encoding', () => {
   }
 });
 
-/** Requests with a secret in places where no secret belongs. */
+/** Returns requests with a secret in places where no secret belongs. */
 function oddPlaces(secret: string): Sent[] {
   const escaped = encodeURIComponent(secret);
   const get = (path: string, headers: Record<string, string> = {}): Sent => ({ method: 'GET', path, headers });
@@ -79,7 +79,7 @@ function oddPlaces(secret: string): Sent[] {
     post('/v1/hyperedges', `{"event_ts":1,"members":[${secret}`),
     post('/v1/hyperedges', edge, { 'content-type': secret }),
     post('/v1/hyperedges', `${JSON.stringify(edge)}\n${secret}\n`, { 'content-type': 'application/x-ndjson' }),
-    // Names that are refused, because a secret that a client stores itself is no leak.
+    // Only names that are refused: it is not a leak if a client itself stores a secret as a name.
     post('/v1/tables', { name: `${secret}!` }),
     post('/v1/tables', { name: 'odd', columns: [{ name: secret, type: secret }] }),
     post('/v1/indexes', { table: secret, column: secret }),
@@ -96,8 +96,8 @@ function oddPlaces(secret: string): Sent[] {
 }
 
 /**
- * Runs the tests once with each log format. The answers do not depend on the format. The second
- * time, fewer requests are sent, only to fill the log.
+ * Runs the tests once with each log format. The answers do not depend on the format, so the second
+ * run sends fewer requests, only to fill the log.
  */
 describe.each([
   ['json', true],
@@ -123,9 +123,9 @@ describe.each([
 
   /**
    * Sends the request and searches the answer for secrets. The answer must not contain any secret
-   * that looks like a key. It may contain another secret only if the request contained it outside
-   * its key. (If the service also masked those, a client could test whether a guessed secret is
-   * right.)
+   * that looks like a key. It may contain any other secret only if the request had that secret in
+   * its path, body or another header. (If the service also masked secrets sent there, a client
+   * could test whether a guess is right.)
    */
   async function watched(request: Sent): Promise<Answered> {
     const answer = await send(server.url, request);
@@ -159,14 +159,14 @@ describe.each([
       const { status, json } = await send(server.url, request);
       expect([status, json.plaintext_key]).toEqual([200, expect.stringMatching(/^hgr_/)]);
       secrets.push({ name: `${role} key`, text: json.plaintext_key });
-      // A second identical request creates another key, so no answer was kept for a replay.
+      // A second identical request creates another key, which shows that the answer was not kept.
       const again = await send(server.url, request);
       expect(again.json.plaintext_key).not.toBe(json.plaintext_key);
       secrets.push({ name: `second ${role} key`, text: again.json.plaintext_key });
     }
   });
 
-  test('no answer contains a key, whatever route is called with right and wrong keys in both headers', async () => {
+  test('no answer contains a key when every route is called with right and wrong keys in either header', async () => {
     const keys = inFull ? secrets.filter(({ name }) => name.endsWith('key')) : [BOOTSTRAP, WRONG];
     const senders = [...keys, { name: 'nobody', text: '' }];
     for (const route of routes) {

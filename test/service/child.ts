@@ -26,7 +26,7 @@ export interface ChildServer {
   readonly process: ChildProcess;
   /** Everything printed so far. */
   readonly output: { out: string; error: string };
-  /** `exit code 0` or `signal SIGKILL`; undefined while it runs. */
+  /** How the process ended, such as `exit code 0` or `signal SIGKILL`; undefined while it runs. */
   readonly ended: string | undefined;
   /**
    * Sends a signal (by default SIGTERM), waits for the end of the process and returns how it ended.
@@ -41,8 +41,8 @@ export interface Run {
 }
 
 /**
- * Environment variables that are passed on: the transport that all tests use, and another location
- * of packages (for another version of uWebSockets.js).
+ * Environment variables that the child inherits: the transport that all tests use, and a second
+ * location of packages (for another version of uWebSockets.js).
  */
 const PASSED_ON = Object.fromEntries(
   ['HEDGEROW_TRANSPORT', 'NODE_PATH'].flatMap((name) =>

@@ -12,7 +12,7 @@ export interface Operation {
   id: string;
   method: string;
   path: string;
-  /** By status. */
+  /** Descriptions of the answers, by status. */
   responses: Readonly<Record<string, Json>>;
 }
 
@@ -133,8 +133,8 @@ function escaped(key: string): string {
 }
 
 /**
- * Returns the document with every object closed that is not declared open, so that a field without
- * a description is a fault.
+ * Returns the document with `additionalProperties: false` in every object that does not set it, so
+ * that a field without a description is a fault.
  */
 function closed(value: Json): Json {
   if (Array.isArray(value)) return value.map(closed);

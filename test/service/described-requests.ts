@@ -1,5 +1,5 @@
-// For every status that a route lists: a request that causes this status, and the state of the
-// service ("world") in which it does.
+// Defines, for every status that a route lists, a request that causes this status and the state of
+// the service ("world") in which the request is sent.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { damagedDisk, startWorld, type World, type WorldOptions } from './worlds
 /** How each world differs from the usual one. */
 const WORLDS = {
   usual: {},
-  /** Only the test that uses this world creates keys or holds syncs in it. */
+  /** For requests that must be alone, because they hold syncs or need the only admin key. */
   quiet: {},
   starting: { open: false },
   overloaded: { limits: { requests: 0 } },
@@ -63,7 +63,7 @@ export class Worlds {
 }
 
 /**
- * Starts a world with a damaged table. The damage is known once some of the table has been read.
+ * Starts a world with a damaged table, and reads the table so that the service notices the damage.
  */
 async function damaged(options: WorldOptions): Promise<World> {
   const world = await startWorld({ ...options, disk: await damagedDisk() });
@@ -214,7 +214,7 @@ const OWN: Readonly<Record<string, Make>> = {
     });
   },
   'clearVirtualCache 409': (target, worlds) => whileItRuns(target, worlds),
-  // The only write of this request is the answer that is stored under its key.
+  // All that this request writes is its answer, which is stored under its Idempotency-Key.
   'clearVirtualCache 507': async (target, worlds) => {
     await onFullDisk(target, worlds);
     return plain(target, await worlds.get('full'), {
@@ -292,8 +292,8 @@ function plain(target: Target, world: World, more: Partial<Sent> = {}, role: Par
 }
 
 /**
- * Returns the answer to the second of two requests with the same Idempotency-Key, sent while the
- * first waits for the disk.
+ * Returns the answer to the second of two requests with the same Idempotency-Key, when the second
+ * is sent while the first waits for the disk.
  */
 async function whileItRuns(target: Target, worlds: Worlds): Promise<Answered> {
   const world = await worlds.get('quiet');
@@ -310,8 +310,8 @@ async function whileItRuns(target: Target, worlds: Worlds): Promise<Answered> {
 const onFull = new WeakMap<Worlds, Promise<Map<string, Answered>>>();
 
 /**
- * Prepares all writes, fills the disk and then sends the writes. After the first of them, the log
- * accepts no more.
+ * Returns the answer to a write on a full disk. All writes are prepared, the disk is filled, and
+ * then all are sent, once for all callers. After the first failure, the log accepts no writes.
  */
 async function onFullDisk({ id, writes }: Target, worlds: Worlds): Promise<Answered> {
   let answers = onFull.get(worlds);
@@ -326,7 +326,8 @@ async function sendToFullDisk(writes: Target['writes'], worlds: Worlds): Promise
   const world = await worlds.get('full');
   const requests: [string, Sent][] = [];
   for (const write of writes) requests.push([write.id, await requestOf(write, world)]);
-  // By now the index of the usual request exists, so that it can be dropped.
+  // The preparation of `dropIndex` has created the usual index, so `createIndex` needs another
+  // column.
   const createIndex = requests.find(([name]) => name === 'createIndex')![1];
   createIndex.body = { table: 'hyperedges', column: 'mean_dist_m' };
   world.disk.schedule = ({ kind }) => (kind === 'write' ? { code: 'ENOSPC' } : undefined);

@@ -33,7 +33,7 @@ describe('the page at /docs', () => {
     });
   });
 
-  test('allows no script but these files, and nothing from other origins', async () => {
+  test('allows only its own scripts, and nothing from other origins', async () => {
     for (const path of ['/docs', '/docs/start.js', '/docs/swagger-ui-bundle.js']) {
       const { headers } = await get(path);
       const policy = headers.get('content-security-policy')!;

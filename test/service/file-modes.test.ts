@@ -28,7 +28,7 @@ afterEach(async () => {
 
 /**
  * Returns a directory and everything below it, as `mode path`. Sockets are omitted: they contain no
- * data, and other users must be able to ask who holds the lock.
+ * data, and other users must be able to ask which process holds the lock.
  */
 function modesBelow(dir: string): string[] {
   const names = readdirSync(dir, { recursive: true }) as string[];
@@ -38,9 +38,7 @@ function modesBelow(dir: string): string[] {
   });
 }
 
-/**
- * Returns the entries whose mode is too wide. The mode also distinguishes directories from files.
- */
+/** Returns the entries whose mode is neither 600 nor 700. */
 function wide(dir: string): string[] {
   return modesBelow(dir).filter((line) => !/^(600|700) /.test(line));
 }

@@ -12,8 +12,8 @@ const LONGEST_WAIT_MS = 10_000;
 if (CHROMIUM === undefined) console.log('foreign pages: skipped: no chromium in /usr/bin');
 
 /**
- * Tries everything that a page can do without permission. Each attempt returns what it saw and must
- * write nothing. Runs in the browser.
+ * Tries everything that a page can do without permission, and returns what the attempts saw. None
+ * of them may write anything. Runs in the browser.
  */
 async function attack(target: string): Promise<string[]> {
   const seen: string[] = [];
@@ -84,7 +84,7 @@ interface Outcome {
 }
 
 describe.skipIf(CHROMIUM === undefined)(
-  'a service without keys, asked by pages of others',
+  'a service without keys, when pages of other sites call it',
   { timeout: 120_000 },
   () => {
     let browser: Browser;

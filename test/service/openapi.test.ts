@@ -40,7 +40,7 @@ test('the document lists every route once, and no other', () => {
   expect(new Set(routes.map((route) => route.id)).size).toBe(routes.length);
 });
 
-test('every status for which a test request exists is listed', () => {
+test('the document lists every status for which there is a test request', () => {
   const listed = new Set(pairs.map(([id, status]) => `${id} ${status}`));
   expect(OWN_PAIRS.filter((pair) => !listed.has(pair))).toEqual([]);
 });
@@ -58,31 +58,34 @@ describe.each(transportsHere())('over %s', (transport) => {
     expect(json).toEqual(document);
   });
 
-  describe('every listed status of every route can be caused and is as described', () => {
-    test.each(pairs)('%s %i', async (_id, status, target) => {
+  describe('every listed status of every route', () => {
+    test.each(pairs)('can be caused, and the answer is as described: %s %i', async (_id, status, target) => {
       const make = makerOf(target, status);
       expect(make, `test/service/described-requests.ts has no request for ${target.id} ${status}`).toBeDefined();
       expectDescribed(target, await make!(target, worlds), status);
     });
   });
 
-  describe('every answer in every world is described', () => {
-    test.each(['usual', 'starting', 'overloaded', 'limited', 'damaged', 'full'] as const)('%s', async (name) => {
-      const world = await worlds.get(name);
-      for (const target of targets) {
-        for (const role of ['none', 'readonly', 'readwrite', 'admin'] as const) {
-          for (const body of target.hasBody
-            ? READS_BODIES.includes(name)
-              ? BODIES
-              : BODIES.slice(0, 1)
-            : [undefined]) {
-            const path = target.path.replaceAll(/[{}]/g, '');
-            const answer = await world.as(role, { method: target.method, path, body });
-            expectDescribed(target, answer, answer.status);
+  describe('every answer', () => {
+    test.each(['usual', 'starting', 'overloaded', 'limited', 'damaged', 'full'] as const)(
+      'is described in the world "%s"',
+      async (name) => {
+        const world = await worlds.get(name);
+        for (const target of targets) {
+          for (const role of ['none', 'readonly', 'readwrite', 'admin'] as const) {
+            for (const body of target.hasBody
+              ? READS_BODIES.includes(name)
+                ? BODIES
+                : BODIES.slice(0, 1)
+              : [undefined]) {
+              const path = target.path.replaceAll(/[{}]/g, '');
+              const answer = await world.as(role, { method: target.method, path, body });
+              expectDescribed(target, answer, answer.status);
+            }
           }
         }
-      }
-    });
+      },
+    );
   });
 
   describe('rows as NDJSON', () => {
@@ -111,7 +114,7 @@ describe.each(transportsHere())('over %s', (transport) => {
     test.each([
       ['rangeHyperedges', '/v1/hyperedges?start_ts=0&end_ts=9&table=rows'],
       ['lookupNode', '/v1/hyperedges/node/1?table=rows'],
-    ])('%s', async (id, path) => {
+    ])('are as described for %s', async (id, path) => {
       const world = await worlds.get('usual');
       for (const headers of [{}, NDJSON]) {
         const all = await world.as('readonly', { method: 'GET', path, headers });
@@ -123,7 +126,7 @@ describe.each(transportsHere())('over %s', (transport) => {
       }
     });
 
-    test('a bulk insert into several tables', async () => {
+    test('can be inserted into several tables, and the answer is as described', async () => {
       const world = await worlds.get('usual');
       const body = '{"event_ts":1,"members":[1]}\n{"event_ts":1,"members":[1],"table":"rows"}\n';
       const headers = { 'content-type': 'application/x-ndjson' };

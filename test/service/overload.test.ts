@@ -32,9 +32,9 @@ interface LoadResult {
   wrong: string[];
   /** Requests whose connection ended before an answer. */
   cut: number;
-  /** Times of the edges whose insert was answered with 201. */
+  /** The `event_ts` of each edge whose insert was answered with 201. */
   acknowledged: number[];
-  /** Times of the edges whose insert was answered with another status. */
+  /** The `event_ts` of each edge whose insert was answered with another status. */
   refused: number[];
   attempted: number;
   /** How often a client that never reads was cut off. */
@@ -85,7 +85,10 @@ function peakMegabytes(): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) / 1024;
 }
 
-/** Requests `/health/live` repeatedly until `isOver` returns true. Returns the latencies in ms. */
+/**
+ * Requests `/health/live` repeatedly until `isOver` returns true. Returns the latencies in ms, in
+ * ascending order.
+ */
 async function probe(isOver: () => boolean): Promise<number[]> {
   const times: number[] = [];
   while (!isOver()) {
@@ -98,9 +101,9 @@ async function probe(isOver: () => boolean): Promise<number[]> {
   return times.sort((a, b) => a - b);
 }
 
-// Linux only: sizes and connections of other processes are read from /proc.
+// Runs only on Linux, because sizes and connections of other processes are read from /proc.
 test.runIf(process.platform === 'linux')(
-  'far more than can be served: answers are right or 429 or 503, memory is bounded, nothing acknowledged is lost',
+  'at ten times its capacity, the service answers correctly or with 429 or 503, and loses no acknowledged write',
   {
     timeout: (SECONDS + 60) * 1000,
   },

@@ -1,6 +1,6 @@
-# Walks through every route of a service with Python's standard library alone, sending no header but Authorization.
+# Calls every route of a service with only Python's standard library, and sends no header except Authorization.
 #
-# python3 plain_client.py URL KEY      prints one line a route; ends with 1 at the first surprise.
+# python3 plain_client.py URL KEY      prints one line per request; exits with 1 at the first wrong answer.
 
 import http.client
 import json
@@ -19,7 +19,7 @@ connection = http.client.HTTPConnection(BASE.hostname, BASE.port, timeout=30)
 
 
 def call(method, template, body=None, status=200, key=KEY, query=None, **parameters):
-    """One request on the one kept connection; answers the parsed JSON, or the text of anything else."""
+    """Sends a request on the single connection. Returns the parsed JSON, or the text of any other answer."""
     path = template
     for name, value in parameters.items():
         path = path.replace("{" + name + "}", urllib.parse.quote(str(value), safe=""))
@@ -63,7 +63,7 @@ def health():
     metrics = call("GET", "/metrics")
     for name in ["records_total", "query_duration_seconds", "wal_size_bytes", "compactions_total"]:
         expect(f"hedgerow_{name}" in metrics, f"/metrics has no hedgerow_{name}")
-    # The other client of the standard library.
+    # Uses `urllib`, the other HTTP client of the standard library.
     request = urllib.request.Request(sys.argv[1] + "/v1/wal", headers={"Authorization": "Bearer " + KEY})
     with urllib.request.urlopen(request, timeout=30) as response:
         equal(json.load(response)["pending"], 0, "pending of an empty service")

@@ -21,7 +21,8 @@ const FOLLOW_UP = `GET /health/live HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${FOLLO
  * Sends the steps and returns what happened, in the form of `expected`: the statuses, followed by
  * one word. `closed`: the service ended the connection. `silent`: the service waits for more bytes.
  * `open`: the next request on this connection got its correct answer, so both sides agree where
- * this request ended. `expected` also determines how long to wait.
+ * this request ended. `gone`: the client ended the connection itself. `expected` also determines
+ * how long to wait.
  */
 export async function converse(port: number, steps: readonly Step[], expected: string): Promise<Conversation> {
   const connection = new RawConnection(port);
@@ -156,7 +157,8 @@ class RawConnection {
 }
 
 /**
- * Returns the statuses in answers or in an expectation, written `HTTP/1.1 200` or as a bare number.
+ * Returns the statuses in `text`, which contains either answers (`HTTP/1.1 200`) or an expectation
+ * (`200 open`).
  */
 function statusesOf(text: string): string[] {
   if (/^(\d{3} )*[a-z]+$/.test(text)) return text.match(/\d{3}/g) ?? [];

@@ -1,4 +1,4 @@
-// Raw-socket cases, part three: other protocols, pipelining, slow clients and clients that
+// Defines raw-socket cases, part three: other protocols, pipelining, slow clients and clients that
 // disconnect.
 
 import { BULK, chunk, chunked, edge, get, insert, LIVE, lengthOf, post, type RawCase, request } from './raw-request.ts';
@@ -26,7 +26,7 @@ export const protocols: readonly RawCase[] = [
   },
   // uWebSockets.js skips this header silently, and it has no effect.
   {
-    name: 'the PROXY protocol, version 2, of no address',
+    name: 'the PROXY protocol, version 2, without an address',
     send: [`\r\n\r\n\0\r\nQUIT\n\x20\x00\x00\x00${LIVE}`],
     outcome: '200 open',
   },
@@ -35,7 +35,7 @@ export const protocols: readonly RawCase[] = [
 export const pipelines: readonly RawCase[] = [
   { name: '50 reads', send: [get('/v1/wal').repeat(50)], outcome: `${'200 '.repeat(50)}open` },
   {
-    name: 'reads of which one is wrong',
+    name: 'reads, one of which is wrong',
     send: [get('/v1/wal') + get('/nope') + get('/v1/wal')],
     outcome: '200 404 200 open',
   },
@@ -55,7 +55,7 @@ export const pipelines: readonly RawCase[] = [
   },
   { name: 'a long stream, then a read', send: [get(BULK) + get('/v1/wal')], outcome: 'closed' },
   {
-    name: 'reads behind Connection: close',
+    name: 'reads after Connection: close',
     send: [get('/v1/wal', 'Connection: close\r\n') + get('/v1/wal')],
     outcome: '200 200 open',
   },
@@ -78,16 +78,16 @@ export const leavers: readonly RawCase[] = [
     outcome: '201 open',
     stores: [7001],
   },
-  { name: 'half closed behind a read', send: [get('/v1/wal'), 'FIN'], outcome: '200 closed' },
+  { name: 'half-closed after a read', send: [get('/v1/wal'), 'FIN'], outcome: '200 closed' },
   {
-    name: 'half closed behind a write',
+    name: 'half-closed after a write',
     send: [insert(7002), 'FIN'],
     outcome: '201 closed',
     // The end of the stream may be noticed before the write is durable.
     orElse: 'closed',
     mayStore: [7002],
   },
-  { name: 'half closed behind half a head', send: [LIVE.slice(0, 30), 'FIN'], outcome: 'closed' },
+  { name: 'half-closed after half a head', send: [LIVE.slice(0, 30), 'FIN'], outcome: 'closed' },
   { name: 'reset in a head', send: [LIVE.slice(0, 30), 5, 'RESET'], outcome: 'gone' },
   { name: 'reset in a body', send: [post('Content-Length: 500\r\n', edge(7003)), 5, 'RESET'], outcome: 'gone' },
   { name: 'reset in a chunk', send: [chunked('1f4\r\n{"event_ts"'), 5, 'RESET'], outcome: 'gone' },
@@ -101,8 +101,8 @@ export const leavers: readonly RawCase[] = [
     ],
     outcome: 'gone',
   },
-  { name: 'reset behind a write', send: [insert(7006), 'RESET'], outcome: 'gone', mayStore: [7006] },
-  { name: 'reset behind a batch of pipelined reads', send: [get(BULK).repeat(20), 'RESET'], outcome: 'gone' },
+  { name: 'reset after a write', send: [insert(7006), 'RESET'], outcome: 'gone', mayStore: [7006] },
+  { name: 'reset after a batch of pipelined reads', send: [get(BULK).repeat(20), 'RESET'], outcome: 'gone' },
   { name: 'reset in a stream', send: [get(BULK), 30, 'RESET'], outcome: 'gone' },
   { name: 'reset in a stream that is not read', send: ['PAUSE', get(BULK), 50, 'RESET'], outcome: 'gone' },
 ];
@@ -112,14 +112,14 @@ export const leavers: readonly RawCase[] = [
  * other and as all other cases.
  */
 export const waiters: readonly RawCase[] = [
-  { name: 'a connection that says nothing', send: [], outcome: 'closed' },
+  { name: 'a connection without any bytes', send: [], outcome: 'closed' },
   { name: 'half a head, then nothing', send: [LIVE.slice(0, 30)], outcome: 'closed' },
   { name: 'half a body, then nothing', send: [post('Content-Length: 500\r\n', edge(8001))], outcome: 'closed' },
   { name: 'half a chunk, then nothing', send: [chunked('1f4\r\n{"event_ts"')], outcome: '411 closed' },
   { name: 'an answer, then nothing', send: [LIVE], outcome: '200 closed' },
-  { name: 'a head at a letter a second', send: [...letters(LIVE.slice(0, 16), 1000)], outcome: 'closed' },
+  { name: 'a head sent at a letter per second', send: [...letters(LIVE.slice(0, 16), 1000)], outcome: 'closed' },
   {
-    name: 'a body at a letter a second',
+    name: 'a body sent at a letter per second',
     send: [post(lengthOf(edge(8002)), ''), ...letters(edge(8002).slice(0, 16), 1000)],
     outcome: 'closed',
   },

@@ -1,5 +1,5 @@
-// Raw-socket cases, part one: request lines, paths and headers that a well-behaved client never
-// sends.
+// Defines raw-socket cases, part one: request lines, paths and headers that a well-behaved client
+// never sends.
 
 import { ADMIN_KEY } from './child.ts';
 import { edge, get, insert, LIVE, lengthOf, live, post, type RawCase, request } from './raw-request.ts';
@@ -9,7 +9,7 @@ const line = (text: string) => `${text}\r\nHost: x\r\n\r\n`;
 export const lines: readonly RawCase[] = [
   { name: 'nothing, then the end', send: ['FIN'], outcome: 'closed' },
   { name: 'an empty line first', send: [`\r\n${LIVE}`], outcome: 'silent' },
-  { name: 'bytes that are no request', send: ['\x00\x01\x02\xff\r\n\r\n'], outcome: '505 closed' },
+  { name: 'bytes that are not a request', send: ['\x00\x01\x02\xff\r\n\r\n'], outcome: '505 closed' },
   { name: 'HTTP/0.9: no version', send: ['GET /health/live\r\n\r\n'], outcome: '505 closed' },
   { name: 'HTTP/0.9 by name', send: [line('GET /health/live HTTP/0.9')], outcome: '505 closed' },
   { name: 'HTTP/1.0', send: [line('GET /health/live HTTP/1.0')], outcome: '505 closed' },
@@ -49,7 +49,7 @@ export const paths: readonly RawCase[] = [
   { name: 'with %2f in a parameter', send: [get('/v1/tables/..%2f..%2fetc')], outcome: '404 open' },
   { name: 'with a bad escape', send: [get('/v1/tables/%zz')], outcome: '400 open' },
   { name: 'with an escape cut short', send: [get('/v1/tables/%4')], outcome: '400 open' },
-  { name: 'with escaped bytes that are no UTF-8', send: [get('/v1/tables/%ff%fe')], outcome: '400 open' },
+  { name: 'with escaped bytes that are not UTF-8', send: [get('/v1/tables/%ff%fe')], outcome: '400 open' },
   {
     name: 'with an escaped line break',
     send: [get('/v1/tables/a%0d%0aX-Bad:%20yes')],
@@ -128,7 +128,7 @@ export const headers: readonly RawCase[] = [
   { name: 'a space before the colon', send: [live('X-Odd : x\r\n')], outcome: '400 closed' },
   { name: 'a folded header', send: [live('X-Odd: a\r\n b\r\n')], outcome: '400 closed' },
   {
-    name: 'a space before the first one',
+    name: 'a space before the first header',
     send: ['GET /v1/wal HTTP/1.1\r\n X: y\r\nHost: x\r\n\r\n'],
     outcome: '400 closed',
   },
@@ -160,7 +160,7 @@ export const headers: readonly RawCase[] = [
     outcome: '400 open',
     says: 'printable ASCII',
   },
-  // The transport treats such bytes at the end of a value as blanks.
+  // uWebSockets.js treats 8-bit bytes at the end of a value as blanks.
   {
     name: 'Idempotency-Key of 8-bit bytes only',
     send: [insert(2001, 'Idempotency-Key: \xe9\xff\r\n')],
@@ -188,7 +188,7 @@ export const headers: readonly RawCase[] = [
     stores: [2006],
   },
   {
-    name: 'X-Min-LSN that is no number',
+    name: 'X-Min-LSN that is not a number',
     send: [get('/v1/hyperedges?start_ts=0&end_ts=0', 'X-Min-LSN: \xb2\r\n')],
     outcome: '200 open',
   },
@@ -226,14 +226,14 @@ export const headers: readonly RawCase[] = [
   },
   { name: '90 headers', send: [live('X: y\r\n'.repeat(90))], outcome: '200 open' },
   { name: '1,000 headers', send: [live('X:\r\n'.repeat(1000))], outcome: '431 closed' },
-  { name: 'one of 100,000 letters', send: [live(`X: ${'x'.repeat(100_000)}\r\n`)], outcome: '431 closed' },
+  { name: 'a header of 100,000 letters', send: [live(`X: ${'x'.repeat(100_000)}\r\n`)], outcome: '431 closed' },
   {
-    name: 'a line without end',
+    name: 'an endless header',
     send: [`GET /health/live HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(6000)}`],
     outcome: '431 closed',
   },
   {
-    name: 'lines without end, one at a time',
+    name: 'an endless number of headers, one at a time',
     send: [
       'GET /health/live HTTP/1.1\r\n',
       ...Array.from({ length: 24 }, () => [5, `X: ${'y'.repeat(250)}\r\n`]).flat(),

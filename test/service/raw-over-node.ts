@@ -1,5 +1,5 @@
-// The raw-socket cases that have another result over node:http. The cases themselves contain the
-// results over uWebSockets.js.
+// Lists the raw-socket cases that have another result over node:http. The cases themselves contain
+// the results over uWebSockets.js.
 //
 // The two parsers refuse the same requests with different statuses. In addition, node:http accepts
 // some harmless deviations (a leading empty line, two spaces) and refuses some that uWebSockets.js
@@ -8,7 +8,7 @@
 
 import type { RawCase } from './raw-request.ts';
 
-/** Undefined if the case has no defined result over node:http. */
+/** How the expected result of a case differs. A value of undefined removes the expectation. */
 export type Difference = {
   [Name in 'outcome' | 'orElse' | 'says' | 'stores' | 'mayStore']?: RawCase[Name] | undefined;
 };
@@ -21,7 +21,7 @@ const all = (names: readonly string[], difference: Difference = REFUSED): Record
 
 const stored = (time: number, outcome = '201 open'): Difference => ({ outcome, stores: [time], mayStore: undefined });
 
-/** By group and name. */
+/** The differences, by group and name of the case. */
 export const OVER_NODE: Readonly<Record<string, Readonly<Record<string, Difference>>>> = {
   'a request line': {
     'an empty line first': { outcome: '200 open' },
@@ -29,7 +29,7 @@ export const OVER_NODE: Readonly<Record<string, Readonly<Record<string, Differen
     CONNECT: { outcome: 'closed' },
     'CONNECT with a path': { outcome: 'closed' },
     ...all([
-      'bytes that are no request',
+      'bytes that are not a request',
       'a version in lower case',
       'another protocol',
       'tabs between the parts',
@@ -65,12 +65,19 @@ export const OVER_NODE: Readonly<Record<string, Readonly<Record<string, Differen
       'Idempotency-Key with a bare CR',
     ]),
     'Content-Type with 8-bit bytes': { outcome: '415 open', stores: undefined },
-    'X-Min-LSN that is no number': { outcome: '400 open' },
+    'X-Min-LSN that is not a number': { outcome: '400 open' },
   },
   'a length': {
-    ...all(['empty', 'twice, equal', 'twice, 0 first', 'twice, 0 last', 'twice, of a GET', 'twice, in other letters']),
-    'none, and no chunks': { outcome: '400 open' },
-    'none, but a body': { outcome: '400 400 closed' },
+    ...all([
+      'empty',
+      'twice, equal',
+      'twice, 0 first',
+      'twice, 0 last',
+      'twice, of a GET',
+      'twice, in other letter case',
+    ]),
+    'no length and no chunks': { outcome: '400 open' },
+    'no length, but a body': { outcome: '400 400 closed' },
     'too short for the body': { outcome: '201 400 closed' },
   },
   chunks: {
@@ -79,43 +86,43 @@ export const OVER_NODE: Readonly<Record<string, Readonly<Record<string, Differen
     'an extension': stored(4003),
     'a quoted extension': stored(4004),
     'a trailer': stored(4007),
-    '5,000 of one byte': stored(4022),
-    'in capitals': stored(4028),
-    'after a tab': stored(4032),
+    '5,000 chunks of one byte': stored(4022),
+    'Transfer-Encoding in capitals': stored(4028),
+    'chunked after a tab': stored(4032),
     none: { outcome: '400 open' },
-    // The wait for such a chunk ends at the limit on the pace of a body.
+    // node:http waits for the rest of such a chunk, until the body as a whole is too slow.
     ...all(
       [
         'a size of 16 digits',
         'a size that wraps 64 bits',
         'a size that wraps 32 bits',
-        'shorter than its size',
-        'none at the end',
-        'a last one without its empty line',
+        'a chunk shorter than its size',
+        'no last chunk',
+        'a last chunk without its empty line',
       ],
       { outcome: 'silent' },
     ),
-    'none at the end, then the end': { outcome: 'closed' },
+    'no last chunk, then the end of the stream': { outcome: 'closed' },
     ...all([
       'an empty extension',
-      'an empty extension that would be a digit',
+      'an empty extension that may be read as a digit',
       'an extension with a bare LF',
-      'trailers that would be headers',
+      'trailers with the names of headers',
       'a request in place of trailers',
       'an empty size',
       'an empty size, then a request',
       'a space before a size',
       'a space after a size',
       'lines that end with LF only',
-      'said twice',
-      'said twice in one value',
+      'Transfer-Encoding twice',
+      'chunked twice in one value',
       'of coding chunked, gzip',
       'of no coding, beside a length',
     ]),
   },
   'a body': {
     'of a GET, in chunks': { outcome: '200 open' },
-    'garbage behind a read': { outcome: '200 400 closed' },
+    'garbage after a read': { outcome: '200 400 closed' },
   },
   'another protocol': all([
     'the preface of HTTP/2',
@@ -123,7 +130,7 @@ export const OVER_NODE: Readonly<Record<string, Readonly<Record<string, Differen
     'SMTP',
     'the PROXY protocol, version 1',
     'the PROXY protocol, version 2',
-    'the PROXY protocol, version 2, of no address',
+    'the PROXY protocol, version 2, without an address',
     'SSH',
     'SOCKS 5',
     'Redis',
@@ -133,7 +140,7 @@ export const OVER_NODE: Readonly<Record<string, Readonly<Record<string, Differen
     'a write, then a read': { outcome: '201 200 open', stores: [6002], mayStore: undefined },
     'two writes': { outcome: '201 201 open', stores: [6003, 6004], mayStore: undefined },
     'a long stream, then a read': { outcome: '200 200 open' },
-    'reads behind Connection: close': { outcome: '200 closed' },
+    'reads after Connection: close': { outcome: '200 closed' },
     'a write, then garbage': { outcome: '201 400 closed', stores: [6005], mayStore: undefined },
   },
 };

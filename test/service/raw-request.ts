@@ -6,19 +6,19 @@ import type { Step } from './raw-connection.ts';
 export interface RawCase {
   name: string;
   send: readonly Step[];
-  /** In the form that `converse` in raw-connection.ts returns. */
+  /** The expected result, in the form that `converse` in raw-connection.ts returns. */
   outcome: string;
-  /** Also correct, when the result depends on a race. */
+  /** Another correct result, if the result depends on a race. */
   orElse?: string;
   /** A text that must appear in the answer. */
   says?: string;
   /** A text that must not appear in the answer. */
   saysNot?: string;
-  /** Times of the edges that are stored afterwards. */
+  /** The `event_ts` of each edge that is stored afterwards. */
   stores?: readonly number[];
   /**
-   * Times of edges that may or may not be stored, because their client disconnected before an
-   * answer.
+   * The `event_ts` of each edge that may or may not be stored, because the client disconnected
+   * before the answer.
    */
   mayStore?: readonly number[];
 }

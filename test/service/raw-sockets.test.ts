@@ -46,7 +46,7 @@ describe.each(transportsHere())('over %s', (transport) => {
   );
   const slow = casesOver(transport, 'waiters', waiters);
   let server: ChildServer;
-  /** Started first, because these cases take longest, and checked last. */
+  /** The slow cases. They are started first, because they take longest, and checked last. */
   let waiting: Promise<Conversation[]>;
   beforeAll(async () => {
     server = await startChild({ environment });
@@ -67,10 +67,7 @@ describe.each(transportsHere())('over %s', (transport) => {
     expect(answer.status, await answer.text()).toBe(201);
   }
 
-  /**
-   * Sends a normal request on a new connection after each case, because the process must still be
-   * alive and serving.
-   */
+  /** Checks that the process is still alive and answers a normal request on a new connection. */
   async function expectWhole(): Promise<void> {
     expect(server.ended, server.output.error).toBeUndefined();
     const answer = await fetch(`${server.url}/v1/hyperedges?start_ts=${FIRST_EDGE}&end_ts=${FIRST_EDGE}`, {
@@ -87,7 +84,7 @@ describe.each(transportsHere())('over %s', (transport) => {
   }
 
   describe.each(Object.entries(groups))('%s', (_, cases) => {
-    test.each(cases.map((raw) => [raw.name, raw] as const))('has the expected result: %s', async (_, raw) => {
+    test.each(cases.map((raw) => [raw.name, raw] as const))('the result is as expected: %s', async (_, raw) => {
       await check(raw);
       await expectWhole();
     });
@@ -125,7 +122,7 @@ describe.each(transportsHere())('over %s', (transport) => {
       return times;
     }
 
-    test('acknowledged writes are stored, and no others', async () => {
+    test('all acknowledged writes are stored, and no unexpected ones', async () => {
       expect(all.length).toBeGreaterThanOrEqual(60);
       expect(new Set(all.map((raw) => raw.name)).size).toBeGreaterThan(150);
       await expectStored();

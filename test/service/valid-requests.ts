@@ -1,5 +1,5 @@
-// One valid request for every route. Each request can be repeated, because everything that it
-// removes is created first.
+// Defines one valid request for every route. Each request can be repeated, because everything that
+// it removes is created first.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,8 +27,8 @@ interface Recipe {
   /** The status on success. */
   status: number;
   /**
-   * Builds the request. First creates what the request needs, as admin, and as the sender whatever
-   * only the sender may see.
+   * Creates everything that the request needs, and returns the request. Things that only the sender
+   * may see are created as `sender`, the others as `admin`.
    */
   make(admin: AsAdmin, sender?: AsAdmin): Promise<Omit<Sent, 'method'>> | Omit<Sent, 'method'>;
 }
@@ -60,7 +60,7 @@ const RULE = {
   then: { pred: 'met', args: ['?A', '?B'], confidence: 0.9 },
 };
 
-/** Returns a recipe that stores the rule first. */
+/** Returns a recipe that stores RULE and then calls the route of this rule. */
 function withRule(): Recipe {
   return {
     status: 200,
@@ -100,7 +100,7 @@ export const TRIPS = {
 };
 export const ALL_TRIPS = 'MATCH (t:Trip){origin:Place, target:Place} RETURN t';
 
-/** Returns a recipe that stores the graph `trips` first and then calls a route of this graph. */
+/** Returns a recipe that stores the graph `trips` and then calls a route of this graph. */
 function withTrips(status: number, path: string, bodyOf: () => unknown = () => undefined): Recipe {
   return {
     status,
@@ -121,7 +121,7 @@ function scriptOfConsole(): string {
   return /console\/([\w.-]+\.js)"/.exec(page)![1]!;
 }
 
-/** By method and path template. */
+/** The recipes, by method and path template. */
 const RECIPES: Readonly<Record<string, Recipe>> = {
   'GET /health/live': fixed(200, '/health/live'),
   'GET /health/ready': fixed(200, '/health/ready'),
@@ -216,7 +216,8 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   'POST /v1/backup': {
     status: 200,
     make: async (admin) => {
-      // The name of a backup consists of the second and the LSN, so a new LSN gives a new file.
+      // The name of a backup consists of its time in seconds and its LSN. A new LSN gives a new
+      // name.
       await admin({ method: 'POST', path: '/v1/hyperedges', body: EDGE });
       return { path: '/v1/backup', body: {} };
     },

@@ -19,7 +19,7 @@ export interface World {
   readonly url: string;
   readonly disk: GatedFs;
   readonly database: Database;
-  /** Sends with a key of the role. `none` sends no key. */
+  /** Sends the request with a key of the role. With `none` no key is sent. */
   as(role: KeyRole | 'none', request: Sent): Promise<Answered>;
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export class GatedFs extends SimFs {
 }
 
 export interface WorldOptions extends Partial<Omit<ServiceOptions<ServicesOfRoutes>, 'routes' | 'application'>> {
-  /** Default true: the database is attached. */
+  /** Whether the database is attached (default true). */
   open?: boolean;
   disk?: GatedFs;
   rooms?: RoomOptions;

@@ -1,4 +1,4 @@
-// Helpers for tests of backends: they let DuckDB make data files in a temporary folder, and read
+// Helpers for tests of backends. They make data files with DuckDB in a temporary folder, and read
 // all rows of a query.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -51,7 +51,10 @@ export function openWorld(options: Partial<BackendsOptions> = {}): World {
   };
 }
 
-/** Makes the files that a test reads, by running statements on a database file or in memory. */
+/**
+ * Makes the files that a test reads, by running statements on a database file or on a database in
+ * memory.
+ */
 export async function makeFiles(statements: readonly string[], database = ':memory:'): Promise<void> {
   const { DuckDBInstance } = await import('@duckdb/node-api');
   const instance = await DuckDBInstance.create(database);

@@ -69,7 +69,7 @@ describeDuckDb('a DuckDB database', () => {
     ]);
   });
 
-  it('does not count the rows of views when counts are not requested', async () => {
+  it('does not count the rows of its views when counts are not requested', async () => {
     const session = world.backends.open({ type: 'duckdb', path: 'world.duckdb' });
     const { tables } = await session.schema({ counts: false });
     expect(tables.map(({ name, row_count }) => [name, row_count]).slice(0, 3)).toEqual([
@@ -80,7 +80,7 @@ describeDuckDb('a DuckDB database', () => {
     expect(await session.schema({ counts: true })).toEqual(await session.schema());
   });
 
-  it('answers with bound parameters', async () => {
+  it('answers queries with bound parameters', async () => {
     const session = world.backends.open({ type: 'duckdb', path: 'world.duckdb' });
     const sql = 'SELECT "name" FROM "people" WHERE "id" = CAST($1 AS BIGINT) AND "name" <> CAST($2 AS VARCHAR)';
     expect(await rowsOf(session, sql, [1, "'; DROP TABLE people; --"])).toEqual([['Ann']]);
@@ -147,12 +147,12 @@ describeDuckDb('files of rows', () => {
 });
 
 describeDuckDb('a database that another program writes', () => {
-  it('is reported as locked, and is read with its log once the program has ended', async () => {
+  it('is reported as locked until the program has ended, and then is read together with its log', async () => {
     const file = join(world.root, 'busy.duckdb');
     const script = `const { DuckDBInstance } = await import('@duckdb/node-api');
       const connection = await (await DuckDBInstance.create(process.argv[1])).connect();
       for (const sql of ['CREATE TABLE t AS SELECT 1 AS a', 'CHECKPOINT', 'INSERT INTO t VALUES (2)']) await connection.run(sql);
-      // Without a reference the connection may be collected, which gives the file free.
+      // Without a reference the connection may be collected, which closes the file.
       globalThis.held = connection;
       process.stdout.write('written');
       setInterval(() => globalThis.held, 1000);`;

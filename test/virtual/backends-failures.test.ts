@@ -60,8 +60,8 @@ describeDuckDb('a runaway query', () => {
   });
 });
 
-describeDuckDb('rows that come in batches', () => {
-  it('all arrive, in many batches', async () => {
+describeDuckDb('rows in batches', () => {
+  it('all arrive', async () => {
     let batches = 0;
     for await (const batch of open().query({ sql: 'SELECT a FROM own', parameters: [] }, {})) {
       expect(batch.length).toBeLessThanOrEqual(2048);
@@ -73,7 +73,7 @@ describeDuckDb('rows that come in batches', () => {
     expect(all.every(([value], index) => value === index)).toBe(true);
   });
 
-  it('are produced only as fast as they are read, and the query ends when reading stops', async () => {
+  it('are produced only as fast as the caller reads, and the query ends when reading stops', async () => {
     let taken = 0;
     // Without backpressure the rows would quickly fill the small heap of the process.
     for await (const batch of open().query(
@@ -101,7 +101,7 @@ describeDuckDb('rows that come in batches', () => {
 });
 
 describeDuckDb('the DuckDB process', () => {
-  it('fails the running query with 502 when it is killed, and is replaced for the next query', async () => {
+  it('makes the running query fail with 502 when it is killed, and is replaced for the next query', async () => {
     await rowsOf(open(), 'SELECT 1');
     const pid = world.backends.duckdbPid()!;
     const running = outcome(rowsOf(open(), RUNAWAY, [], { deadlineMs: 20_000 }));
@@ -112,7 +112,7 @@ describeDuckDb('the DuckDB process', () => {
     expect(world.backends.duckdbPid()).not.toBe(pid);
   });
 
-  it('is killed and replaced for the next query when it does not stop a statement', async () => {
+  it('is killed when it does not stop a statement, and is replaced for the next query', async () => {
     await rowsOf(open(), 'SELECT 1');
     const pid = world.backends.duckdbPid()!;
     // A process that received SIGSTOP does not react to any message.
@@ -134,7 +134,7 @@ describeDuckDb('the DuckDB process', () => {
     }
   });
 
-  it('closes an idle database, so that others can write to it', async () => {
+  it('closes an idle database, so that other processes can write to it', async () => {
     const brief = openWorld({ duckdb: { keepOpenMs: 20 } });
     try {
       const file = join(brief.root, 'own.duckdb');
@@ -161,7 +161,7 @@ describeDuckDb('the DuckDB process', () => {
   });
 });
 
-describeDuckDb('a service that is gone', () => {
+describeDuckDb('a service that has ended', () => {
   it('leaves neither a DuckDB process nor its folder behind', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hedgerow-virtual-'));
     const peer = forkDuckDb(folder) as ChildProcess;
@@ -180,7 +180,7 @@ describeDuckDb('a service that is gone', () => {
   });
 });
 
-describeDuckDb('without the package', () => {
+describeDuckDb('without the package @duckdb/node-api', () => {
   it('PostgreSQL is still available, and the error names the package to install', async () => {
     const bare = openWorld({ installed: () => false });
     try {

@@ -27,8 +27,8 @@ beforeAll(async () => {
   symlinkSync('circle.csv', join(root, 'circle.csv'));
   symlinkSync('nowhere.csv', join(root, 'dangling.csv'));
   symlinkSync('in/b.csv', join(root, 'inner.csv'));
-  // Links that stay inside the root: one leads through a parent folder, another to a folder that
-  // does not exist yet.
+  // Links whose targets are inside the root. One leads through a parent folder, and another to a
+  // folder that does not exist yet.
   symlinkSync('in', join(root, 'here'));
   symlinkSync(`../${basename(root)}`, join(root, 'near'));
   symlinkSync('not/yet', join(root, 'round'));
@@ -117,8 +117,8 @@ const REFUSED: FileBackend[] = [
     'mixed/*.csv',
     'slash/etc/passwd',
     'slash/etc/pass*',
-    // Similar paths to files that do not exist, because an error must not reveal which files exist
-    // outside the root:
+    // Similar paths to files that do not exist. The error is the same, so that it does not reveal
+    // which files exist outside the root:
     'way/absent.csv',
     'way/x.csv/absent.csv',
     'way/more/absent.csv',
@@ -261,7 +261,7 @@ describeDuckDb('patterns', () => {
     expect(hasWildcard('plain.csv')).toBe(false);
   });
 
-  it('are tested without delay even if they have many stars', () => {
+  it('match or fail without delay even if they have many stars', () => {
     expect(nameTest(`${'*a'.repeat(120)}b`)('a'.repeat(255))).toBe(false);
   });
 

@@ -55,7 +55,7 @@ const readerOf = ({ address }: TestPostgres) => address.replace(/\/\/.*@/, '//re
 const open = (dsn = 'MAIN') => world.backends.open({ type: 'postgres', dsn });
 
 describe.skipIf(server === undefined)('PostgreSQL', () => {
-  it('shows the tables and columns that the login may read', async () => {
+  it('shows only the tables and columns that the login may read', async () => {
     const schema = await open('READER').schema();
     expect(schema.tables.map(({ name, path, row_count }) => [name, path.length, row_count])).toEqual([
       ['adults', 1, 1],
@@ -193,7 +193,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     expect(await server!.run('SELECT count(*)::int FROM pg_largeobject_metadata')).toEqual([[0]]);
   });
 
-  it('ends a statement at its deadline or when its caller aborts, on the server too', async () => {
+  it('ends a statement, also on the server, at its deadline or when its caller aborts', async () => {
     expect(await outcome(rowsOf(open(), SLOW, [], { deadlineMs: 300 }))).toMatch(/^timeout: /);
     const controller = new AbortController();
     const left = outcome(rowsOf(open(), SLOW, [], { signal: controller.signal }));
@@ -207,7 +207,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     expect(await rowsOf(open(), 'SELECT 1')).toEqual([[1]]);
   });
 
-  it('reports a NUL character, an unknown name, and the error message from the server', async () => {
+  it('reports a NUL character, an unknown database name, and the error message of the server', async () => {
     expect(await outcome(rowsOf(open(), 'SELECT CAST($1 AS text)', ['a\0b']))).toMatch(/^invalid_input: .*NUL/);
     expect(await outcome((async () => open('other'))())).toMatch(
       /^backend_failed: .*no database other: set its connection string/,
@@ -263,7 +263,8 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     expect(await outcome(open().schema())).toMatch(/^backend_failed: .*cannot be reached/);
     await server!.start();
     expect(await rowsOf(open(), 'SELECT count(*) FROM people')).toEqual([[2]]);
-    // The same again, but now idle connections have died unnoticed.
+    // This time no statement is running, so the service has not noticed that its connections are
+    // dead.
     await server!.kill();
     await server!.start();
     expect(await rowsOf(open(), 'SELECT count(*) FROM people')).toEqual([[2]]);

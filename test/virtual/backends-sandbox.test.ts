@@ -186,7 +186,7 @@ const BACKENDS = [
   { type: 'csv', path: 'own.csv' },
 ] as const;
 
-/** Returns the current contents of all files that could have been written to. */
+/** Returns the current contents of all files that a statement could have changed. */
 function disk(): unknown {
   const of = (folder: string) =>
     readdirSync(folder, { withFileTypes: true })
@@ -236,7 +236,7 @@ describe.each(BACKENDS)('the sandbox of $type', (backend) => {
   });
 });
 
-describeDuckDb('a database file that was made to deceive', () => {
+describeDuckDb('a malicious database file', () => {
   it('cannot read other files by its views and macros, and cannot turn off the guard', async () => {
     const session = world.backends.open(BACKENDS[0]);
     expect(await outcome(rowsOf(session, 'SELECT * FROM peek'))).toMatch(/^backend_failed: /);

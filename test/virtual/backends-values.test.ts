@@ -22,7 +22,7 @@ afterAll(() => world.close());
 
 const ask = (sql: string) => rowsOf(world.backends.open({ type: 'duckdb', path: 'own.duckdb' }), sql);
 
-describeDuckDb('values that DuckDB gives', () => {
+describeDuckDb('values from DuckDB', () => {
   it('keep every digit', async () => {
     const sql = `SELECT 9007199254740993::BIGINT, -9007199254740991::BIGINT, 18446744073709551615::UBIGINT,
       '-170141183460469231731687303715884105728'::HUGEINT, 7::HUGEINT, '123456789012345678901234567890'::BIGNUM,
@@ -77,7 +77,7 @@ describeDuckDb('values that DuckDB gives', () => {
     ]);
   });
 
-  it('are texts in UTC for every time type, and numbers where the SQL converts them', async () => {
+  it('are texts in UTC for every time type, and numbers if the SQL converts them', async () => {
     expect(await ask('SELECT * FROM times')).toEqual([
       [
         '2020-02-29',
@@ -122,7 +122,7 @@ describeDuckDb('values that DuckDB gives', () => {
     }
   });
 
-  it('have a kind that follows from their type', async () => {
+  it('have the kind that their DuckDB type determines', async () => {
     const { tables } = await world.backends.open({ type: 'duckdb', path: 'own.duckdb' }).schema();
     const kinds = Object.fromEntries(
       tables.find(({ name }) => name === 'things')!.columns.map(({ name, kind }) => [name, kind]),

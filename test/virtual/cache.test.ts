@@ -11,7 +11,7 @@ function result(number: number): CachedResult {
 }
 
 describe('the results cache', () => {
-  it('keys a result by everything it depends on', () => {
+  it('uses everything that a result depends on as its key', () => {
     const cache = new ResultCache(1_000_000);
     const others: CacheKey[] = [
       key({ graph: 'h' }),
@@ -55,7 +55,7 @@ describe('the results cache', () => {
     expect(kept).toEqual(['a', 'c', 'd', 'e']);
   });
 
-  it('never exceeds its size, and does not store a result larger than a quarter of it', () => {
+  it('never exceeds its size, and does not store a result larger than a quarter of that size', () => {
     const cache = new ResultCache(50_000);
     const random = new Random(1);
     for (let number = 0; number < 2000; number++) {
@@ -71,7 +71,7 @@ describe('the results cache', () => {
     expect(cache.bytes).toBe(0);
   });
 
-  it('stores nothing if its size is 0, and drops a result that becomes too large', () => {
+  it('stores nothing if its size is 0, and drops an entry whose new result is too large', () => {
     const none = new ResultCache(0);
     none.put(key(), result(1), 0);
     expect(none.get(key())).toBeUndefined();

@@ -40,8 +40,8 @@ interface Target {
 }
 
 /**
- * Compares the answers to random queries over one world with those of the naive evaluation. Returns
- * the number of edges and of skipped rows.
+ * Compares the answers to random queries over one world with the answers of the naive evaluation.
+ * Returns the number of edges and of skipped rows.
  */
 async function compareQueries(world: World, random: Random, about: string, target: Target) {
   const found = { edges: 0, skipped: 0 };
@@ -81,7 +81,7 @@ describe('compiled queries', () => {
       found.skipped += skipped;
       await duckdb.run(`DROP TABLE "t""${seed}"`);
     }
-    // Makes sure that the queries match rows at all.
+    // Checks that the queries match rows at all.
     expect(found.edges).toBeGreaterThan(WORLDS * 20);
     expect(found.skipped).toBeGreaterThan(WORLDS);
   }, 240_000);

@@ -30,7 +30,7 @@ function refusal(text: string, dialect: Dialect = 'duckdb'): HedgerowError {
 }
 
 describe('a query', () => {
-  it('compiles to a SELECT in a fixed order with bound literals, and to a plan, for a row edge', () => {
+  it('compiles, for a row edge, to a plan and a SELECT with a fixed order and bound literals', () => {
     const text =
       "MATCH (t:Transfer){src:Account, dst:Account} WHERE src.id = 7 AND t.note <> 'x' AND size(t) >= 2 RETURN t LIMIT 5";
     const { statement, plan, reading } = compile(text);
@@ -55,7 +55,7 @@ describe('a query', () => {
     );
   });
 
-  it('asks for whole groups if its edge is a group edge', () => {
+  it('compiles to a SELECT of whole groups if its edge is a group edge', () => {
     const text =
       "MATCH (m:Meeting){guest:Account} WHERE guest.id = 3 AND m.room = 'A' AND m.event_ts >= 10 AND size(m) > 1 RETURN m";
     const { sql, parameters } = compile(text).statement;
@@ -72,7 +72,7 @@ describe('a query', () => {
     expect(parameters).toEqual([3, 'A', 10, 1]);
   });
 
-  it('may differ in case, may have comments and a semicolon, and may omit the members', () => {
+  it('may use any case, may have comments and a semicolon, and may omit the members', () => {
     const { sql } = compile('MATCH (t:Transfer) RETURN t').statement;
     for (const text of [
       'match (T:transfer) return t',
@@ -85,7 +85,7 @@ describe('a query', () => {
     ]);
   });
 
-  it("is limited by the call's LIMIT rather than its own, and then excludes rows that are not edges", () => {
+  it('has the LIMIT of the call or its own, and with a LIMIT it excludes rows that are not edges', () => {
     expect(compile('MATCH (t:Transfer) RETURN t LIMIT 9', 'duckdb', 3).statement.sql).toMatch(/\nLIMIT 3$/);
     const { sql } = compile('MATCH (t:Transfer) RETURN t LIMIT 0').statement;
     expect(sql).toContain('WHERE isfinite(edge."ts")\n  AND (edge."from_id" IS NOT NULL OR edge."to_id" IS NOT NULL');
@@ -147,7 +147,7 @@ describe('conditions', () => {
   });
 });
 
-describe('an invalid query is refused with the right error', () => {
+describe('an invalid query', () => {
   it.each<[string, string, string, string]>([
     ['nothing', '', 'syntax_error', 'Line 1, column 1: found the end of the query, but expected MATCH.'],
     ['another statement', 'SELECT 1', 'syntax_error', 'found "SELECT", but expected MATCH.'],
@@ -162,7 +162,7 @@ describe('an invalid query is refused with the right error', () => {
       'several patterns',
       'MATCH (a:Transfer){src:Account}, (b:Transfer){src:Account} RETURN a',
       'syntax_error',
-      'Line 1, column 32: one pattern is supported',
+      'Line 1, column 32: only one pattern is supported',
     ],
     ['a second MATCH', 'MATCH (a:Transfer) MATCH (b:Transfer) RETURN a', 'syntax_error', 'one pattern is supported'],
     ['an arrow', 'MATCH (a:Transfer)-[:X]->(b) RETURN a', 'syntax_error', 'one pattern is supported'],
@@ -286,7 +286,7 @@ describe('an invalid query is refused with the right error', () => {
       'two columns of that name',
       "MATCH (a:Transfer) WHERE a.nOtE = 'x' RETURN a",
       'unknown_column',
-      'several columns are called "nOtE" without case',
+      'several columns are called "nOtE" if case is ignored',
     ],
     [
       'a column that does not group',
@@ -380,7 +380,7 @@ describe('an invalid query is refused with the right error', () => {
       'unknown_column',
       'but several columns have that name if case is ignored',
     ],
-  ])('%s', (_what, text, code, detail) => {
+  ])('is refused with the right error: %s', (_what, text, code, detail) => {
     const error = refusal(text);
     expect(error.message).toContain(detail);
     expect(error.code).toBe(code);
@@ -388,7 +388,7 @@ describe('an invalid query is refused with the right error', () => {
     if (error.message.startsWith('Line')) expect(error.fields).toMatchObject({ line: expect.any(Number) });
   });
 
-  it('random texts and very long texts are refused, in linear time', () => {
+  it('is refused in linear time if it is a random text or very long', () => {
     const pieces =
       "MATCH|(|a|:|Transfer|)|{|}|src|.|id|=|<|>|5|-|'x'|\"|`|[|]|,|;|AND|WHERE|RETURN|LIMIT|IN|BETWEEN|size|/*|*/|//|\n|é|\ud800|\0|1e9".split(
         '|',

@@ -103,13 +103,13 @@ async function answer(name: BackendName, query: string, ordered = true) {
 
 const others = BACKEND_NAMES.filter((name) => name !== 'duckdb' && (name !== 'postgres' || postgres !== undefined));
 
-describe('the answer is the same in every backend', () => {
-  it.each(QUERIES)('%s', async (query) => {
+describe('in every backend', () => {
+  it.each(QUERIES)('the answer to this query is the same: %s', async (query) => {
     const wanted = await answer('duckdb', query);
     for (const name of others) expect([name, await answer(name, query)]).toEqual([name, wanted]);
   });
 
-  it('the edges are the same when no order is requested', async () => {
+  it('the edges are the same, in any order, when no order is requested', async () => {
     const texts = async (name: BackendName) => {
       const { edges, skipped } = await answer(name, rows('Trip'), false);
       return [skipped, ...edges.map((edge) => JSON.stringify(edge)).sort()];

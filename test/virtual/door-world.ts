@@ -55,8 +55,8 @@ export function tripsSql(rows: readonly string[]): string[] {
 }
 
 /**
- * SQL that writes times in the form that programs write into JSON. DuckDB only detects a column of
- * times if all of them have the same form.
+ * SQL that writes times in the form that programs write into JSON. DuckDB detects a column of times
+ * only if all its values have the same form.
  */
 const ISO_TIMES = `strftime(left_at, '%Y-%m-%dT%H:%M:%S.%fZ') AS left_at, strftime(seen_at AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ') AS seen_at`;
 
@@ -96,7 +96,7 @@ const groupEdge = (label: string, ts_column: string, member_column: string, grou
   members: [{ name: 'm', node_label: member_column === 'driver' ? 'Driver' : 'Place', role: 'guest' }],
 });
 
-/** An edge of each shape for every type of time. */
+/** Edges of both shapes for every type of time. */
 export const EDGES = [
   rowEdge('Trip', 'left_at'),
   rowEdge('DayTrip', 'day'),

@@ -19,8 +19,8 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 /**
- * Writes `count` rows from number `first` on. Row n has the time 1000 + n, the members n and n + 1,
- * and a long note; the rows 9, 19, 29, ... have no time.
+ * Writes `count` rows, numbered from `first`. Row n has the time 1000 + n, the members n and n + 1,
+ * and a long note. The rows 9, 19, 29, ... have no time.
  */
 function write(name: string, count: number, first = 0): Promise<void> {
   const lines = Array.from({ length: count }, (_, n) => {
@@ -53,7 +53,7 @@ async function ask(graphs: VirtualGraphs, id: string, request: Partial<QueryRequ
 }
 
 describe('a cached result', () => {
-  it('has the same edges with the provenance of the new call, also while another call is reading', async () => {
+  it('has the same edges with the provenance of the new call, also while another call reads the result', async () => {
     const graphs = open();
     try {
       await graphs.create(specOf('g'));
@@ -71,7 +71,7 @@ describe('a cached result', () => {
     }
   });
 
-  it('is only stored if it was read to its end', async () => {
+  it('is stored only if it was read to its end', async () => {
     const graphs = open();
     try {
       await graphs.create(specOf('g'));
@@ -84,7 +84,7 @@ describe('a cached result', () => {
     }
   });
 
-  it('is not stored if it is too large, and the oldest result is dropped when the cache is full', async () => {
+  it('is not stored if it is too large, and is dropped as the oldest when the cache is full', async () => {
     const graphs = open({ cacheBytes: 600_000 });
     try {
       await write('large.csv', 2000);
@@ -101,7 +101,7 @@ describe('a cached result', () => {
     }
   });
 
-  it('is only used for the same query, graph, version and file', async () => {
+  it('is used only for the same query, graph, version and file', async () => {
     const graphs = open();
     try {
       await write('moved.csv', 10);
@@ -115,7 +115,7 @@ describe('a cached result', () => {
       await graphs.delete('one');
       await graphs.create(specOf('one', 'moved.csv', 'moved'));
       expect(await cached('one')).toBe(false);
-      // Replace the file by another file of the same size.
+      // Replaces the file by another file of the same size.
       await write('other.csv', 10, 10);
       await rename(join(root, 'other.csv'), join(root, 'moved.csv'));
       const { cached: wasKept, edges } = await ask(graphs, 'two');

@@ -55,7 +55,7 @@ describe('the store of virtual graphs', () => {
     expect((await graphs.create(BANK_SPEC)).spec_version).toBe(1);
   });
 
-  it('refuses an id that is taken, an unknown id, and a spec whose id is not that of the graph', async () => {
+  it('refuses an id that is taken, an unknown id, and a spec whose id differs from the id of its graph', async () => {
     const graphs = graphStore(documentsInMemory());
     await graphs.create(BANK_SPEC);
     await expect(graphs.create(BANK_SPEC)).rejects.toMatchObject({ code: 'graph_exists', status: 409 });
@@ -83,7 +83,7 @@ describe('the store of virtual graphs', () => {
     expect(gone.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('keeps the stored graphs when the log fails', async () => {
+  it('keeps the stored graphs unchanged when the log fails', async () => {
     const documents = documentsInMemory();
     const graphs = graphStore(documents);
     await graphs.create(BANK_SPEC);

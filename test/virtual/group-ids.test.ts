@@ -15,7 +15,10 @@ type Item = string | number | null;
 const LONG = 30_000;
 const PROVENANCE = { graph: 'g', spec_version: 1, captured_at: 0 };
 
-/** Returns pauses that count how often they are used. Every step seems to take a whole slice. */
+/**
+ * Returns pauses that count how often they are used. Their clock makes every step seem to take a
+ * whole slice.
+ */
 function countingPauses() {
   let us = 0;
   const pauses = {
@@ -53,7 +56,7 @@ describe('ids of a large group', () => {
     expect(listIds(list, kind, 'm')).toEqual([
       ...new Set(sorted.map((one) => idText(kind === 'integer' ? BigInt(one!) : one, kind, 'm'))),
     ]);
-    // Reading, sorting, three merges and writing each take eight steps.
+    // Reading, sorting, three merges and writing take eight steps each.
     expect(pauses.count).toBeGreaterThan(40);
   });
 

@@ -50,7 +50,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const limits = () => ({ memoryMb: 512, threads: 1, spillFolder: spill, spillMb: 64, keepOpenMs: 50 });
 
-/** Returns the source as a session creates it. */
+/** Returns a source in the form in which a session creates it. */
 async function sourceOf(backend: FileBackend): Promise<DuckDbSource> {
   const { files, log, table, bytes, fingerprint } = await findFiles(root, backend);
   if (backend.type === 'duckdb') return { key: fingerprint, files, opened: { kind: 'database', log } };
@@ -61,7 +61,7 @@ function read(source: DuckDbSource, sql = 'SELECT * FROM a ORDER BY ALL'): Promi
   return databases.use(source, async (connection) => (await connection.runAndReadAll(sql)).getRowsJS());
 }
 
-/** Returns the rows that are read, or the reason for the failure. */
+/** Returns the rows of the source as JSON, or the reason why they cannot be read. */
 async function outcome(source: DuckDbSource): Promise<string> {
   try {
     return JSON.stringify(await read(source));
@@ -148,7 +148,7 @@ describeDuckDb('files that were found', () => {
     const again = { ...source, key: 'again' };
     swap('a.duckdb.wal');
     expect(await outcome(again)).toMatch(/replaced while it was being opened/);
-    // If no log was found, none is read.
+    // If no log was found at first, none is read later.
     const { opened: _opened, ...rest } = source;
     const without: DuckDbSource = { ...rest, key: 'without', opened: { kind: 'database', log: undefined } };
     expect(await outcome(without)).toBe('[["open"]]');

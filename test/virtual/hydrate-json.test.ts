@@ -34,7 +34,7 @@ const VALUES: Partial<Record<ColumnKind, fc.Arbitrary<SqlValue>>> = {
 const KINDS = Object.keys(VALUES) as ColumnKind[];
 const name = fc.oneof(fc.constantFrom('1', '0', '__proto__', 'a"b', 'toString', 'é'), fc.string({ maxLength: 5 }));
 
-/** Descriptions of columns, and rows with values for these columns. */
+/** Random descriptions of columns, and rows with values for these columns. */
 const worlds = fc
   .record({
     shape: fc.constantFrom('row' as const, 'group' as const),
@@ -84,7 +84,7 @@ async function hydrated(batch: RowBatch, reading: RowReading): Promise<HydratedB
 }
 
 /**
- * Returns the edge with its own times as texts. A property that has the name of a time field is
+ * Returns the edge with its time fields as texts. A property that has the name of a time field is
  * unchanged.
  */
 function isoEdge(edge: HydratedEdge): object {
@@ -113,7 +113,7 @@ describe('the JSON of a batch', () => {
     );
   });
 
-  it('is correct although the buffer is reused, also after a batch that failed', async () => {
+  it('is correct when the buffer is reused, even after a batch that failed', async () => {
     const reading: RowReading = {
       edgeLabel: 'E',
       shape: 'row',

@@ -54,7 +54,7 @@ describe('rows', () => {
     });
   });
 
-  it('give edges without their null members, and are skipped if they have no member or no time', async () => {
+  it('become edges without the null members, and are skipped if they have no member or no time', async () => {
     const { edges, skipped } = await read(ROWS, [
       [1, null, 'a', null, null],
       [2, null, null, 1, null],
@@ -70,7 +70,7 @@ describe('rows', () => {
     expect(skipped).toBe(2);
   });
 
-  it('give edges with distinct members in ascending order if they are groups', async () => {
+  it('become edges with distinct members in ascending order if they are groups', async () => {
     const reading: RowReading = {
       edgeLabel: 'Meeting',
       shape: 'group',
@@ -93,7 +93,7 @@ describe('rows', () => {
     expect(skipped).toBe(2);
   });
 
-  it('are no longer read when the reader leaves the loop', async () => {
+  it('are no longer fetched when the reader leaves the loop', async () => {
     let closed = false;
     const rows = (async function* (): AsyncGenerator<SqlRow[]> {
       try {
@@ -161,7 +161,7 @@ describe('a value', () => {
     expect(JSON.parse(JSON.stringify(found))).toBe(expected);
   });
 
-  it('is ordered by the rules of its kind if it is in a list', () => {
+  it('is sorted by the rules of its kind if it is in a list', () => {
     expect(listIds(['b', 'a', 'é', 'Z'], 'text', 'm')).toEqual(['Z', 'a', 'b', 'é']);
     expect(listIds([2, Number.NaN, -1, 0.5], 'real', 'm')).toEqual(['-1', '0.5', '2', 'NaN']);
     expect(listIds(['10.00', '9.50', '9.5'], 'decimal', 'm')).toEqual(['9.5', '10']);

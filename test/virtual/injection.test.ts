@@ -143,7 +143,8 @@ async function load(db: TestDuckDb, { name, table }: NastyWorld): Promise<void> 
   for (const [time, ...texts] of table.rows) {
     const shown = texts.map((text, index) => (text === null ? 'NULL' : `$${index + 1}`));
     const parameters = texts.map((text) => (text === null ? '' : String(text)));
-    // A NULL needs no parameter, but every parameter that is passed must appear in the statement.
+    // NULL is written without a parameter, but every parameter that is passed must appear in the
+    // SQL.
     const unused = texts.map((_, index) => `length($${index + 1}) IS NOT NULL`).join(' AND ');
     await db.rows({
       sql: `INSERT INTO ${quoted(name)} SELECT ${[time, ...shown].join(', ')} WHERE ${unused}`,
@@ -209,7 +210,7 @@ describe('names and literals of any kind', () => {
     }
   });
 
-  it('are refused if they contain NUL, which PostgreSQL cannot store, or half a surrogate pair', () => {
+  it('are refused if they contain NUL, which PostgreSQL cannot store, or an unpaired surrogate', () => {
     const world = makeWorld(new Random(6), 1);
     const columns = world.table.columns.map(({ name, kind }) => ({ name, kind, type: kind }));
     const schema = { tables: [{ name: world.name, path: [world.name], columns, row_count: null }] };

@@ -92,8 +92,9 @@ function kindOf(table: ModelTable, name: string): Kind {
 }
 
 /**
- * Returns the edges before conditions are applied: each row, or each group of rows. It does not
- * matter whether a condition on a key column is applied before or after grouping.
+ * Returns the edges before conditions are applied: each row, or each group of rows. A condition on
+ * a key column gives the same result before and after grouping, so all conditions are applied
+ * afterwards.
  */
 function candidates(table: ModelTable, edge: ModelEdge, _conditions: readonly ModelCondition[]): Rows[] {
   if (edge.shape === 'row') return table.rows.map((row) => [row]);
@@ -155,7 +156,7 @@ function timeOf(table: ModelTable, { ts }: ModelEdge, rows: Rows): number | unde
   return kind === 'date' ? Number(least) * 86_400 : Math.floor(Number(least) / 1_000_000);
 }
 
-/** Returns the members of an edge. Those of a group are distinct and in ascending order. */
+/** Returns the members of an edge. The members of a group are distinct and in ascending order. */
 function idsOf(table: ModelTable, { shape, members }: ModelEdge, rows: Rows): ModelAnswer['edges'][number]['members'] {
   const found = members.flatMap(({ name, role, label, column }) => {
     const kind = kindOf(table, column);

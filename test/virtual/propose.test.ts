@@ -17,7 +17,7 @@ function table(name: string, kinds: Readonly<Record<string, ColumnKind>>): Backe
 
 function propose(schema: BackendSchema, samples?: Samples) {
   const proposal = proposeSpec(HEAD, schema, samples);
-  // Every proposal must be a valid spec, and every edge in it can be queried.
+  // Every proposal must be a valid spec, and each of its edges can be queried.
   expect(checkedSpec(proposal.spec, { root: '/srv/virtual' })).toEqual(proposal.spec);
   expect(proposal.rationale.map(({ edge }) => edge)).toEqual(proposal.spec.edges.map(({ label }) => label));
   for (const { label } of proposal.spec.edges)
@@ -27,7 +27,7 @@ function propose(schema: BackendSchema, samples?: Samples) {
 }
 
 describe('a proposal', () => {
-  it('finds row edges by foreign keys, by the names of tables, and by words for the two sides', () => {
+  it('finds row edges by foreign keys, by table names, and by words for the two sides of an edge', () => {
     const schema: BackendSchema = {
       tables: [
         table('accounts', { id: 'integer', name: 'text', opened: 'date' }),
@@ -75,7 +75,7 @@ describe('a proposal', () => {
     ]);
   });
 
-  it('finds group edges by rows that share a value and a time, or without rows by the name', () => {
+  it('finds group edges by rows that share a value and a time or, if there are no rows, by the table name', () => {
     const schema = {
       tables: [
         table('paper_authors', { paper_id: 'integer', author_id: 'integer', published: 'integer', year: 'date' }),
@@ -121,7 +121,7 @@ describe('a proposal', () => {
     ]);
   });
 
-  it('takes integers as times if their name suggests it and their values can be seconds', () => {
+  it('uses an integer column as the time if its name suggests a time and its values can be seconds', () => {
     const schema = { tables: [table('calls', { caller: 'text', callee: 'text', ts: 'integer', length: 'integer' })] };
     expect(propose(schema).spec.edges[0]).toMatchObject({
       ts_column: 'ts',
@@ -134,7 +134,7 @@ describe('a proposal', () => {
     );
   });
 
-  it('does not take day numbers or dates with eight digits as seconds', () => {
+  it('does not mistake day numbers or dates with eight digits for seconds', () => {
     const schema = { tables: [table('calls', { caller: 'text', callee: 'text', day: 'integer' })] };
     for (const day of [14, 20_240_314]) {
       const rows: SqlRow[] = [['a', 'b', day]];
@@ -144,7 +144,7 @@ describe('a proposal', () => {
     expect(propose(schema, new Map([['calls', seconds]])).spec.edges[0]!.ts_column).toBe('day');
   });
 
-  it('leaves out columns that only describe an edge that already has both sides', () => {
+  it('omits columns that only describe an edge that already has both sides', () => {
     const columns = { sender: 'text', recipient: 'text', message_id: 'integer', country: 'text', at: 'timestamp' };
     const mails = table('mails', columns as Record<string, ColumnKind>);
     const membersOf = (tables: BackendTable[]) => propose({ tables }).spec.edges[0]!.members.map(({ name }) => name);
@@ -168,7 +168,7 @@ describe('a proposal', () => {
     expect(propose(schema).spec.edges[0]!.ts_column).toBe('event_time');
   });
 
-  it('lists the tables in the error when no table looks like edges', () => {
+  it('fails with a list of the tables when no table looks like edges', () => {
     const none = () => propose({ tables: [table('names', { id: 'integer', name: 'text' })] });
     expect(none).toThrow(/two or more that identify something\); its tables are names\. Write the spec yourself\.$/);
     expect(() => propose({ tables: [] })).toThrow(/it has no table/);
@@ -216,7 +216,7 @@ describe('a proposal from samples', () => {
   });
   afterAll(() => duckdb?.close());
 
-  it('finds the table to which a column refers by its values', async (context) => {
+  it('finds by its values the table to which a column refers', async (context) => {
     if (duckdb === undefined) return context.skip();
     await duckdb.run(`
       CREATE TABLE people AS SELECT range + 100 AS id, 'p' || range AS name FROM range(50);

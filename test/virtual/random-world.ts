@@ -1,4 +1,4 @@
-// Makes random tables, specs and queries: as SQL, as text, and as input for the naive model.
+// Makes random tables, specs and queries, each as SQL or text and as input for the naive model.
 
 import type { Dialect } from '../../src/virtual/backend.ts';
 import { checkedSpec, type VirtualSpec } from '../../src/virtual/spec/spec.ts';
@@ -206,7 +206,9 @@ function makeCondition(random: Random, { table }: World, edge: ModelEdge): Model
   return { of, on, op, values: Array.from({ length: count }, () => literalOf(random, kind, of, table, edge)) };
 }
 
-/** Returns a finite value of the column's kind or, if it is a number, of another numeric kind. */
+/**
+ * Returns a finite value of the column's kind or, if the kind is numeric, of another numeric kind.
+ */
 function literalOf(
   random: Random,
   kind: Kind,
@@ -276,7 +278,7 @@ export function quotedText(random: Random, text: string): string {
   return quote + (random.chance(0.2) ? inner.replace(/[a-z]$/, unicodeEscape) : inner) + quote;
 }
 
-/** Writes a letter as \uXXXX, unless it follows a backslash and so is already an escape. */
+/** Writes a letter as \uXXXX, unless it follows a backslash and is thus part of an escape. */
 function unicodeEscape(letter: string, offset: number, whole: string): string {
   return whole[offset - 1] === '\\' ? letter : `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -53,11 +53,11 @@ describe('a spec', () => {
     expect(checkedSpec(more, options)).toEqual(SPEC);
   });
 
-  it('takes its id as its name if it has no name', () => {
+  it('uses its id as its name if it has no name', () => {
     for (const name of [undefined, null]) expect(checkedSpec({ ...SPEC, name }, options).name).toBe('bank');
   });
 
-  it('may write labels in another case, and stores them as the node spells them', () => {
+  it('may refer to a label in another case, and is stored with the spelling of the node', () => {
     const spec = structuredClone(SPEC);
     spec.edges[0]!.members[0]!.node_label = 'ACCOUNT';
     expect(checkedSpec(spec, options)).toEqual(SPEC);
@@ -160,7 +160,7 @@ describe('a spec', () => {
     expect(errors[0]).toContain(expected);
   });
 
-  it('is refused with all its faults, in one sentence and in a list', () => {
+  it('is refused with all its faults, both in one sentence and in a list', () => {
     const body = { id: '', backend: { type: 'csv', path: '../x' }, nodes: [{}], edges: [{ shape: 'row' }] };
     expect(() => checkedSpec(body, options)).toThrow(
       /^id must not be empty; backend\.path holds .*\(and \d+ more\)\.$/s,
@@ -169,7 +169,7 @@ describe('a spec', () => {
     expect('errors' in parsed && parsed.errors.length).toBeGreaterThan(8);
   });
 
-  it('gives faults, and never a crash, if it is any other value', () => {
+  it('gives faults, and never a crash, if it is a value of any other type', () => {
     for (const value of [
       null,
       undefined,

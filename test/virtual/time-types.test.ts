@@ -9,7 +9,7 @@ import { instantOf, isoOfMicros } from '../../src/virtual/times.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { openTestDuckDb } from './duckdb-rows.ts';
 
-/** Times as SQL text, each with its whole second. */
+/** Times as SQL text, each with the second (since 1970) that contains it. */
 const INSTANTS: readonly (readonly [text: string, second: number])[] = [
   ['1969-12-31 23:59:58.500', -2],
   ['1969-12-31 23:59:59', -1],
@@ -75,7 +75,10 @@ async function postgresBackend(): Promise<Backend | undefined> {
 
 const INTEGERS = ['SMALLINT', 'INTEGER', 'BIGINT'];
 
-/** Makes a table t0, t1, ... for each type, with the columns m and Time. Returns their values. */
+/**
+ * Makes a table (t0, t1, ...) with the columns m and Time for each type. Returns the values by
+ * type.
+ */
 async function makeTables(backend: Backend): Promise<Map<string, readonly (readonly [string, number])[]>> {
   const tables = new Map<string, readonly (readonly [string, number])[]>();
   const make = async (type: string, values: readonly (readonly [string, number])[], infinite: readonly string[]) => {
