@@ -3,6 +3,7 @@
 
 import { crc32c } from '../codec/crc32c';
 import { checkRecords, encodeRecords, numberRecords, recordMembers } from '../codec/record';
+import { parseEdges } from '../json/edges';
 import { recordRows } from '../json/rows';
 import { get } from '../memory/cells';
 import { mergeRuns } from '../merge/merge';
@@ -26,6 +27,14 @@ export function hg_records_encode(
   capacity: u32,
 ): i32 {
   return encodeRecords(rows, times, ids, counts, members, propertyEnds, properties, limit, out, capacity);
+}
+
+/**
+ * Reads plain lines of JSON, one edge in each, and writes them as consecutive records with id 0.
+ * Stops at the first line that is not plain (json/edges.ts).
+ */
+export function hg_records_parse(text: u32, bytes: u32, keys: u32, limit: u32, out: u32, capacity: u32): i32 {
+  return parseEdges(text, bytes, keys, limit, out, capacity);
 }
 
 export function hg_records_check(ptr: u32, bytes: u32, count: u32): i32 {

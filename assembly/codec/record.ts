@@ -88,18 +88,22 @@ function memberSet(from: usize, n: u32, to: usize): i32 {
     if (value <= previous) sorted = false;
     previous = value;
   }
-  if (sorted) return <i32>n;
-  if (n <= 64) insertionSort(to, n);
-  else heapSort(to, n);
+  return <i32>(sorted ? n : sortMembers(to, n));
+}
+
+/** Sorts n members (i64) and drops repeats, in place; returns how many are left. */
+export function sortMembers(members: usize, n: u32): u32 {
+  if (n <= 64) insertionSort(members, n);
+  else heapSort(members, n);
   let count: u32 = 1;
   for (let i: u32 = 1; i < n; i++) {
-    const value = get<i64>(to, i);
-    if (value == get<i64>(to, count - 1)) continue;
-    put<i64>(to, count, value);
+    const value = get<i64>(members, i);
+    if (value == get<i64>(members, count - 1)) continue;
+    put<i64>(members, count, value);
     count++;
   }
   if (!ASC_NO_ASSERT) assert(count > 0 && count <= n, 'a member set is not empty and not larger than its input');
-  return <i32>count;
+  return count;
 }
 
 /**

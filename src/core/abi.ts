@@ -54,6 +54,7 @@ export interface CoreExports {
     out: number,
     capacity: number,
   ): number;
+  hg_records_parse(text: number, bytes: number, keys: number, limit: number, out: number, capacity: number): number;
   hg_records_check(pointer: number, bytes: number, count: number): number;
   hg_records_number(pointer: number, count: number, firstId: number): number;
   hg_records_merge(runs: number, k: number, out: number, capacity: number): number;

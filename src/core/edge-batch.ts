@@ -2,6 +2,7 @@
 
 import { HedgerowError } from '../errors.ts';
 import { checkKey } from '../model/edge.ts';
+import { EdgeLines } from './edge-lines.ts';
 import type { Core } from './load.ts';
 import { Region } from './region.ts';
 import { coreError, STATUS } from './status.ts';
@@ -34,6 +35,7 @@ export class EdgeBatch {
   readonly #members: Region;
   readonly #properties: Region;
   readonly #out: Region;
+  #lines: EdgeLines | undefined;
   #count = 0;
   #memberCount = 0;
   #propertyBytes = 0;
@@ -44,6 +46,12 @@ export class EdgeBatch {
     this.#members = new Region(core, BATCH_MEMBERS * 8);
     this.#properties = new Region(core, 16384);
     this.#out = new Region(core, 65536);
+  }
+
+  /** Encodes lines of JSON in the same instance. */
+  get lines(): EdgeLines {
+    this.#lines ??= new EdgeLines(this.#core);
+    return this.#lines;
   }
 
   get count(): number {

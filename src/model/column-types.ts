@@ -24,6 +24,11 @@ export interface ColumnTypeRule {
    * the text is not a value of the type.
    */
   readonly fromText: (text: string) => Exclude<PropertyValue, null> | undefined;
+  /**
+   * Whether every JSON value of the kind is a value of the type, so that the core may read values
+   * without calling `problem`. Texts that are too long do not count: the core does not read them.
+   */
+  readonly isWholeKind: boolean;
   /** What `fromText` accepts, for messages. */
   readonly takes: string;
   /** What a condition may compare a column of the type with, for messages. */
@@ -55,6 +60,7 @@ const COLUMN_TYPES: Record<ColumnType, ColumnTypeRule> = {
     synonyms: ['INT'],
     problem: (value) => (Number.isSafeInteger(value) ? undefined : `must be ${INTEGER_RANGE} or null`),
     fromText: (text) => numberIn(text, INTEGER_TEXT, Number.isSafeInteger),
+    isWholeKind: true,
     takes: INTEGER_RANGE,
     comparedWith: 'a number',
   },
@@ -62,6 +68,7 @@ const COLUMN_TYPES: Record<ColumnType, ColumnTypeRule> = {
     synonyms: ['FLOAT', 'DOUBLE'],
     problem: (value) => (Number.isFinite(value) ? undefined : 'must be a finite number or null'),
     fromText: (text) => numberIn(text, REAL_TEXT, Number.isFinite),
+    isWholeKind: true,
     takes: 'a finite number',
     comparedWith: 'a number',
   },
@@ -69,6 +76,7 @@ const COLUMN_TYPES: Record<ColumnType, ColumnTypeRule> = {
     synonyms: ['STRING'],
     problem: textProblem,
     fromText: (text) => text,
+    isWholeKind: true,
     takes: 'a text',
     comparedWith: 'a text',
   },
@@ -76,6 +84,7 @@ const COLUMN_TYPES: Record<ColumnType, ColumnTypeRule> = {
     synonyms: ['BOOL'],
     problem: (value) => (typeof value === 'boolean' ? undefined : 'must be true, false or null'),
     fromText: (text) => BOOLEAN_WORDS.get(text.trim().toLowerCase()),
+    isWholeKind: true,
     takes: 'true or false',
     comparedWith: 'true or false',
   },

@@ -21,6 +21,13 @@ const NEWLINE = 10;
 const LINES_PER_STEP = 200;
 /** Number of bytes after which a step ends, even if it has read fewer lines. */
 const BYTES_PER_STEP = 256 * 1024;
+/**
+ * Size of the text that the core reads in one call, which takes it a fraction of a millisecond. A
+ * line that is longer is left to JSON.parse.
+ */
+const TEXT_BYTES = 64 * 1024;
+/** Maximum number of lines that are left to JSON.parse before the core is tried again. */
+const MOST_UNTRIED = 256;
 /** Maximum length of one line in bytes. JSON.parse takes about ten milliseconds for this length. */
 const MOST_LINE_BYTES = 8 * 2 ** 20;
 const PLACE: readonly string[] = ['body'];
@@ -37,6 +44,8 @@ type Tables = ReadonlyMap<string, Inserted>;
 interface Sink {
   /** Returns false if this sink cannot take edges of `table`. */
   add(table: Table, edge: CheckedEdge): boolean;
+  /** Adds the plain lines at the start of a text; absent if the sink only takes edges. */
+  addLines?(text: Uint8Array): { readonly rows: number; readonly bytes: number };
   commit(attach: Attach<Tables> | undefined): Promise<{ lsn: number; tables: Tables }>;
   discard(): void;
 }
@@ -89,10 +98,31 @@ async function addLines(call: Call, table: Table, sink: Sink): Promise<boolean> 
   let line = 0;
   let count = 0;
   let refused = false;
+  // After a line that the core does not read, more and more lines go to JSON.parse, so that a body
+  // of such lines is not copied into the core once for each line.
+  let untried = 0;
+  let patience = 1;
+  const readPlain = (): void => {
+    const text = wholeLines(body, offset);
+    const { rows, bytes } = sink.addLines!(text);
+    offset += bytes;
+    line += rows;
+    count += rows;
+    if (bytes === text.length && rows > 0) patience = 1;
+    else {
+      untried = patience;
+      patience = Math.min(2 * patience, MOST_UNTRIED);
+    }
+  };
   const step = (): boolean => {
     const stop = offset + BYTES_PER_STEP;
     for (let i = 0; i < LINES_PER_STEP && offset < stop; i++) {
       if (offset >= body.length) return false;
+      if (isText && sink.addLines !== undefined && untried === 0) {
+        readPlain();
+        continue;
+      }
+      if (untried > 0) untried -= 1;
       const newline = body.indexOf(NEWLINE, offset);
       const end = newline < 0 ? body.length : newline;
       line += 1;
@@ -113,6 +143,15 @@ async function addLines(call: Call, table: Table, sink: Sink): Promise<boolean> 
   if (refused) return false;
   if (count === 0) throw refusal('invalid_input', 'The body contains no edge; send one JSON edge per line.');
   return true;
+}
+
+/**
+ * Returns the whole lines from `offset` on, TEXT_BYTES at most; nothing if the first one is longer.
+ */
+function wholeLines(body: Buffer, offset: number): Buffer {
+  const most = offset + TEXT_BYTES;
+  if (most >= body.length) return body.subarray(offset);
+  return body.subarray(offset, body.lastIndexOf(NEWLINE, most - 1) + 1);
 }
 
 function addLine(database: Database, table: Table, sink: Sink, text: string, line: number): boolean {
@@ -177,6 +216,7 @@ function bulkSink(table: Table): Sink {
       bulk.add(edge);
       return true;
     },
+    addLines: (text) => bulk.addLines(text),
     async commit(attach) {
       const tablesOf = ({ inserted, firstId, lastId }: BulkOutcome) =>
         new Map([[table.name, { inserted, first_id: firstId, last_id: lastId }]]);

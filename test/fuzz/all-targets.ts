@@ -1,7 +1,7 @@
 // All fuzz targets by name, and a run over all of them with a watchdog that detects hangs.
 
 import { Worker } from 'node:worker_threads';
-import { recordTarget, segmentTarget } from './core-targets.ts';
+import { lineTarget, recordTarget, segmentTarget } from './core-targets.ts';
 import { fileTargets } from './file-targets.ts';
 import { type FuzzFigures, fuzzTarget, type Target } from './fuzz-loop.ts';
 import { httpTarget } from './http-target.ts';
@@ -32,6 +32,7 @@ export async function fuzzAll(
     [
       ...textTargets(),
       recordTarget(),
+      lineTarget(),
       segmentTarget(),
       ...(await fileTargets()),
       await httpTarget(),

@@ -1,8 +1,10 @@
 // Inserts many edges into one table as one atomic frame.
 
 import { assert } from '../../assert.ts';
-import type { EdgeBatch } from '../../core/index.ts';
+import type { EdgeBatch, LineKey } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
+import { kindOfType, ruleOf } from '../../model/column-types.ts';
+import type { ColumnSet } from '../../model/columns.ts';
 import { type CheckedEdge, checkEdge } from '../../model/edge.ts';
 import type { Attach } from '../../model/kept-answer.ts';
 import { finish, type Steps } from '../../schedule/steps.ts';
@@ -17,6 +19,25 @@ import { commitInSlices } from './large-commit.ts';
 export interface RecordPiece {
   bytes: Uint8Array;
   count: number;
+}
+
+const LINE_KEYS = new WeakMap<ColumnSet, readonly LineKey[]>();
+
+/**
+ * The keys of lines that the core may read: the columns under their exact names. An `id`, as
+ * exports have it, is skipped. Other names, and columns with rules of their own, are left to the
+ * model.
+ */
+function lineKeysOf(columns: ColumnSet): readonly LineKey[] {
+  let keys = LINE_KEYS.get(columns);
+  if (keys !== undefined) return keys;
+  const own = columns.columns.filter(({ type }) => ruleOf(type).isWholeKind);
+  keys = [
+    { name: 'id', column: undefined },
+    ...own.map(({ id, name, type }) => ({ name, column: { id, kind: kindOfType(type) } })),
+  ];
+  LINE_KEYS.set(columns, keys);
+  return keys;
 }
 
 export class BulkInsert {
@@ -45,6 +66,26 @@ export class BulkInsert {
     if (this.#batch.full) this.#encode();
   }
 
+  /**
+   * Adds the edges of plain lines from the start of `text` (core/edge-lines.ts), at most up to the
+   * first other line. `text` is valid UTF-8 that ends at the end of a line. Returns the number of
+   * lines added and their size in bytes.
+   */
+  addLines(text: Uint8Array): { readonly rows: number; readonly bytes: number } {
+    this.#assertOpen();
+    this.#encode();
+    const { columns, maxMembers } = this.#table;
+    const { rows, bytes, records } = this.#batch.lines.read(text, lineKeysOf(columns), maxMembers);
+    if (rows > 0) this.#keep(records.slice(), rows);
+    this.count += rows;
+    return { rows, bytes };
+  }
+
+  #keep(bytes: Uint8Array, count: number): void {
+    this.#pieces.push({ bytes, count });
+    this.bytes += bytes.length;
+  }
+
   #assertOpen(): void {
     if (this.#ended) throw new HedgerowError('invalid_input', 'The bulk insert has ended; begin a new one.');
   }
@@ -52,9 +93,7 @@ export class BulkInsert {
   #encode(): void {
     const count = this.#batch.count;
     if (count === 0) return;
-    const bytes = this.#batch.encode(0, this.#table.maxMembers).slice();
-    this.#pieces.push({ bytes, count });
-    this.bytes += bytes.length;
+    this.#keep(this.#batch.encode(0, this.#table.maxMembers).slice(), count);
   }
 
   /**

@@ -1,0 +1,379 @@
+// Reads lines of JSON, one edge in each, and writes them as records.
+//
+// Only plain lines are read: those for which this short parser certainly finds the same edge as a
+// complete one. A plain line is one object whose keys are `event_ts`, `members` and names from the
+// key table, each at most once and without escapes. Integers have at most 15 digits; real numbers
+// have at most 15 digits and no exponent, so that one division of exact numbers rounds correctly
+// (Clinger, "How to read floating point numbers accurately", 1990); texts have no escapes and no
+// control characters. Reading stops at the first line that is not plain, and the host reads that
+// line itself. What is wrong with a line is therefore never reported from here.
+//
+// Every line ends with a newline, and a newline is not part of any token. A scan therefore needs no
+// other bound than the byte that it reads.
+
+import { R_PROPERTIES, recordBound, sortMembers, writeRecord } from '../codec/record';
+import {
+  HG_MAX_MEMBERS,
+  HG_MAX_TEXT_BYTES,
+  HG_TYPE_BOOLEAN,
+  HG_TYPE_INTEGER,
+  HG_TYPE_REAL,
+  HG_TYPE_TEXT,
+} from '../limits';
+import { element, get, put } from '../memory/cells';
+import { BAD_ARGUMENT, failAt, setRows, tooSmall } from '../status';
+
+/*
+ * The key table, made by the host: u32 number of keys, then per key {u32 offset of its name from
+ * the start of the table, u32 size of the name in bytes, u32 column id, u32 type}. The type is that
+ * of the column, or K_IGNORED for a key whose value is skipped.
+ */
+const K_NAME: usize = 0;
+const K_NAME_BYTES: usize = 4;
+const K_COLUMN: usize = 8;
+const K_TYPE: usize = 12;
+const K_BYTES: usize = 16;
+const K_IGNORED: u32 = 255;
+
+/** Keys are mostly in the same order in every line; this many are compared before giving up. */
+const MOST_COMPARED: u32 = 64;
+/** Maximum number of properties of a plain line. */
+const MOST_PROPERTIES: u32 = 64;
+const MOST_DIGITS: u32 = 15;
+
+/*
+ * A property: u32 column, u32 type, then the value (8 bytes), or the u32 address and u32 size in
+ * bytes of a text.
+ */
+const P_COLUMN: usize = 0;
+const P_TYPE: usize = 4;
+const P_VALUE: usize = 8;
+const P_TEXT_BYTES: usize = 12;
+const P_BYTES: usize = 16;
+
+const members: usize = memory.data(256 * 8 + 16, 16);
+const properties: usize = memory.data(64 * 16, 16);
+/** f64 powers of ten with exponents from 0 to 22, which are exact. */
+const powers: usize = memory.data<f64>([
+  1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+  1e21, 1e22,
+]);
+
+const QUOTE: u32 = 0x22;
+const COMMA: u32 = 0x2c;
+const MINUS: u32 = 0x2d;
+const POINT: u32 = 0x2e;
+const ZERO: u32 = 0x30;
+const COLON: u32 = 0x3a;
+const OPEN_LIST: u32 = 0x5b;
+const BACKSLASH: u32 = 0x5c;
+const CLOSE_LIST: u32 = 0x5d;
+const OPEN: u32 = 0x7b;
+const CLOSE: u32 = 0x7d;
+
+/** The facts of the line that is read. */
+let eventTime: i64 = 0;
+let memberCount: u32 = 0;
+let propertyCount: u32 = 0;
+let propertyBytes: u32 = 0;
+/** The number that was read last, its digits as an integer, and how many of them are decimals. */
+let digitsValue: i64 = 0;
+let decimals: u32 = 0;
+
+function byteAt(at: usize): u32 {
+  return <u32>load<u8>(at);
+}
+
+function skipSpaces(from: usize): usize {
+  let at = from;
+  while (byteAt(at) == 0x20 || byteAt(at) == 0x09) at++;
+  return at;
+}
+
+/**
+ * Reads a number without an exponent into `digitsValue` and `decimals`; returns the address after
+ * it, or 0. Not read: leading zeros, a negative zero, and more than 15 digits.
+ */
+function readNumber(from: usize): usize {
+  let at = from;
+  const negative = byteAt(at) == MINUS;
+  if (negative) at++;
+  const start = at;
+  let value: i64 = 0;
+  let digit = byteAt(at) - ZERO;
+  while (digit < 10) {
+    value = value * 10 + <i64>digit;
+    at++;
+    digit = byteAt(at) - ZERO;
+  }
+  let digits = <u32>(at - start);
+  if (!digits || digits > MOST_DIGITS || (digits > 1 && byteAt(start) == ZERO)) return 0;
+  decimals = 0;
+  if (byteAt(at) == POINT) {
+    const point = at;
+    at++;
+    digit = byteAt(at) - ZERO;
+    while (digit < 10) {
+      value = value * 10 + <i64>digit;
+      at++;
+      digit = byteAt(at) - ZERO;
+    }
+    decimals = <u32>(at - point - 1);
+    digits += decimals;
+    if (!decimals || digits > MOST_DIGITS) return 0;
+  }
+  // An exponent follows.
+  if ((byteAt(at) | 0x20) == 0x65) return 0;
+  if (negative && !value) return 0;
+  digitsValue = negative ? -value : value;
+  return at;
+}
+
+/** Returns the address of the quote that ends a text without escapes, or 0. */
+function textEnd(from: usize): usize {
+  let at = from;
+  if (ASC_FEATURE_SIMD) {
+    // The host leaves 16 readable bytes after the text.
+    while (true) {
+      const bytes = v128.load(at);
+      const stops = v128.or(
+        v128.or(i8x16.eq(bytes, i8x16.splat(<i8>QUOTE)), i8x16.eq(bytes, i8x16.splat(<i8>BACKSLASH))),
+        i8x16.lt_u(bytes, i8x16.splat(0x20)),
+      );
+      const mask = i8x16.bitmask(stops);
+      if (mask) {
+        at += <usize>ctz(mask);
+        break;
+      }
+      at += 16;
+    }
+  } else {
+    while (byteAt(at) != QUOTE && byteAt(at) != BACKSLASH && byteAt(at) >= 0x20) at++;
+  }
+  return byteAt(at) == QUOTE ? at : 0;
+}
+
+/** Returns the address after a word of four or five letters, or 0. */
+function wordEnd(at: usize): usize {
+  const four = load<u32>(at);
+  if (four == 0x65757274 || four == 0x6c6c756e) return at + 4;
+  return four == 0x736c6166 && byteAt(at + 4) == 0x65 ? at + 5 : 0;
+}
+
+/** Reads the list of members; returns the address after it, or 0. */
+function readMembers(from: usize): usize {
+  if (byteAt(from) != OPEN_LIST) return 0;
+  let at = from;
+  let n: u32 = 0;
+  do {
+    if (n == HG_MAX_MEMBERS) return 0;
+    at = readNumber(skipSpaces(at + 1));
+    if (!at || decimals) return 0;
+    put<i64>(members, n, digitsValue);
+    n++;
+    at = skipSpaces(at);
+  } while (byteAt(at) == COMMA);
+  if (byteAt(at) != CLOSE_LIST) return 0;
+  memberCount = n;
+  return at + 1;
+}
+
+/** Adds the property at its place by column; returns false if the column has a value already. */
+function addProperty(column: u32, type: u32, value: u64, bytes: u32): bool {
+  if (propertyCount == MOST_PROPERTIES) return false;
+  let i = propertyCount;
+  while (i > 0 && load<u32>(element(properties, i - 1, P_BYTES)) >= column) {
+    if (load<u32>(element(properties, i - 1, P_BYTES)) == column) return false;
+    i--;
+  }
+  const place = element(properties, i, P_BYTES);
+  if (i < propertyCount) memory.copy(place + P_BYTES, place, element(0, propertyCount - i, P_BYTES));
+  store<u32>(place + P_COLUMN, column);
+  store<u32>(place + P_TYPE, type);
+  store<u64>(place + P_VALUE, value);
+  propertyCount++;
+  propertyBytes += bytes;
+  return true;
+}
+
+/** Reads the value of a column; returns the address after it, or 0. */
+function readValue(from: usize, column: u32, type: u32): usize {
+  const first = byteAt(from);
+  if (first == 0x6e) return wordEnd(from);
+  if (type == HG_TYPE_TEXT) {
+    if (first != QUOTE) return 0;
+    const end = textEnd(from + 1);
+    if (!end) return 0;
+    const bytes = <u32>(end - from - 1);
+    if (bytes > HG_MAX_TEXT_BYTES) return 0;
+    return addProperty(column, type, ((<u64>bytes) << 32) | <u64>(from + 1), 8 + bytes) ? end + 1 : 0;
+  }
+  if (type == HG_TYPE_BOOLEAN) {
+    const end = wordEnd(from);
+    return end && addProperty(column, type, first == 0x74 ? 1 : 0, 5) ? end : 0;
+  }
+  const end = readNumber(from);
+  if (!end) return 0;
+  if (type == HG_TYPE_INTEGER) return !decimals && addProperty(column, type, <u64>digitsValue, 12) ? end : 0;
+  const real = <f64>digitsValue / get<f64>(powers, decimals);
+  return addProperty(column, HG_TYPE_REAL, reinterpret<u64>(real), 12) ? end : 0;
+}
+
+/** Returns the address after a value that is skipped, or 0. */
+function skipValue(from: usize): usize {
+  const first = byteAt(from);
+  if (first == QUOTE) {
+    const end = textEnd(from + 1);
+    return end ? end + 1 : 0;
+  }
+  return first == MINUS || first - ZERO < 10 ? readNumber(from) : wordEnd(from);
+}
+
+function isText(at: usize, other: usize, bytes: u32): bool {
+  for (let i: u32 = 0; i < bytes; i++) if (byteAt(at + i) != byteAt(other + i)) return false;
+  return true;
+}
+
+/**
+ * Returns the number of the key with this name, or the number of keys. The search begins at
+ * `expected`, the key after the one that was found last.
+ */
+function findKey(keys: usize, expected: u32, name: usize, bytes: u32): u32 {
+  const count = load<u32>(keys);
+  const most = min(count, MOST_COMPARED);
+  for (let i: u32 = 0, key = expected; i < most; i++, key++) {
+    if (key >= count) key = 0;
+    const entry = element(keys + 4, key, K_BYTES);
+    if (load<u32>(entry + K_NAME_BYTES) == bytes && isText(keys + load<u32>(entry + K_NAME), name, bytes)) return key;
+  }
+  return count;
+}
+
+/** True for `event_ts`. */
+function isTimeKey(name: usize, bytes: u32): bool {
+  return bytes == 8 && load<u64>(name) == 0x73745f746e657665;
+}
+
+/** True for `members`. */
+function isMembersKey(name: usize, bytes: u32): bool {
+  return bytes == 7 && load<u32>(name) == 0x626d656d && load<u32>(name + 3) == 0x73726562;
+}
+
+/** Reads a plain line; returns the address of its newline, or 0 if the line is not plain. */
+function readLine(from: usize, keys: usize): usize {
+  const count = load<u32>(keys);
+  let at = skipSpaces(from);
+  if (byteAt(at) != OPEN) return 0;
+  let hasTime = false;
+  memberCount = 0;
+  propertyCount = 0;
+  propertyBytes = 2;
+  let expected: u32 = 0;
+  // Each ignored key may occur once, as may every other key.
+  let ignored: u64 = 0;
+  do {
+    at = skipSpaces(at + 1);
+    if (byteAt(at) != QUOTE) return 0;
+    const name = at + 1;
+    at = textEnd(name);
+    if (!at) return 0;
+    const bytes = <u32>(at - name);
+    at = skipSpaces(at + 1);
+    if (byteAt(at) != COLON) return 0;
+    at = skipSpaces(at + 1);
+    if (isTimeKey(name, bytes)) {
+      if (hasTime) return 0;
+      hasTime = true;
+      at = readNumber(at);
+      if (!at || decimals) return 0;
+      eventTime = digitsValue;
+    } else if (isMembersKey(name, bytes)) {
+      if (memberCount) return 0;
+      at = readMembers(at);
+      if (!at) return 0;
+    } else {
+      const key = findKey(keys, expected, name, bytes);
+      if (key == count) return 0;
+      expected = key + 1;
+      const entry = element(keys + 4, key, K_BYTES);
+      const type = load<u32>(entry + K_TYPE);
+      if (type == K_IGNORED) {
+        if (key >= 64 || (ignored >> key) & 1) return 0;
+        ignored |= (<u64>1) << key;
+        at = skipValue(at);
+      } else at = readValue(at, load<u32>(entry + K_COLUMN), type);
+      if (!at) return 0;
+    }
+    at = skipSpaces(at);
+  } while (byteAt(at) == COMMA);
+  if (byteAt(at) != CLOSE || !hasTime || !memberCount) return 0;
+  at = skipSpaces(at + 1);
+  if (byteAt(at) == 0x0d) at++;
+  return byteAt(at) == 0x0a ? at : 0;
+}
+
+/** Writes the property block of the line; returns the address after it. */
+function writeProperties(block: usize): usize {
+  store<u16>(block, <u16>propertyCount);
+  let at = block + 2;
+  for (let i: u32 = 0; i < propertyCount; i++) {
+    const property = element(properties, i, P_BYTES);
+    const type = load<u32>(property + P_TYPE);
+    store<u32>(at, load<u32>(property + P_COLUMN) | (type << 16));
+    at += 4;
+    if (type == HG_TYPE_TEXT) {
+      const bytes = load<u32>(property + P_TEXT_BYTES);
+      store<u32>(at, bytes);
+      memory.copy(at + 4, <usize>load<u32>(property + P_VALUE), bytes);
+      at += 4 + bytes;
+    } else if (type == HG_TYPE_BOOLEAN) {
+      store<u8>(at, load<u8>(property + P_VALUE));
+      at++;
+    } else {
+      store<u64>(at, load<u64>(property + P_VALUE));
+      at += 8;
+    }
+  }
+  return at;
+}
+
+/**
+ * Reads plain lines and writes them as consecutive records with id 0. `text` is `bytes` bytes of
+ * valid UTF-8 that end with a newline, and 16 more bytes are readable. `limit`: maximum number of
+ * distinct members per edge. Returns the number of bytes written; `hg_result_rows` returns the
+ * number of lines read, and `hg_result_offset` where the first line begins that was not read (or
+ * `bytes`). Returns TOO_SMALL if not even the first line fits (`hg_result_needed`), or BAD_ARGUMENT
+ * if the text does not end with a newline.
+ */
+export function parseEdges(text: usize, bytes: u32, keys: usize, limit: u32, out: usize, capacity: u32): i32 {
+  if (!bytes || byteAt(text + bytes - 1) != 0x0a) return BAD_ARGUMENT;
+  const end = text + bytes;
+  let at = text;
+  let written: u32 = 0;
+  let rows: u32 = 0;
+  while (at < end) {
+    const newline = readLine(at, keys);
+    if (!newline) break;
+    const n = sortMembers(members, memberCount);
+    if (n > limit) break;
+    const room = recordBound(n, propertyBytes);
+    if (room > capacity - written) {
+      if (!rows) return tooSmall(room);
+      break;
+    }
+    const record = out + written;
+    let size = writeRecord(record, eventTime, 0, members, n, 0, 0);
+    if (propertyCount) {
+      store<u16>(record + R_PROPERTIES, <u16>size);
+      size = <u32>(writeProperties(record + size) - record);
+      store<u32>(record, size);
+    }
+    if (!ASC_NO_ASSERT) assert(size + 8 <= room, 'a record is within its bound');
+    written += size;
+    rows++;
+    at = newline + 1;
+  }
+  setRows(rows);
+  failAt(0, <u32>(at - text));
+  return <i32>written;
+}
