@@ -206,8 +206,8 @@ function addBucket(m: usize, bucket: i64): void {
 }
 
 /**
- * Counts a bucket if it is new. As long as buckets do not descend from row to row, a bucket is
- * compared only with the last one; the first earlier bucket builds the set. Returns false if out of
+ * Counts a bucket if it is new. Until a row is in an earlier bucket than the row before it, a
+ * bucket is compared only with the last one; this row builds the set. Returns false if out of
  * memory.
  */
 function countBucket(m: usize, bucket: i64, row: u32, more: u32): bool {

@@ -85,8 +85,8 @@ function peeled(sets: readonly Uint32Array[], n: number, m: number): Uint32Array
 }
 
 /**
- * Removes a node from its edges. Returns the other nodes of the edges that die of this, a node once
- * for each such edge.
+ * Removes a node from its edges. Returns the remaining nodes of the edges that die of this, each
+ * node once per such edge.
  */
 function leave(
   v: number,
