@@ -14,7 +14,7 @@ export const HG_FILTER_ENTRY_BYTES: u32 = 24;
 export const HG_RANGE_ENTRY_BYTES: u32 = 32;
 export const HG_MAX_TEXT_BYTES: u32 = 65536;
 /**
- * Number of spare bytes needed after the entries of a rows list that a set function or a lookup
+ * Number of spare bytes needed after the entries that `hg_rows_intersect` or `hg_segment_lookup`
  * writes.
  */
 export const HG_ROWS_SLACK_BYTES: u32 = 32;

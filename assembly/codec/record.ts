@@ -25,7 +25,7 @@ export const R_MEMBERS: usize = 24;
 
 /**
  * Maximum size in bytes of an edge's property block that the encoder accepts. The columns that the
- * format allows need far less.
+ * format allows need less.
  */
 const MAX_PROPERTY_BYTES: u32 = 0x3fffffff;
 const SMALL: u32 = 256;
@@ -181,9 +181,10 @@ function encodeRow(
  * - limit: maximum number of distinct members per edge.
  *
  * Returns the number of bytes written, or a status. EMPTY_MEMBERS, TOO_MANY_MEMBERS, BAD_INTEGER
- * and BAD_ARGUMENT (a property block that ends before it begins) make `hg_result_offset` return the
- * row. After TOO_SMALL, `hg_result_needed` returns the bytes needed for all rows up to and
- * including the first that did not fit. Every record needs 8 bytes of space more than it occupies.
+ * and BAD_ARGUMENT (a property block that ends before it begins or is too large) make
+ * `hg_result_offset` return the row. After TOO_SMALL, `hg_result_needed` returns the bytes needed
+ * for all rows up to and including the first that did not fit. A record fits if as many bytes are
+ * left as `recordBound` returns, which is more than it occupies.
  */
 export function encodeRecords(
   rows: u32,
@@ -299,7 +300,8 @@ export function checkRecord(record: usize, room: u32): i32 {
 
 /**
  * Checks that [ptr, ptr + bytes) is exactly `count` records. Returns 0 or CORRUPT;
- * `hg_result_offset` then returns the offset of the first bad record.
+ * `hg_result_offset` then returns the offset of the first bad record, or of the bytes after the
+ * last one.
  */
 export function checkRecords(ptr: usize, bytes: u32, count: u32): i32 {
   let at: u32 = 0;

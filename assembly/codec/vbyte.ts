@@ -86,7 +86,8 @@ export function skipMembers(src: usize, n: u32): usize {
 
 /**
  * Checks n encoded members in [src, end): they must be in bounds, each in the shortest length, and
- * strictly ascending safe integers. Returns the end address, or 0 if they are not.
+ * strictly ascending safe integers, and unused bits of the control bytes must be 0. Returns the end
+ * address, or 0 if a rule is violated.
  */
 export function checkMembers(src: usize, n: u32, end: usize): usize {
   let data = src + ((n + 3) >> 2);

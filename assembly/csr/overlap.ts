@@ -176,9 +176,10 @@ function emitMany(
  * Finds the neighbours of each row from `from` on: the other rows that share at least s items with
  * the row. Writes them in ascending order to `neighbours` and the numbers of shared items to
  * `shared` (u32 each, space for `capacity` entries). Writes the number of neighbours of each row to
- * the lengths in the block. Stops when `work` steps are done or the next row might not fit;
- * `hg_result_rows` returns the row to continue from. Returns the number of entries written, or
- * BAD_ARGUMENT if not even one row might fit (space for all other rows is always enough).
+ * the array whose address is in the field B_LENGTHS. Stops when `work` steps are done or the next
+ * row might not fit; `hg_result_rows` returns the row to continue from. Returns the number of
+ * entries written, or BAD_ARGUMENT if not even one row might fit (space for all other rows is
+ * always enough).
  */
 export function overlapRows(block: usize, from: u32, work: u32, neighbours: usize, shared: usize, capacity: u32): i32 {
   const rows = load<u32>(block, B_ROWS);

@@ -1,5 +1,6 @@
-// Makes every pair of items a new item: two rows that share k items share k (k - 1) / 2 pairs. This
-// saves time, because a single item may be in very many rows, but a pair of items rarely is.
+// Makes every pair of items that several rows contain a new item: two rows that share k items share
+// k (k - 1) / 2 pairs. This saves time, because a single item may be in very many rows, but a pair
+// of items rarely is.
 
 import { after, cell, get, put } from '../memory/cells';
 import { setRows } from '../status';

@@ -51,7 +51,7 @@ export function filterTest(ptr: usize, bytes: u32, node: i64): bool {
  * Writes the indexes of the filters that may contain all `k` nodes (f64[k], integers) to `out`
  * (u32[count]), ascending; returns their number. `dir` has `count` records of 24 bytes {u32 ptr,
  * u32 bytes, i64 min, i64 max}. A record whose `bytes` is less than 64 has no filter, and its index
- * is not written. If a node is not an integer, no index is written.
+ * is not written. If a node is not an integer, returns 0.
  *
  * Cost: one hash per node; one range check and at most one block per node and remaining filter.
  */

@@ -3,8 +3,8 @@
 import { bytesOf, cell } from '../memory/cells';
 
 /**
- * Number of bytes after the largest possible result that `intersect32` and `intersect16` may
- * overwrite, except when `out` is `a`.
+ * Number of bytes that `intersect32` and `intersect16` may overwrite after the space for the
+ * largest possible result. If `out` is `a`, they overwrite nothing outside of `a`.
  */
 export const OUT_SLACK: u32 = 16;
 /** Length ratio above which lists are searched (galloping) instead of merged. */
@@ -48,7 +48,8 @@ export function intersect16(a: usize, na: u32, b: usize, nb: u32, out: usize): u
 
 /**
  * Writes the values of `a` that are not in `b`, both strictly ascending u32 lists; returns their
- * number. `out` needs space for na u32; it may be `a`. Cost: like `intersect32`.
+ * number. `out` needs space for na u32; it may be `a`. Cost: like `intersect32`; if `a` is much
+ * longer, also one copy of `a`.
  */
 export function difference32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (<u64>na > <u64>nb * GALLOP_RATIO) return cutRuns(a, na, b, nb, out);
@@ -59,8 +60,8 @@ export function difference32(a: usize, na: u32, b: usize, nb: u32, out: usize): 
 
 /**
  * Writes the values that are in at least one of two strictly ascending u32 lists, each once;
- * returns their number. `out` needs space for na + nb u32, separate from both lists. Cost: one
- * branchless step per value.
+ * returns their number. `out` needs space for na + nb u32, separate from both lists. Cost: at most
+ * one branchless step per value.
  */
 export function union32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   const start = out;
@@ -94,16 +95,16 @@ export function widen16(a: usize, n: u32, out: usize): void {
 }
 
 /**
- * Returns how many values of an ascending u16 list are below `value`. Cost: log2(n) loads, no
- * data-dependent branches.
+ * Returns how many values of an ascending u16 list are below `value`. Cost: about log2(n) loads;
+ * only the last one decides a branch.
  */
 export function lowerBound16(ptr: usize, n: u32, value: u32): u32 {
   return <u32>((seek<u16>(ptr, n, value) - ptr) >> 1);
 }
 
 /**
- * Returns how many values of an ascending u32 list are below `value`. Cost: log2(n) loads, no
- * data-dependent branches.
+ * Returns how many values of an ascending u32 list are below `value`. Cost: about log2(n) loads;
+ * only the last one decides a branch.
  */
 export function lowerBound32(ptr: usize, n: u32, value: u32): u32 {
   return <u32>((seek<u32>(ptr, n, value) - ptr) >> 2);
@@ -243,8 +244,8 @@ function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): 
     }
     b += usize(bLast <= aLast) << 4;
   }
-  // Handles the last block of `a` up to its last match: these values are below all remaining values
-  // of `b`.
+  // If the loop ended within a block of `a`, handles its values up to the last match. They are
+  // below all remaining values of `b`.
   for (let lanes = v128.bitmask<i32>(matched); lanes != 0; lanes >>= 1, a += 4) {
     if (((lanes ^ flip) & 1) == 0) continue;
     store<u32>(out, load<u32>(a));

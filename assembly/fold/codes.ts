@@ -19,8 +19,9 @@ const SPREAD: usize = memory.data(4096, 16);
 /**
  * Writes the code of every row (u16[rows]); rows with a null have the last code. Returns the number
  * of codes; `hg_result_rows` returns this number without the code of null. Returns 0 if the field
- * has no values, or too many different values for codes. Returns TOO_SMALL if there are more than
- * `capacity` codes; `hg_result_needed` then returns their number.
+ * has no values or is not suited to codes: times, ids, reals, and integers with too wide a range.
+ * Returns TOO_SMALL if there are more than `capacity` codes without the code of null;
+ * `hg_result_needed` then returns their number.
  *
  * `values` (f64[]) receives the value of each code except the code of null. For a text this is its
  * rank among the distinct texts, for a bucket the time of the first row in the bucket.

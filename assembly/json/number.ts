@@ -109,8 +109,8 @@ const BASES: usize = memory.data<u64>([
 
 /**
  * Writes an integer in decimal; returns the pointer after the last byte. `out`: MAX_INT_TEXT bytes,
- * all of which may be overwritten. Cost: three multiplications per eight digits (SWAR), no table
- * and no loop.
+ * all of which may be overwritten. Cost: a few multiplications and divisions by constants per eight
+ * digits (SWAR); no table and no loop.
  */
 export function writeInt(out: usize, value: i64): usize {
   if (value < 0) {

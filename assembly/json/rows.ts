@@ -106,7 +106,7 @@ function writeStart(out: usize, id: i64, time: i64): usize {
   return at + 12;
 }
 
-/** Writes `{"id":1,"event_ts":2,"members":[3,4]`, with n members from the scratch list. */
+/** Writes `{"id":1,"event_ts":2,"members":[3,4]`, with the first n entries of `members`. */
 function writeHead(out: usize, id: i64, time: i64, n: u32): usize {
   let at = writeStart(out, id, time);
   for (let i: u32 = 0; i < n; i++) {

@@ -24,7 +24,7 @@ export function textNeed(len: u32): u32 {
  * validated: invalid UTF-8 passes through unchanged.
  *
  * `out` needs `textNeed(len)` bytes. Cost: one step per escape; between escapes one step per 16
- * bytes with SIMD, one per 8 bytes without.
+ * bytes with SIMD, one per 8 bytes without; one step for each of the last bytes.
  */
 export function writeText(out: usize, utf8: usize, len: u32): usize {
   const limit = out + textNeed(len);

@@ -21,7 +21,7 @@ import { bytesOf, cell, get, put } from '../memory/cells';
 
 /**
  * Header of a search, four u32: k, words per set, depth, and the offset of the top frame in the
- * stack. The adjacency matrix and the stack follow.
+ * stack. The adjacency matrix, three sets and the stack follow.
  */
 const HEADER: usize = 16;
 
@@ -29,7 +29,7 @@ function matrixOf(search: usize): usize {
   return search + HEADER;
 }
 
-/** Returns the size in bytes of a new search among k vertices. */
+/** Returns the size in bytes of a new search among k vertices, without its stack. */
 export function cliqueBytes(k: u32): u32 {
   const words = (k + 63) >>> 6;
   return <u32>HEADER + k * words * 8 + 3 * words * 8;
@@ -79,9 +79,9 @@ export function beginClique(
 }
 
 /**
- * Returns the size in bytes of a frame with `count` candidates. A frame consists of: u32 count, u32
- * distance in bytes from the parent's frame, the set of candidates as bits, then the candidates in
- * order, each with its colour.
+ * Returns the size in bytes of a frame that lists `count` candidates. A frame consists of: u32
+ * count, u32 distance in bytes from the parent's frame, the set of all candidates as bits, then the
+ * listed candidates, each with its colour.
  */
 function frameBytes(count: u32, words: u32): usize {
   return 8 + bytesOf<u64>(words) + ((bytesOf<u64>(count) + 7) & ~(<usize>7));
@@ -94,10 +94,10 @@ function countSet(set: usize, words: u32): u32 {
 }
 
 /**
- * Builds a frame for the set at `set`: lists the vertices in ascending order of colour, each with
- * its colour. A clique among the vertices from the first up to a given one has at most as many
- * vertices as the colour of the given one. Omits vertices whose colour does not exceed `need`.
- * Returns the number of vertices in the frame.
+ * Builds a frame for the set at `set`: copies the set, and lists its vertices in ascending order of
+ * colour, each with its colour. A clique among the vertices from the first up to a given one has at
+ * most as many vertices as the colour of the given one. The list omits vertices whose colour does
+ * not exceed `need`. Returns the length of the list.
  */
 function colour(search: usize, set: usize, need: u32, frame: usize, words: u32): u32 {
   const rowBytes = bytesOf<u64>(words);
@@ -164,8 +164,8 @@ export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): 
   while (depth > 0) {
     const count = load<u32>(frame);
     const entry = cell<u64>(frame + 8 + rowBytes, count - 1);
-    // All remaining vertices of the frame have the colour of `entry` or a lower one, so they cannot
-    // lead to a clique larger than `best`.
+    // All remaining vertices in the list of the frame have the colour of `entry` or a lower one, so
+    // they cannot lead to a clique larger than `best`.
     if (count == 0 || depth + load<u32>(entry, 4) <= best) {
       depth--;
       if (depth > 0) frame -= <usize>load<u32>(frame, 4);

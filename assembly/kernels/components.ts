@@ -51,7 +51,7 @@ export function joinItems(itemStarts: usize, itemRows: usize, from: u32, to: u32
   }
 }
 
-/** Joins both ends of every arc of the vertices in [from, to). */
+/** Joins the ends of every arc that leads from a vertex in [from, to) to a higher vertex. */
 export function joinArcs(starts: usize, neighbours: usize, from: u32, to: u32, parents: usize): void {
   for (let vertex = from; vertex < to; vertex++) {
     const start = cell<u32>(starts, vertex);

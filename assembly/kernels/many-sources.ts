@@ -44,7 +44,7 @@ function countBits(at: usize): u32 {
   );
 }
 
-/** ORs the bits of one vertex into all its neighbours. */
+/** ORs the set at `bits` into the set in `next` of each neighbour listed in [at, end). */
 function spread(bits: usize, at: usize, end: usize, next: usize): void {
   if (ASC_FEATURE_SIMD) {
     const low = v128.load(bits);
@@ -69,7 +69,7 @@ function spread(bits: usize, at: usize, end: usize, next: usize): void {
   }
 }
 
-/** ORs the bits of all neighbours into one vertex. */
+/** Writes to `to` the union of the sets in `front` of the neighbours listed in [at, end). */
 function collect(front: usize, at: usize, end: usize, to: usize): void {
   if (ASC_FEATURE_SIMD) {
     let low = v128.splat<u64>(0);
@@ -196,7 +196,9 @@ function collectAll(
   }
 }
 
-/** Adds the new bits to `seen` and to the results; returns whether there was a new bit. */
+/**
+ * Adds the new bits to `seen`, to `anyNew` and to the results; returns whether there was a new bit.
+ */
 function settleAll(
   n: u32,
   next: usize,

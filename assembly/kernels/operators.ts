@@ -1,5 +1,7 @@
-// Computes products of a symmetric operator of a hypergraph or graph with a vector, for a range of
-// edges or nodes. All vectors are f64.
+// Computes the sums in the product of a symmetric operator of a hypergraph or graph with a vector,
+// for a range of edges, nodes or vertices. The caller first multiplies the vector by the scales,
+// which gives `x`. The product for a hypergraph takes two passes: `gatherEdges` for all edges, then
+// `gatherNodes`. All vectors are f64.
 
 import { cell, get } from '../memory/cells';
 

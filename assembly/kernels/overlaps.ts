@@ -73,7 +73,8 @@ export function sumOverlaps(
 /**
  * Writes, for each edge from `from` on, the number of pairs of its members that another edge
  * contains too (`out` f64[m]). `counts` is the number of edges that contain both ends, for each arc
- * of the co-member graph. Stops like `sumOverlaps`.
+ * of the co-member graph. Stops once `most` steps are done, of which a pair takes 8; returns the
+ * edge to continue from.
  */
 export function countPairsAgain(
   edgeStarts: usize,

@@ -63,9 +63,9 @@ export function joinByCounts(
 /**
  * Joins rows that share at least 2 items: for each item a from `from` on and each later item b,
  * joins the rows that contain both. `cursors` u32[rows] contains the row starts at first. `marks`
- * u64[items] is zero at first, then contains {u32 a + 1, u32 the first row that contains a and b}.
- * Stops when `work` steps are done; returns the item to continue from. Cost: the number of pairs of
- * items, summed over the rows.
+ * u64[items] is zero at first; marks[b] receives {u32 a + 1, u32 the first row that contains a and
+ * b}. Stops when `work` steps are done; returns the item to continue from. Cost: the number of
+ * pairs of items, summed over the rows.
  */
 export function joinByPairs(
   rowStarts: usize,

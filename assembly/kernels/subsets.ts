@@ -40,17 +40,18 @@ const B_STAMP: usize = 56;
 const B_CLOSED: usize = 60;
 export const SUBSETS_BLOCK_BYTES: u32 = 64;
 
-// There is one frame per chosen item. Places are indexes of u64 entries in the arena. The list of
-// the frame is [from, to), with entries {u32 row, u32 place after the chosen item in the row's
-// items}.
+// There is one frame per chosen item. Its fields are indexes of u64 entries in the arena. The list
+// of the frame is the entries [F_FROM, F_TO): {u32 row, u32 index, in the items of all rows, after
+// the chosen item of this row}.
 const F_FROM: usize = 0;
 const F_TO: usize = 4;
-// The buckets of the frame, one per possible next item: the entries [bucket, end) contain the ends
-// of the buckets that have not been visited, and the first of these buckets begins at `at`.
+// The buckets of the frame, one per possible next item: the entries [F_BUCKET, F_BUCKETS_END)
+// contain the ends of the buckets that have not been visited, and the first of these buckets begins
+// at F_AT.
 const F_BUCKET: usize = 8;
 const F_BUCKETS_END: usize = 12;
 const F_AT: usize = 16;
-// First place after everything that belongs to the frame.
+// First entry after everything that belongs to the frame.
 const F_TOP: usize = 20;
 export const SUBSETS_FRAME_BYTES: u32 = 24;
 

@@ -1,5 +1,5 @@
 // Counts the triangles through every vertex. Follows only arcs that lead to vertices of higher
-// degree (Latapy 2008, "forward").
+// degree or, if the degrees are equal, of higher number (Latapy 2008, "forward").
 
 import { cell, get, put } from '../memory/cells';
 
@@ -33,8 +33,8 @@ export function orient(starts: usize, neighbours: usize, n: u32, outStarts: usiz
 /**
  * Finds the triangles whose lowest vertex, by (degree, number), is one of the vertices from `from`
  * on, and adds one to `counts` f64[n] for each of their three vertices. `marks` u32[n] is zero
- * before the first call. Stops once `most` arcs have been examined; returns the vertex to continue
- * from.
+ * before the first call. Stops once `most` vertices and arcs have been examined; returns the vertex
+ * to continue from.
  */
 export function triangles(
   outStarts: usize,

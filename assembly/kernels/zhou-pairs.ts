@@ -39,8 +39,8 @@ const hits: usize = memory.data(256, 16);
  */
 const MARKS: u32 = 0xffffff;
 /**
- * Base-2 logarithm of the size in bytes of a node's two masks. near(u) is the first half, own(u)
- * the second.
+ * NARROW and WIDE: base-2 logarithm of the size in bytes of a node's two masks, of one and of four
+ * words each. near(u) is the first half, own(u) the second.
  */
 const NARROW: usize = 4;
 const WIDE: usize = 6;

@@ -1,24 +1,25 @@
 // Computes the clustering of nodes by the extra overlap of their edges (Zhou and Nakhleh 2011),
 // with sets of edges as bits.
 //
-// Two nodes are adjacent if any edge contains both. Take two edges e and f, and the nodes that are
-// in exactly one of them. The extra overlap of e and f is the fraction of these nodes that are
-// adjacent to a node that only the other of the two edges contains. The coefficient of a node v is
-// the mean of the extra overlap over all pairs of edges that contain v.
+// Two nodes are adjacent if an edge contains both. For two edges e and f, let E be the nodes that
+// only e contains, and F the nodes that only f contains. A node of E counts if it is adjacent to a
+// node of F, and a node of F counts if it is adjacent to a node of E. The extra overlap of e and f
+// is the number of nodes that count, divided by |E| + |F|. The coefficient of a node v is the mean
+// of the extra overlap over all pairs of edges that contain v.
 //
-// This file handles the pairs {e, f} that share only v. For such a pair, s = |e| + |f| - 2 nodes
-// are in exactly one of the edges. So each node u of f, other than v, that is adjacent to a node of
-// e other than v adds 1 / s. The edges of v are sorted by size and numbered in this order. A set of
-// these edges has one bit for each. For an edge f and a node u of f, the edges e to which u adds
-// are reach(u) without shared(f):
+// This file handles the pairs {e, f} that share only v. For such a pair, |E| + |F| = |e| + |f| - 2;
+// call this number s. Each node that counts adds 1 / s to the extra overlap. The edges of v are
+// sorted by size, and a set of them has one bit per edge, in this order. Let f be an edge of v, and
+// u a node of f other than v. The edges e for which u counts in the pair {e, f} are reach(u)
+// without shared(f):
 //
 // - reach(u) is the set of v's edges that contain a node, other than v, adjacent to u;
 // - shared(f) is the set of v's edges that share a node besides v with f.
 //
 // A word of 64 edges is cut into pieces of edges of equal size, for which s is the same. In a
 // piece, the sum takes one popcount per node u, and one division. The loop over f takes every edge
-// of v, so the nodes of e are counted when e takes the place of f. Pairs that share v and further
-// nodes are handled one by one (zhou-pairs.ts).
+// of v, so the nodes of e are counted when e takes the place of f. zhou-pairs.ts handles the pairs
+// of edges that share several nodes.
 //
 // Example: e = {v, a}, f = {v, b}, and there is an edge {a, b}. a and b are adjacent, so both nodes
 // count, and the extra overlap is 2 / (2 + 2 - 2) = 1.
@@ -26,19 +27,20 @@
 import { bytesOf, cell, element, get, put } from '../memory/cells';
 
 /**
- * Offsets of the fields of a block, each a u32: addresses of the arrays described below, or
- * numbers.
+ * Offsets of the fields of a block. Each field is a u32: the address of an array, or a number. The
+ * first four fields are the incidence in both directions: the nodes of each edge, then the edges of
+ * each node.
  */
 export const EDGE_STARTS: usize = 0;
 export const EDGE_NODES: usize = 4;
 export const NODE_STARTS: usize = 8;
 export const NODE_EDGES: usize = 12;
-/** The starts and neighbours of the co-member graph. */
+/** STARTS and NEIGHBOURS are the co-member graph: the arcs of each node, and where they lead. */
 export const STARTS: usize = 16;
 export const NEIGHBOURS: usize = 20;
 /**
- * Adjacency bits u64[n][`ROW_WORDS`]; address 0 if there are none, and the neighbour lists of the
- * graph are read instead.
+ * The adjacency matrix of the co-member graph as bits, u64[n][w], where w is the value of the field
+ * ROW_WORDS. If the address is 0, there is no matrix, and NEIGHBOURS is read instead.
  */
 export const MATRIX: usize = 24;
 export const ROW_WORDS: usize = 28;
@@ -52,15 +54,22 @@ const ORDERED: usize = 40;
 const BITS: usize = 44;
 const BITS_BYTES: usize = 48;
 /**
- * CURSORS, MET, LIST and MASKS are for zhou-pairs.ts. Cursors are u32[n], initially the starts of
- * the nodes.
+ * CURSORS and the fields after it are used only by zhou-pairs.ts. CURSORS is u32[n], at first a
+ * copy of NODE_STARTS: for each node, the place in NODE_EDGES of its first edge that is not yet
+ * processed.
  */
 export const CURSORS: usize = 52;
-/** u32[m], zero at first: how many nodes each edge shares with the current edge. */
+/**
+ * u32[m], zero at first: a mark for each edge. Its low 8 bits are the number of nodes that the edge
+ * shares with an edge f; the other bits identify f.
+ */
 export const MET: usize = 56;
-/** u32[m + 1]: the edges that share more than one node with the current edge. */
+/** u32[m + 1]: the later edges that share more than one node with the current edge. */
 export const LIST: usize = 60;
-/** Masks of every node: 16 bytes, or 64 if an edge has more than 64 members. Zero between calls. */
+/**
+ * For each node u, the two masks near(u) and own(u) (zhou-pairs.ts): 16 bytes in all, or 64 bytes
+ * if any edge has more than 64 members. Zero between calls.
+ */
 export const MASKS: usize = 64;
 export const ZHOU_BLOCK_BYTES: u32 = 68;
 
@@ -69,7 +78,10 @@ const MOST_WORDS: u32 = 64;
 const pieces: usize = memory.data((64 + 256) * 16, 16);
 const shared: usize = memory.data(64 * 8, 16);
 const bins: usize = memory.data(257 * 4, 16);
-/** Byte offsets (u32) of the rows of bits of an edge's members. */
+/**
+ * For each member of the current edge except the current node: the offset in bytes (u32) of its row
+ * of bits.
+ */
 const rows: usize = memory.data(256 * 4, 16);
 
 export function bitsAt(base: usize, row: u32, words: u32): usize {
@@ -92,9 +104,10 @@ export function adjacencyBits(starts: usize, neighbours: usize, n: u32, matrix: 
 }
 
 /**
- * Adds the contribution of pairs of v's edges that share only v. v's edges are sorted by size. One
- * call handles the pairs in which one edge is in a range of these edges. The range begins at number
- * `from`, at first 0. Returns the start of the next range, or v's degree if there is none.
+ * Adds to the sum of `v` the extra overlap of pairs of edges that share only v. In the order by
+ * size, one call handles the pairs of every edge f of v with the edges e in a range that begins at
+ * position `from`, and counts only nodes of f. Begin with 0, then continue from the position
+ * returned, until it is the degree of v.
  */
 export function zhouNode(block: usize, v: u32, from: u32): u32 {
   const nodeStarts = <usize>load<u32>(block, NODE_STARTS);
@@ -121,7 +134,10 @@ export function zhouNode(block: usize, v: u32, from: u32): u32 {
   return to;
 }
 
-/** Returns the number of words of edges that fit in the buffer, at least one. */
+/**
+ * Returns the number of words for a range of at most `edges` edges: no more than MOST_WORDS or than
+ * fit in the buffer of `bytes` bytes, but at least one.
+ */
 function wordsFor(edges: u32, others: u32, bytes: u32): u32 {
   const wanted = min(MOST_WORDS, (edges + 63) >>> 6);
   return max(1, min(wanted, bytes / (others * 16)));

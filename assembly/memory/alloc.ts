@@ -27,7 +27,7 @@ let top: usize = 0;
 let used: u32 = 0;
 
 function sizeClass(size: u32): u32 {
-  if (!ASC_NO_ASSERT) assert(size >= 16, 'a block has a header');
+  if (!ASC_NO_ASSERT) assert(size >= 16, 'a block is at least as large as its header');
   const power = 31 - clz(size);
   return power * 8 + ((size >> (power - 3)) & 7);
 }
@@ -39,7 +39,7 @@ function roundUp(size: u32): u32 {
 
 /**
  * Returns the address of `bytes` bytes (16-byte aligned, not zeroed, followed by SLACK readable
- * bytes), or 0 if memory cannot grow.
+ * bytes), or 0 if there is not enough memory.
  */
 export function alloc(bytes: u32): usize {
   if (bytes > 0xe0000000) return 0; // rounding up to a size class must not pass 2^32
@@ -47,9 +47,8 @@ export function alloc(bytes: u32): usize {
   const head = cell<u32>(HEADS, sizeClass(size));
   let block = <usize>load<u32>(head);
   if (block) {
-    if (!ASC_NO_ASSERT)
-      assert(load<u32>(block + MARK) == FREED, 'a block in a free list was not freed, or was written to afterwards');
-    if (!ASC_NO_ASSERT) assert(load<u32>(block) == size, 'a block is in the free list of another size class');
+    if (!ASC_NO_ASSERT) assert(load<u32>(block + MARK) == FREED, 'a block in a free list is marked as freed');
+    if (!ASC_NO_ASSERT) assert(load<u32>(block) == size, 'a block is in the free list of its size class');
     store<u32>(head, load<u32>(block + 4));
   } else {
     block = bump(size);
@@ -93,12 +92,15 @@ export function free(ptr: usize): void {
   if (!ptr) return;
   const block = ptr - HEADER;
   if (!ASC_NO_ASSERT)
-    assert(!(ptr & 15) && ptr >= __heap_base + HEADER && ptr < top, 'free of an address outside of the heap');
+    assert(
+      !(ptr & 15) && ptr >= __heap_base + HEADER && ptr < top,
+      'a freed address is aligned and inside of the heap',
+    );
   if (!ASC_NO_ASSERT) assert(load<u32>(block + MARK) != FREED, 'double free');
-  if (!ASC_NO_ASSERT) assert(load<u32>(block + MARK) == GIVEN, 'free of an address that was never given');
+  if (!ASC_NO_ASSERT) assert(load<u32>(block + MARK) == GIVEN, 'a freed address was returned by alloc');
   const size = load<u32>(block);
-  if (!ASC_NO_ASSERT) assert(roundUp(size) == size, 'the size of a freed block is one of a size class');
-  if (!ASC_NO_ASSERT) assert(size <= used, 'more is freed than is in use');
+  if (!ASC_NO_ASSERT) assert(roundUp(size) == size, 'the size of a freed block is a rounded size');
+  if (!ASC_NO_ASSERT) assert(size <= used, 'no more is freed than is in use');
   if (!ASC_NO_ASSERT) store<u32>(block + MARK, FREED);
   const head = cell<u32>(HEADS, sizeClass(size));
   store<u32>(block + 4, load<u32>(head));

@@ -1,5 +1,4 @@
-// Cells of arrays and records in linear memory: this is the one place that turns an index into an
-// address.
+// Cells of arrays and records in linear memory: these functions turn an index into an address.
 //
 // An array is the address of its first cell and the type of its cells: `get<u32>(rows, i)` is
 // rows[i]. For consecutive records of one size, `element` gives the address of a record, and its

@@ -39,7 +39,7 @@ export const M_RECORD_BYTES: usize = 104;
 export const M_INCIDENCES: usize = 108;
 /** Number of rows reserved by `memtableReserve` and not yet appended. */
 export const M_RESERVED: usize = 112;
-/** Address of the first region of records. Each region begins with the address of the next one. */
+/** Address of the newest region of records. Each region begins with the address of the next one. */
 export const M_REGIONS: usize = 116;
 /** Size in bytes of the newest chunk. */
 export const M_CHUNK_BYTES: usize = 120;

@@ -4,9 +4,10 @@
 // Rows are kept in the order of arrival. `order` lists their indexes by key; only its first
 // M_ORDERED entries are filled and sorted. A row that arrives in key order extends the sorted part
 // at once. After the first row that arrives late, this row and all later rows stay unsorted until
-// the next read. Then they are sorted among themselves (radix sort by id, then by time) and merged
-// into the sorted part from the back, so that only entries with a key above the least late key
-// move. If there are at most four of these rows, each is inserted by binary search instead.
+// `memtableSort` is called, which every read in key order does first. It sorts them among
+// themselves (radix sort by id, then by time) and merges them into the sorted part from the back,
+// so that only entries with a key above the least late key move. If there are at most four of these
+// rows, each is inserted by binary search instead.
 
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
 import { skipMembers } from '../codec/vbyte';

@@ -9,7 +9,8 @@
 //
 // A lookup of k nodes follows the chain of the node with the fewest rows. It keeps the rows that
 // are within the key bounds, are visible at the LSN and contain all k nodes. The result is reversed
-// and then sorted by key; the sort is mostly one pass because rows mostly arrive in key order.
+// and then sorted by key; the sort is mostly one pass for ids and one for times, because rows
+// mostly arrive in key order.
 //
 // Example: rows 0 = {a, b} and 1 = {b, c} give link 1: row 0 (for a), 2: row 0 (for b), 3: row 1
 // (for b, previous 2), 4: row 1 (for c). The chain of b is 3, 2.
@@ -154,7 +155,8 @@ function holdsAll(record: usize, k: u32): bool {
 }
 
 /**
- * Returns the slot of the node with the fewest rows among k nodes; 0 if one of them is in no row.
+ * Writes k nodes to `wanted`. Returns the slot of the node with the fewest rows among them; 0 if
+ * one of them is in no row.
  */
 function rarest(m: usize, nodes: usize, k: u32): usize {
   let best: usize = 0;

@@ -163,7 +163,7 @@ function reserveRows(m: usize, more: u32): bool {
 
 /**
  * Makes space for `more` further buckets in the set of buckets, at a load factor of at most one
- * half. No set is needed as long as rows arrive in time order. Returns false if out of memory.
+ * half. No set is needed as long as rows arrive in key order. Returns false if out of memory.
  */
 function reserveBuckets(m: usize, more: u32): bool {
   const slots = load<u32>(m + M_BUCKET_SLOTS);
@@ -206,8 +206,9 @@ function addBucket(m: usize, bucket: i64): void {
 }
 
 /**
- * Counts a bucket if it is new. Rows in time order are compared only with the last bucket; the
- * first late row builds the set. Returns false if out of memory.
+ * Counts a bucket if it is new. Until a row is in an earlier bucket than the row before it, a
+ * bucket is compared only with the last one; this row builds the set. Returns false if out of
+ * memory.
  */
 function countBucket(m: usize, bucket: i64, row: u32, more: u32): bool {
   const last = load<i64>(m + M_LAST_BUCKET);
@@ -248,8 +249,9 @@ export function keyBefore(a: usize, b: usize): bool {
 /**
  * Appends `count` checked records at `records`, in space from `memtableReserve`. The first record
  * has LSN `firstLsn`, and LSNs rise by one from record to record. Returns 0, or BAD_ARGUMENT if
- * there are more records than were reserved or an LSN is not in (base, base + 2^32). Cannot run out
- * of memory: if buckets can no longer be counted here, `memtableBuckets` counts them on demand.
+ * there are more records than were reserved, or if an LSN is not above the base or is about 2^32
+ * above it. Cannot run out of memory: if buckets can no longer be counted here, `memtableBuckets`
+ * counts them on demand.
  */
 export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f64): i32 {
   const first = lsnOffset(m, firstLsn);

@@ -3,9 +3,9 @@
 //
 // A binary min-heap orders the runs by their next record. Each step takes the next record of the
 // top run, advances this run (a record begins with its size) and sifts the run down. An exhausted
-// run is replaced by the last run of the heap. Cost: log2 k comparisons per record. Invariant: the
-// records written so far are in order, and they are exactly the records below the top of the heap,
-// because every run ascends.
+// run is replaced by the last run of the heap. Cost: at most 2 log2 k comparisons per record.
+// Invariant: the records written so far are in order, and they are exactly the records below the
+// top of the heap, because every run ascends.
 //
 // With a stop key, the merge ends at the first record that is not below this key, and the runs are
 // shortened to what is left of them. So a caller can merge in steps that fit its memory.
@@ -58,8 +58,8 @@ function lessRuns(heap: usize, heads: usize, i: u32, j: u32): bool {
  * Merges `runs`, {u32 address, u32 bytes} x k. Each run is a region of checked records ascending by
  * (event_ts, id). Writes the addresses of the records with a key below (stopTime, stopId) in key
  * order at `out` (u32[capacity]). If there is a stop key, updates `runs` to describe what is left
- * of each run. Returns the number of addresses, BAD_ARGUMENT if `capacity` is too small (`runs` is
- * unchanged), or OUT_OF_MEMORY.
+ * of each run. Returns the number of addresses, BAD_ARGUMENT if `capacity` is too small or k too
+ * large (`runs` is then unchanged), or OUT_OF_MEMORY.
  */
 export function mergeRuns(runs: usize, k: u32, stopTime: i64, stopId: i64, out: usize, capacity: u32): i32 {
   if (k > MAX_RUNS) return BAD_ARGUMENT;

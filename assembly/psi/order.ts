@@ -12,8 +12,9 @@ const HISTOGRAMS: usize = memory.data(8192, 16);
  * row), in place. Normalises zero: -0 becomes 0.
  *
  * `scratch` has 12 * n bytes and is aligned to 8 bytes. Cost: one pass if the keys are already in
- * order. Otherwise one pass for all histograms, and one pass for each of the 8 bytes of a key in
- * which the keys differ (stable LSD radix sort; integers and prices need 2 to 4 passes).
+ * order. Otherwise, unless n is small: one pass for all histograms, one pass for each of the 8
+ * bytes in which the keys differ (stable LSD radix sort; integers and prices need 2 to 4), and one
+ * pass to convert the keys back.
  */
 export function psiOrder(keys: usize, rows: usize, n: u32, scratch: usize): void {
   if (inOrder(keys, n)) return;

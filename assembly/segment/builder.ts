@@ -70,7 +70,7 @@ import {
 } from './layout';
 import { allocateFile, layOut, MAX_SECTIONS, planSection, seal } from './writer';
 
-/** Results of the first pass over the records, at fixed offsets in one static block. */
+/** Counts and bounds of the records and their members, at fixed offsets in one static block. */
 const facts: usize = memory.data(128, 16);
 const F_INCIDENCES: usize = 0;
 const F_MAX_SIZE: usize = 4;
@@ -350,9 +350,10 @@ function areColumns(specs: usize, columns: u32): bool {
  * property entry for records without the column (0: null)}. Returns the size of the file in bytes;
  * `hg_result_pointer` returns the address of the file, and the caller frees this region.
  *
- * Returns BAD_ARGUMENT if there are no rows or too many, if rows or columns are not in order, if a
- * value has another type than its column, or if the file would reach 2 GiB. Returns OUT_OF_MEMORY
- * if memory cannot grow.
+ * Returns BAD_ARGUMENT if there are no rows, or too many rows or columns, if rows or columns are
+ * not in order, if a type is unknown, if a value has another type than its column, if
+ * `bucketSeconds` is below 1, or if the file would reach 2 GiB. Returns OUT_OF_MEMORY if memory
+ * cannot grow.
  */
 export function buildSegment(
   records: usize,

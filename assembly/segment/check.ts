@@ -149,8 +149,8 @@ function checkSums(base: usize): i32 {
 }
 
 /**
- * Checks times, ids and sizes: rows must ascend strictly by (event_ts, id), and the least and
- * greatest values must be those in the header.
+ * Checks times, ids and sizes: rows must ascend strictly by (event_ts, id). The bounds of times and
+ * ids, the first and the last id and the number of incidences must be those in the header.
  */
 function checkRows(base: usize): i32 {
   const rows = load<u32>(base + H_ROWS);

@@ -1,4 +1,5 @@
-// Writes column blocks of segments: rows as columns of numbers, for a host that computes with them.
+// Writes column blocks of segments: the values of rows, column by column, for a host that computes
+// with them.
 
 import { HG_TYPE_BOOLEAN, HG_TYPE_TEXT } from '../limits';
 import { alloc, free } from '../memory/alloc';
@@ -47,8 +48,8 @@ import { firstIncidence, memberOrdinal, nodeId, rowId, rowSize, rowTime } from '
 
 const NO_LOCAL: u32 = 0xffffffff;
 /**
- * If all distinct texts together have at most this size, their size is counted once per block
- * instead of row by row.
+ * If the distinct texts of all columns together have at most this size, and no members are
+ * requested, their size is counted once per block instead of row by row.
  */
 const FEW_TEXT_BYTES: usize = 16384;
 
@@ -63,7 +64,7 @@ function segmentTextBytes(plan: usize, cursors: usize, row: u32): usize {
   return bytes;
 }
 
-/** Returns how many rows fit into `capacity`. */
+/** Returns how many of the n rows certainly fit into `capacity`. */
 function fittingRows(s: usize, rows: usize, n: u32, plan: usize, cursors: usize, capacity: u32): u32 {
   let used = fixedBytes(load<u32>(plan));
   if (!(load<u32>(plan + 4) & PART_MEMBERS)) {

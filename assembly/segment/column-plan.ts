@@ -41,14 +41,17 @@ export function padded(bytes: usize): usize {
   return (bytes + 7) & ~7;
 }
 
-/** Returns how many bytes of a block do not depend on its rows: headers and padding. */
+/**
+ * Returns an upper bound on the bytes of a block that do not depend on its rows: headers and
+ * padding.
+ */
 export function fixedBytes(columns: u32): usize {
   return B_HEADER + 32 + <usize>columns * (COLUMN_HEADER + 32);
 }
 
 /**
- * Returns an upper bound on the number of bytes that one row adds to a block, without its own
- * texts.
+ * Returns an upper bound on the number of bytes that a row with `size` members adds to a block,
+ * without its own texts.
  */
 export function rowBytes(plan: usize, size: u32): usize {
   const columns = load<u32>(plan);
@@ -61,8 +64,8 @@ export function rowBytes(plan: usize, size: u32): usize {
   for (let c: u32 = 0; c < columns; c++) {
     const column = element(plan + P_HEADER, c, P_BYTES);
     bytes += 9;
-    // The default text is in the block only once, but is counted here for every row; the result is
-    // only a bound.
+    // A block of segment rows contains the default text only once, but it is counted here for every
+    // row; the result is only a bound.
     if (load<u32>(column + P_TYPE) == HG_TYPE_TEXT) bytes += <usize>load<u32>(column + P_TEXT_BYTES);
   }
   return bytes;

@@ -131,7 +131,9 @@ function recordNumbers(column: usize, records: usize, n: u32, out: usize): usize
   return cell<u64>(values, n);
 }
 
-/** Writes the texts of records: one per row, in order, without deduplication. */
+/**
+ * Writes the texts of records: one for each row that has a text, in order, without deduplication.
+ */
 function recordTexts(plan: usize, column: usize, records: usize, n: u32, out: usize): usize {
   const nulls = out + COLUMN_HEADER;
   const codes = padded(nulls + <usize>n);

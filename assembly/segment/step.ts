@@ -51,7 +51,7 @@ export const STEP_BLOCK_BYTES: u32 = 192;
 /** Maximum number of rows that one step examines. */
 export const STEP_ROWS: u32 = 8192;
 
-/** There are more rows below the stop. */
+/** Not all rows up to the last time and below the stop have been examined. */
 const STATE_MORE: f64 = 0;
 /** All rows of the segment up to the last time were returned. */
 const STATE_END: f64 = 1;

@@ -84,7 +84,7 @@ export function allocateFile(plan: usize, bytes: u32): usize {
   return file;
 }
 
-/** Computes the checksums of all sections, then the checksum of the header. */
+/** Computes the checksums of all sections, then the checksum of the header and the directory. */
 export function seal(file: usize, sections: u32): void {
   for (let i: u32 = 0; i < sections; i++) {
     const entry = element(file + HEADER_BYTES, i, ENTRY_BYTES);

@@ -10,10 +10,7 @@ import { coreError, STATUS } from './status.ts';
 const BATCH_ROWS = 4096;
 const BATCH_MEMBERS = 32768;
 
-/**
- * Statuses for which the core reports the faulty row. For other statuses, such as out of memory, it
- * reports no row.
- */
+/** Statuses that mean that an edge is faulty; the core then reports its row. */
 const EDGE_FAULTS: readonly number[] = [STATUS.tooManyMembers, STATUS.emptyMembers, STATUS.badInteger];
 
 /**
@@ -97,8 +94,8 @@ export class EdgeBatch {
    * Encodes the added edges with the ids `firstId`, `firstId + 1`, ... and clears the batch. The
    * returned bytes are a view that is valid until the next call into this instance. They begin with
    * `headroom` bytes for the caller to fill, so that a prefix and the records form one piece.
-   * Throws `empty_members`, `too_many_members` or `invalid_input`; `fields.row` is the position of
-   * the edge in the batch.
+   * Throws `empty_members`, `too_many_members` or `invalid_input`, where `fields.row` is the
+   * position of the edge in the batch, or `overloaded`. The batch is cleared in every case.
    */
   encode(firstId: number, limit: number, headroom = 0): Uint8Array<ArrayBuffer> {
     const { exports, memory } = this.#core;

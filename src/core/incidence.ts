@@ -163,7 +163,7 @@ export class Incidence {
   /**
    * Builds the graph that joins nodes with at least `s` common edges; the counts are the numbers of
    * common edges. With s = 1 this is the co-member graph (two-section, clique graph). Throws
-   * `query_too_large` if the graph has more than `most` arcs (two per edge).
+   * `query_too_large` if the graph has more than `most` arcs (two per pair of neighbours).
    */
   nodeGraph(s: number, most: number): Steps<Graph> {
     return overlapGraph(this.core, this.#parts, 'nodes', s, most);

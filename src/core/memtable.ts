@@ -18,8 +18,8 @@ const ROW_BYTES = 40;
 const SMALL_BYTES = 1024;
 
 /**
- * Maximum number of out-of-order rows before they are sorted. At this number, the sort takes a few
- * milliseconds.
+ * If more rows than this are unsorted after an append of several rows, they are sorted at once. The
+ * sort of this number takes a few milliseconds.
  */
 const MOST_UNSORTED = 32768;
 
@@ -302,8 +302,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Returns, in order, at most `limit` of the rows at positions [from, to) that are visible at
-   * `lsn`. `next` is the position to continue from.
+   * Returns, in order, the first rows at positions [from, to) that are visible at `lsn`: at most
+   * `limit` and at most STEP_ROWS. `next` is the position to continue from.
    */
   visibleRows(
     from: number,
@@ -320,7 +320,8 @@ export class CoreMemtable {
   }
 
   /**
-   * Writes the given rows (from `lookup` or `filter`) as text. Returns the number of rows written.
+   * Writes the given rows (from `lookup` or `filter`) as text, as many as fit in one buffer.
+   * Returns the number of rows written.
    */
   stepRows(rows: Uint32Array, plan: RowPlan, separator: Separator, sink: TextSink, result: StepResult): number {
     const n = Math.min(rows.length, STEP_ROWS);
@@ -440,7 +441,8 @@ export class CoreMemtable {
 
   /**
    * Returns the number of rows at positions [from, to) that are visible at `lsn`, and the number of
-   * their buckets, where a bucket may be counted once per STEP_ROWS rows.
+   * their buckets, where a bucket is counted again if its rows are in several batches of STEP_ROWS
+   * rows.
    */
   count(from: number, to: number, lsn: number): { rows: number; buckets: number } {
     const { exports } = this.#core;

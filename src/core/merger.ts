@@ -36,7 +36,10 @@ export interface MergerOptions {
   tableId: number;
   bucketSeconds: number;
   columns: readonly BuilderColumn[];
-  /** Rows with an earlier time are dropped. */
+  /**
+   * Rows of an old segment with an earlier time are dropped. The caller leaves such rows out of the
+   * runs.
+   */
   cutoffTs: number;
   /** Maximum number of rows per file. */
   maxRows: number;

@@ -140,9 +140,9 @@ interface Plan {
 }
 
 /**
- * Chooses between counting shared items and counting shared pairs of items. Calls `guard` early
- * with a lower bound on the number of arcs, which counts for each row only the arcs due to its most
- * common item.
+ * Chooses between counting shared items and counting shared pairs of items. For s <= 2, may call
+ * `guard` early with a lower bound on the number of arcs, which counts for each row only the arcs
+ * due to its most common item.
  */
 function* planFor(
   core: Core,

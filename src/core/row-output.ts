@@ -24,8 +24,8 @@ export interface StepResult {
 }
 
 /**
- * `more`: there are more rows below the stop; `end`: the source has no more rows; `stop`: all rows
- * below the stop were returned.
+ * `more`: not all rows within the bounds were examined; `end`: the source has no more rows within
+ * the bounds; `stop`: all rows below the stop were returned, and there are rows after it.
  */
 export const STEP_STATE = { more: 0, end: 1, stop: 2 } as const;
 export type StepState = (typeof STEP_STATE)[keyof typeof STEP_STATE];

@@ -55,7 +55,10 @@ export class SegmentFold {
   readonly #selection: number;
   readonly #regions: number[] = [];
 
-  /** `rows`: number of rows of the segment. At first, nothing is selected. */
+  /**
+   * `rows`: number of rows of the segment. Call `selectWindow` or `selectRows` first: until then
+   * the selection is undefined.
+   */
   constructor(core: Core, segment: number, rows: number) {
     this.#core = core;
     this.#segment = segment;

@@ -42,8 +42,8 @@ export class ResidentSegment {
 
   /**
    * Loads a file of `bytes` bytes through `read` into the instance and checks it. If `deep`, all
-   * references are checked, otherwise only the checksums. Throws `corrupt` with file and offset,
-   * also if the file is not the one with `checksum` (see SegmentFacts).
+   * references are checked, otherwise only the header and the checksums. Throws `corrupt` with file
+   * and offset, also if the file is not the one with `checksum` (see SegmentFacts).
    */
   constructor(
     core: Core,

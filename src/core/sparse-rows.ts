@@ -94,8 +94,8 @@ export function* transposed(
 }
 
 /**
- * Calls `work` with ranges of rows [from, to) that together have at most about STRETCH entries, one
- * call per step. A single row may have more entries.
+ * Calls `work` with ranges of rows [from, to) that together have at most STRETCH entries, one call
+ * per step. A single row may have more entries.
  */
 export function* stretches(
   core: Core,

@@ -22,7 +22,7 @@ export interface Hypercores {
   nodes: Uint32Array;
   /**
    * u32, one per node: the largest k such that the node survives the repeated removal of nodes that
-   * are in fewer than k edges.
+   * are in fewer than k live edges.
    */
   cores: Uint32Array;
 }
@@ -84,7 +84,10 @@ function peeled(sets: readonly Uint32Array[], n: number, m: number): Uint32Array
   return cores;
 }
 
-/** Removes a node from its edges; returns the nodes that lost a live edge because of this. */
+/**
+ * Removes a node from its edges. Returns the remaining nodes of the edges that die of this, each
+ * node once per such edge.
+ */
 function leave(
   v: number,
   sets: readonly Uint32Array[],

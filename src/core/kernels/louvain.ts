@@ -24,7 +24,9 @@ import type { Incidence } from '../incidence.ts';
 
 /** Number of arcs per step, which takes about 5 ms. */
 const STEP_ARCS = 500_000;
-/** Minimum gain of a move, relative to the total weight. */
+/**
+ * Minimum difference between the gains of two communities for which a vertex moves, relative to 2m.
+ */
 const LEAST_GAIN = 1e-12;
 const MOST_ROUNDS = 100;
 
@@ -96,7 +98,8 @@ function arcOf(starts: Uint32Array, neighbours: Uint32Array, from: number, to: n
 }
 
 /**
- * Moves each vertex to the neighbouring community with the greatest gain, until a round moves none.
+ * Moves each vertex to the neighbouring community with the greatest gain, until a round moves none,
+ * or for MOST_ROUNDS rounds.
  */
 function* moveAll(
   graph: WeightedGraph,

@@ -89,9 +89,9 @@ export function edgeOperator(incidence: Incidence, rate: EdgeRate, weight: EdgeW
 const MOST_EXPONENT = 400;
 
 /**
- * Returns a power of two that scales the largest of some non-negative numbers to between 2^-400 and
- * 2^400, for computations whose result does not depend on the scale. Returns 1 for ordinary
- * numbers, or if the largest number is not finite.
+ * Returns a power of two that scales the largest of some non-negative numbers to at least 2^-400
+ * and below 2^401, for computations whose result does not depend on the scale. Returns 1 if the
+ * largest number is in this range already, 0 or not finite.
  */
 export function tameFactor(values: Float64Array): number {
   let largest = 0;
