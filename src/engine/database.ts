@@ -248,7 +248,9 @@ export class Database {
     return this.#tables.sorted();
   }
 
-  /** Creates a table. Rejects with `invalid_input`, `table_exists` or `log_failed`. */
+  /**
+   * Creates a table. Rejects with `invalid_input`, `column_exists`, `table_exists` or `log_failed`.
+   */
   createTable(input: TableInput, attach?: Attach<TableItem>): Promise<Table> {
     return this.#ddl.createTable(input, attach);
   }

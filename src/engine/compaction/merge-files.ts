@@ -12,7 +12,7 @@ import type { CompactionRunner, OpenWork, PartWork, WorkDone } from './work.ts';
  * garbage-collected.
  */
 const KEPT_BYTES = 64 * 2 ** 20;
-/** Maximum number of concurrent syncs. */
+/** If more deferred syncs than this are running, the next file waits until one of them ends. */
 const MOST_SYNCS = 32;
 
 export class InlineRunner implements CompactionRunner {
@@ -25,7 +25,8 @@ export class InlineRunner implements CompactionRunner {
   #files: { number: number; bytes: number }[] = [];
   #syncLater = false;
   /**
-   * `#ownSyncs`: the deferred syncs of this compaction's files. `#syncs`: all syncs still running.
+   * `#ownSyncs`: the deferred syncs of this compaction's files. `#syncs`: all deferred syncs still
+   * running, also those of directories and of earlier compactions.
    */
   #ownSyncs: Promise<void>[] = [];
   readonly #syncs = new Set<Promise<void>>();

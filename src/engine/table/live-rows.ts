@@ -1,7 +1,7 @@
 // Finds rows of a table by key or by time and members, and marks rows as dead ("kills" them).
 //
-// Several versions of a row, with the same id and even with the same key, may exist in different
-// segments and memtables. At every LSN, at most one of them is alive.
+// Several versions of a row, with the same id and even with the same key, may exist in the segments
+// and memtables. At every LSN, at most one of them is alive.
 
 import { assert } from '../../assert.ts';
 import { CoreMemtable } from '../../core/index.ts';
