@@ -195,7 +195,8 @@ export class Committer {
    * exclusive writer or other writes are queued, `stage` is queued and runs in call order;
    * otherwise it runs immediately. If `commit` finds no room in the log, `stage` runs again from
    * its beginning once there is room. If `write` fails (with the error of `stage` or with
-   * `disk_full`), nothing was changed.
+   * `disk_full`), nothing was changed, unless the frame was logged but could not be applied
+   * (`#tear`).
    */
   write<T>(stage: () => T): T | Promise<T> {
     if (this.#alone !== undefined || this.#queued > 0) return this.#enqueue(() => this.#writeLater(stage, undefined));

@@ -67,8 +67,8 @@ export interface Stretch {
   lower: RowKey | undefined;
   upper: RowKey | undefined;
   /**
-   * Whether to fill files completely and leave the remainder in the last one, which suits rows that
-   * arrive in time order. If false, the rows are divided equally among the files.
+   * Whether to fill all files but the last one completely, which suits rows that arrive in time
+   * order. If false, the last two files get equally many rows, where possible.
    */
   append: boolean;
 }

@@ -270,7 +270,7 @@ function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[],
  */
 function markLate(table: Table, frozen: Frozen): void {
   const kept = new Set(frozen.segments);
-  // Deaths in a segment that was kept are already marked there.
+  // Rows that died in a segment that was kept are already marked there.
   const late = frozen.late.filter(
     (death) => !table.version.segments.some((each) => kept.has(each) && holds(each, death)),
   );

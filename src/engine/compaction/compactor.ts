@@ -241,8 +241,8 @@ export class Compactor {
  */
 const FILE_BYTES = 16 * 2 ** 20;
 /**
- * The maximum number of rows is chosen so that a segment has about SEGMENT_BYTES, but is not
- * reduced below LEAST_ROWS. It never exceeds the option `maxRows`. The limit in bytes applies in
+ * The maximum number of rows of a segment is chosen so that the segment has about SEGMENT_BYTES. It
+ * is at least LEAST_ROWS, but never more than the option `maxRows`. The limit in bytes applies in
  * any case.
  */
 const SEGMENT_BYTES = 4 * 2 ** 20;

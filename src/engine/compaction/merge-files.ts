@@ -1,5 +1,6 @@
 // Executes the parts of a compaction: merges them in the core, then writes and syncs the new files.
-// Runs in a worker thread; in tests, in the thread of the test.
+// Runs in a worker thread or, if `InlineRunner` is used directly (as in tests), in the thread of
+// the caller.
 
 import { type Core, type CoreModule, SegmentMerger } from '../../core/index.ts';
 import { type Fs, readFully } from '../../storage/index.ts';

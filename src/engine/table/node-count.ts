@@ -1,4 +1,4 @@
-// Counts the distinct nodes of each table, in slices, caches the counts and adds them up. The nodes
+// Counts the distinct nodes of each table in slices, caches the counts, and adds them up. The nodes
 // of deleted edges are included until a compaction removes these edges.
 //
 // Tables with few nodes are counted immediately. The others are counted in the background, one

@@ -23,7 +23,7 @@ const MOST_FORGOTTEN = 8192;
 export class RowUpdates {
   /** Maps a row id to the LSN of the row's last update. */
   readonly #lsns = new WideMap<number, number>();
-  /** From index #first on: the updates not forgotten yet, in LSN order. Row ids, and LSNs. */
+  /** Row ids and LSNs of the updates, in LSN order. Those before index #first are forgotten. */
   #ids: number[] = [];
   #idLsns: number[] = [];
   #first = 0;

@@ -172,7 +172,9 @@ export class Table implements ScanSource, TableState {
     return `${this.context.tablesDir}/${this.id}`;
   }
 
-  /** Number of live rows visible to readers. Changes that they do not see yet are not included. */
+  /**
+   * Number of live rows visible to readers. Changes that readers do not see yet are not included.
+   */
   get rowCount(): number {
     if (this.#heldRows !== undefined) return this.#heldRows;
     let rows = this.version.segmentRows - this.#unseen.above(this.context.committer.visibleLsn);
@@ -362,8 +364,8 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * Releases a version. Removes the files of segments that no version contains any more, and frees
-   * such memtables.
+   * Releases a version. Removes the files of segments, and frees memtables, that no version
+   * contains any more.
    */
   unpin(version: Version): void {
     assert(version.references > 0, 'a version is given back once for each time it was taken');
