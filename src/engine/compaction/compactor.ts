@@ -36,8 +36,8 @@ export interface CompactorOptions {
   instantiate: () => Core;
   pause: () => Promise<void>;
   /**
-   * Runs the work of a compaction that drops rows. If the disk is full, deletes the reserve file
-   * and runs the work again.
+   * Runs the work of a compaction that may drop rows (TTL). If the disk is full, deletes the
+   * reserve file and runs the work again.
    */
   withReserve: <T>(work: () => Promise<T>) => Promise<T>;
   /** Throws if no compaction may begin, for example because the database is closed. */

@@ -126,8 +126,8 @@ export class Residency {
   }
 
   /**
-   * Returns a new core instance. If the process cannot get more memory, segments are evicted first.
-   * Throws `overloaded`.
+   * Returns a new core instance. While the process cannot get more memory, evicts segments and
+   * tries again. Throws `overloaded` when no segments are left.
    */
   instance(): Core {
     for (let insist = false; ; insist = true) {
