@@ -43,8 +43,12 @@ export interface EngineContext {
   readonly nowUs: () => number;
   /** Commits of at least this many operations are applied in slices (large-commit.ts). */
   readonly slicedOperations: number;
-  /** Yields to the event loop; resolves in a later turn. */
+  /**
+   * Yields to other work. May resolve in the same turn of the event loop (schedule/scheduler.ts).
+   */
   readonly pause: () => Promise<void>;
-  /** Called after each commit that writes to a table, once the writes are in the log. */
+  /**
+   * Called after each commit that writes to a table or sets its threshold, once it is in the log.
+   */
   readonly afterCommit: (tableId: number) => void;
 }

@@ -248,7 +248,9 @@ export class Database {
     return this.#tables.sorted();
   }
 
-  /** Creates a table. Rejects with `invalid_input`, `table_exists` or `log_failed`. */
+  /**
+   * Creates a table. Rejects with `invalid_input`, `column_exists`, `table_exists` or `log_failed`.
+   */
   createTable(input: TableInput, attach?: Attach<TableItem>): Promise<Table> {
     return this.#ddl.createTable(input, attach);
   }
@@ -351,9 +353,9 @@ export class Database {
   }
 
   /**
-   * Compacts one table or all tables. `ttlSeconds` (> 0) drops the buckets that end before now -
-   * ttlSeconds. Writes that arrive meanwhile are logged and answered as usual; they are counted in
-   * `wal_pending_after`.
+   * Compacts one table or all tables. `ttlSeconds` (> 0) drops the buckets that are completely
+   * before now - ttlSeconds. Writes that arrive meanwhile are logged and answered as usual; they
+   * are counted in `wal_pending_after`.
    */
   async compact(options: { table?: string; ttlSeconds?: number } = {}): Promise<CompactionResult> {
     const { ttlSeconds } = options;
@@ -427,9 +429,9 @@ export class Database {
   }
 
   /**
-   * Waits for running compactions and DDL, syncs and closes the log, and releases the lock. A
-   * second call waits for the first and always resolves; only the first call rejects if closing
-   * fails.
+   * Aborts a running backup, waits for writes, compactions and DDL that have begun, syncs and
+   * closes the log, and releases the lock. A second call waits for the first and always resolves;
+   * only the first call rejects if closing fails.
    */
   close(): Promise<void> {
     if (this.#ending !== undefined) return this.#ending.catch(() => undefined);

@@ -23,7 +23,10 @@ export interface EngineOptions {
   primaryTable: string;
   maxMembers: number;
   durability: 'fsync' | 'async';
-  /** Memory budget for resident segments, in bytes. */
+  /**
+   * Memory budget in bytes: for segments in memory, node filters, memtables pinned by readers, and
+   * node counts. Memtables are compacted when they exceed half of it.
+   */
   memoryBudgetBytes: number;
   /** Whether node filters of segments are kept in memory; default true. */
   nodeFilters?: boolean;

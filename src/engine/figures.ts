@@ -50,7 +50,7 @@ export class Figures {
 
   /**
    * Returns the health statistics. For a large database they contain the last node count, and a new
-   * count starts in the background.
+   * count may start in the background.
    */
   health(): EngineHealth {
     return finish(this.#healthSteps(this.#nodes.now()));

@@ -1,5 +1,5 @@
-// Public interface of the engine: other folders import only from this file. test/doors.test.ts
-// lists the few exceptions and their reasons.
+// Public interface of the engine: other folders import only from this file and from verify/index.ts
+// (test/doors.test.ts).
 
 export {
   type AnswerToKeep,

@@ -105,8 +105,8 @@ export interface EngineHealth {
   bucket_seconds: number;
   node_count: number;
   /**
-   * False while distinct nodes are still being counted. `node_count` is then the last count or,
-   * before the first count, a lower bound.
+   * False if the nodes of some table were not counted in its current state. `node_count` then
+   * includes the last count of that table or, before its first count, a lower bound.
    */
   node_count_exact: boolean;
   wal_pending: number;
@@ -157,8 +157,9 @@ export interface EngineFigures {
   walBytes: number;
   snapshotsOpen: number;
   /**
-   * Number of compactions of single tables that succeeded since the start, requested or automatic,
-   * including those that built an index.
+   * Number of table compactions that succeeded since the start, requested or automatic, including
+   * those that built an index. A compaction of all tables counts once for each table that needed
+   * it.
    */
   compactions: number;
   compactionsRunning: number;

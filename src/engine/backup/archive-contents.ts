@@ -1,6 +1,6 @@
 // Produces the contents of a backup, in order: a description of the backup, the files of the data
-// directory as of the backup's LSN, and the checksums of all entries. The files are checked while
-// they are copied.
+// directory as of the backup's LSN, and the checksums of all entries. Segments and log files are
+// checked while they are copied.
 
 import { createHash } from 'node:crypto';
 import { assertChecksum, type CoreModule, readSegmentFacts } from '../../core/index.ts';
@@ -30,7 +30,7 @@ export interface ContentsOptions {
 
 /**
  * Yields the entries. Each must be read to its end before the next is requested. Throws `corrupt`
- * if a file of the database differs from what was written.
+ * if a segment or the log differs from what was written, or if a file is too short.
  */
 export async function* archiveContents(options: ContentsOptions): AsyncGenerator<TarFile> {
   const { state, facts } = options;

@@ -31,8 +31,8 @@ export interface ArchiveOptions {
 
 /**
  * Writes the archive; resolves with the size of the file once it is durable under its final name.
- * Rejects with `backup_exists`, `disk_full` or the error of `files`. If it rejects, no file is left
- * under either name.
+ * Rejects with `backup_exists`, `disk_full` or the error of `files`. If it rejects, it leaves no
+ * file of its own under either name.
  */
 export async function writeArchive(options: ArchiveOptions): Promise<number> {
   const { fs, dir } = options;

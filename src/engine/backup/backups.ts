@@ -37,7 +37,7 @@ export interface BackupSource {
   module: CoreModule;
   /** Epoch milliseconds. */
   now: () => number;
-  /** Yields to the event loop; resolves in a later turn. */
+  /** Yields to other work. */
   pause: () => Promise<void>;
   compact: () => Promise<unknown>;
   /** Pins the current state while no compaction or DDL runs. */

@@ -18,7 +18,8 @@ export async function extractArchive(options: ReadOptions, archive: CheckedArchi
   await readArchive(options, async (entry) => {
     const sum = archive.sums.get(entry.name);
     if (sum === undefined) {
-      // This entry is the description of the backup, which was read when the backup was checked.
+      // This entry is the description of the backup or the list of checksums. Both were read when
+      // the backup was checked.
       for await (const _piece of entry.content);
       return;
     }

@@ -34,7 +34,8 @@ export interface RestoreResult {
 }
 
 /**
- * The directory where the files are unpacked, and the lock that excludes other processes meanwhile.
+ * The target, the directory where the files are unpacked, and the lock that excludes other
+ * processes meanwhile.
  */
 interface Place {
   /** The target data directory. */
@@ -82,7 +83,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
 
 /**
  * Locks the target and chooses the temporary directory. Rejects with `conflict` if the target is
- * not empty or another restore is using it.
+ * not empty or another process holds its lock, and with `invalid_input` if its parent is missing.
  */
 async function takePlace(fs: Fs, dir: string): Promise<Place> {
   const kind = fs.kindOf(dir);

@@ -22,8 +22,8 @@ type IndexChange =
   | { op: 'drop_index'; id: number; column: number };
 
 /**
- * A change to the columns or the name of a table. `column` is a column id. An added column gets the
- * id `nextColumnId` of the definition.
+ * A change to the columns or the name of a table. `column` is a column id, except in `add_column`:
+ * there it is the new column, whose id is the `nextColumnId` of the definition.
  */
 export type ShapeChange =
   | { op: 'add_column'; id: number; column: Column }

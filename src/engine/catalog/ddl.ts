@@ -59,7 +59,9 @@ export class Ddl {
     await durable;
   }
 
-  /** Creates a table. Rejects with `invalid_input`, `table_exists` or `log_failed`. */
+  /**
+   * Creates a table. Rejects with `invalid_input`, `column_exists`, `table_exists` or `log_failed`.
+   */
   createTable(input: TableInput, attach?: Attach<TableItem>): Promise<Table> {
     const { context, tables, mutex } = this.#options;
     return mutex.run(async () => {

@@ -47,8 +47,8 @@ export class Documents {
   }
 
   /**
-   * Returns all documents of a store in the order of their first insertion. The values must not be
-   * modified.
+   * Returns all documents of a store in the order of insertion; a new value does not change the
+   * place of a document. The values must not be modified.
    */
   entries(store: string): [id: string, value: unknown][] {
     return [...(this.#stores.get(store) ?? [])];

@@ -30,8 +30,8 @@ export class TableSet {
   }
 
   /**
-   * Applies a durable catalog operation. Throws `corrupt` for a kind of change that this build does
-   * not know.
+   * Applies a durable catalog operation. Does nothing if the table no longer exists. Throws
+   * `corrupt` for a kind of change that this build does not know.
    */
   apply(change: CatalogChange, lsn: number): void {
     this.version++;

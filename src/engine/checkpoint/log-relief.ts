@@ -4,8 +4,8 @@
 // A table with pending operations needs the log from its applied LSN on, even if it is rarely
 // written and the log grows by writes to other tables. When the log exceeds its limit, the table
 // with the oldest applied LSN among those with pending operations is compacted. Then the two oldest
-// are compacted, then four and so on, until the log is short again. So not all tables are compacted
-// each time.
+// are compacted, then four and so on, until the log is shorter than half the limit. So not all
+// tables are compacted each time.
 
 import type { Table } from '../table/table.ts';
 import { neededAfter } from './checkpoint.ts';
@@ -25,7 +25,7 @@ export interface LogReliefOptions {
   notice: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** Maximum number of tables per manifest. */
+/** Maximum number of tables that one call compacts. */
 const MOST_AT_ONCE = 1000;
 
 export class LogRelief {

@@ -13,7 +13,7 @@ type Notice = ((message: string, fields: Record<string, unknown>) => void) | und
 export interface Orphans {
   /** Files that no manifest ever listed: a compaction was interrupted before its commit point. */
   unlisted: string[];
-  /** Files that an older manifest listed. */
+  /** Files that an older manifest may list. */
   replaced: string[];
 }
 
@@ -82,8 +82,8 @@ export function unknownSegments(fs: Fs, tablesDir: string, isUnknown: (tableId: 
 }
 
 /**
- * Throws `corrupt` if there are segment files. Called when there is no manifest and the log has no
- * operations: segment files then mean that the manifest was lost.
+ * Throws `corrupt` if there are segment files. Called when there is no manifest, and the log is
+ * missing or has no operations: segment files then mean that the manifest was lost.
  */
 export function refuseSegments(paths: readonly string[], manifest: string): void {
   if (paths.length === 0) return;

@@ -195,7 +195,8 @@ export class Committer {
    * exclusive writer or other writes are queued, `stage` is queued and runs in call order;
    * otherwise it runs immediately. If `commit` finds no room in the log, `stage` runs again from
    * its beginning once there is room. If `write` fails (with the error of `stage` or with
-   * `disk_full`), nothing was changed.
+   * `disk_full`), nothing was changed, unless the frame was logged but could not be applied
+   * (`#tear`).
    */
   write<T>(stage: () => T): T | Promise<T> {
     if (this.#alone !== undefined || this.#queued > 0) return this.#enqueue(() => this.#writeLater(stage, undefined));
@@ -298,9 +299,9 @@ export class Committer {
   }
 
   /**
-   * Resolves when `lsn`, which was just appended, is durable; rejects if the log fails first.
-   * `apply` runs at the moment the LSN becomes visible, so no reader sees the LSN without the
-   * effect of `apply`.
+   * Resolves when `lsn`, which was just appended, is durable and visible; rejects if the log fails
+   * first. `apply` runs at the moment the LSN becomes visible, so no reader sees the LSN without
+   * the effect of `apply`.
    */
   durable(lsn: number, apply?: () => void): Promise<void> {
     assert(lsn > this.visibleLsn, 'an LSN is waited for before it is visible');
@@ -318,7 +319,10 @@ export class Committer {
     return this.failed === null ? this.#waits.wait(lsn, timeoutMs) : Promise.resolve(false);
   }
 
-  /** Makes frames visible. Called by the log once per durable group of frames. */
+  /**
+   * Makes frames visible. Called by the log once per durable group of frames, and at the end of
+   * `alone`.
+   */
   onDurable(durableLsn: number): void {
     this.#toldLsn = durableLsn;
     const lsn = Math.min(durableLsn, this.#ceilingLsn, this.#tornLsn - 1);

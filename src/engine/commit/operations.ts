@@ -4,13 +4,15 @@
 // A run consists of: u8 kind, u8 0, u16 0, u32 table id (0 if it belongs to no table), u32 number
 // of operations, u32 number of bytes, and the bytes. Kinds are never reused:
 //   1 INSERT    records, one operation each (assembly/FORMAT.md)
-//   2 TOMBSTONE records with id 0: deletes every live edge with the same time and member set
+//   2 TOMBSTONE records with id 0, one operation each: deletes every live edge with the same time
+//               and member set
 //   3 CATALOG   one JSON document, one operation (changes.ts)
 //   4 DOCUMENT  one JSON document {store, id, value}, one operation; a null value removes the
 //               document (documents.ts)
 //   5 REPLAY    one JSON document, one operation: the stored answer to the frame's other
-//               operations, or to work that logs nothing else (kept-answer.ts)
-//   6 KILL      {i64 event_ts, i64 id} each: deletes the live edge with that key
+//               operations or, if alone in its frame, to work that is not logged as a single frame
+//               (kept-answer.ts)
+//   6 KILL      {i64 event_ts, i64 id}, one operation each: deletes the live edge with that key
 //               (storage/FORMAT.md)
 
 import { corruption } from '../../errors.ts';

@@ -25,7 +25,8 @@ export function lacksOrder({ columns }: SegmentFacts, indexed: ReadonlySet<numbe
 
 /**
  * Returns the figures of the segments and the number of new rows in the key range of each. Cost:
- * one seek per memtable and segment, with pauses.
+ * about one seek for each pair of memtable and segment, with pauses, and one pass over the lists of
+ * dead rows.
  */
 export async function chooseInput(
   source: ChooseSource,

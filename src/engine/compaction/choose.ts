@@ -2,10 +2,11 @@
 // is a plain value, so tests can check the choice without files.
 //
 // Segments are disjoint and in key order. Every new row (from the memtables) falls into the range
-// of exactly one segment: from that segment's first key up to the next segment's first key. A
-// segment is rewritten if it has new rows, dead rows or expired rows, or if it lacks a sort order
-// that an index needs. Otherwise its file is kept. The result is a list of stretches: ranges [from,
-// to) of the list of segments, each of which is rewritten.
+// of exactly one segment: from that segment's first key up to the next segment's first key (the
+// first range also includes all lower keys, the last all higher keys). A segment is rewritten if it
+// has new rows, dead rows or expired rows, or if it lacks a sort order that an index needs.
+// Otherwise its file is kept. The result is a list of stretches: ranges [from, to) of the list of
+// segments, each of which is rewritten.
 //
 //   segments   A: 100 rows  |  B: 20 rows, 5 dead  |  C: 90 rows     (maxRows = 100)
 //   new rows         0      |           0          |   30, all after C's last key
@@ -13,9 +14,10 @@
 //
 // Two refinements keep the number of files low and writes cheap. (1) Rows that are inserted in time
 // order all fall after the last key. If the last segment needs no other change and is more than
-// half full, it is kept and only the new rows are written, as the empty stretch after it. (2) A
-// stretch with a small result (under a quarter of `maxRows`) is extended by the segment to its left
-// if both fit into one file. Adjacent stretches are joined if their result fits into one file.
+// half full (in rows or bytes), it is kept and only the new rows are written: as a stretch that
+// contains no segment. (2) A stretch with a small result (under a quarter of `maxRows`) is extended
+// by the segment to its left if both together have at most `maxRows` rows. Adjacent stretches are
+// joined under the same condition.
 
 import { assert } from '../../assert.ts';
 import type { RowKey } from '../types.ts';
@@ -55,8 +57,8 @@ export interface ChooseInput {
 }
 
 /**
- * A run of neighbouring segments that becomes new files. `from` and `to` index the input's
- * segments: [from, to).
+ * A run of neighbouring segments, possibly none, that is rewritten as new files: the input's
+ * segments with indexes [from, to).
  */
 export interface Stretch {
   from: number;
@@ -65,8 +67,8 @@ export interface Stretch {
   lower: RowKey | undefined;
   upper: RowKey | undefined;
   /**
-   * Whether to fill files completely and leave the remainder in the last one, which suits rows that
-   * arrive in time order. If false, the rows are divided equally among the files.
+   * Whether to fill all files but the last one completely, which suits rows that arrive in time
+   * order. If false, the last two files get equally many rows, where possible.
    */
   append: boolean;
 }
@@ -116,7 +118,7 @@ function after(key: RowKey): RowKey {
 
 /**
  * Extends stretches with a small result by the segment to their left, and joins adjacent stretches;
- * each only if the result fits into one file.
+ * each only if the result has at most `maxRows` rows.
  */
 function joinSmall(stretches: Stretch[], input: ChooseInput): Stretch[] {
   const joined: Stretch[] = [];

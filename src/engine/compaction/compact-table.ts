@@ -5,8 +5,8 @@
 // Reads and writes continue throughout. Installing the manifest is the only commit point: before it
 // nothing has changed, after it everything has. One manifest may cover several tables, so a
 // compaction has two halves: `prepareTable` writes new segments, and one of three functions in its
-// result ends the compaction. Rows that are deleted in between are collected as late deaths and
-// then marked dead in the new segments.
+// result ends the compaction. Rows that are deleted or replaced after the freeze are collected as
+// late deaths. The end of the compaction marks them dead in the new segments.
 
 import { assert } from '../../assert.ts';
 import type { Core, CoreMemtable } from '../../core/index.ts';
@@ -78,7 +78,8 @@ export function needsCompaction(table: Table, cutoffTs: number, alsoIndexed?: nu
 }
 
 /**
- * Freezes the table's memtables and writes the new segments. If this rejects, nothing has changed.
+ * Freezes the table's memtables and writes the new segments. If this rejects, the rows and the
+ * segments of the table are unchanged; if a segment was found corrupt, the table refuses requests.
  * A table has at most one prepared compaction at a time: end it before you prepare the next.
  */
 export async function prepareTable(table: Table, options: CompactionOptions): Promise<PreparedTable> {
@@ -186,8 +187,8 @@ function freeze(table: Table, alsoIndexed: number | undefined): Frozen {
 }
 
 /**
- * Asserts that the merge read and wrote as many rows as were counted beforehand: the live rows of
- * the stretches, without the expired ones, plus the new rows.
+ * Asserts that the merge read and wrote the expected number of rows: the live rows of the
+ * stretches, without the expired ones, plus the new rows that were passed to the runner.
  */
 function checkRows(
   frozen: Frozen,
@@ -207,7 +208,10 @@ function checkRows(
   assert(rowsOut === expected, `a compaction up to time ${cutoffTs} writes ${expected} rows, not ${rowsOut}`);
 }
 
-/** Returns the segments after the compaction; asserts that they are disjoint and in key order. */
+/**
+ * Returns the segments after the compaction. Throws `corrupt` if they are not disjoint and in key
+ * order.
+ */
 async function replace(
   table: Table,
   frozen: Frozen,
@@ -260,13 +264,13 @@ function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[],
 }
 
 /**
- * Marks rows that were deleted during the compaction as dead in the new segments. By now the
- * manifest is installed, and the deletions are in the log. If there is too little memory to find
- * the rows, the table refuses reads until the rows are marked.
+ * Marks rows that were deleted or replaced during the compaction as dead in the new segments. By
+ * now the manifest is installed, and the operations that killed the rows are in the log. If there
+ * is too little memory to find the rows, the table refuses reads until the rows are marked.
  */
 function markLate(table: Table, frozen: Frozen): void {
   const kept = new Set(frozen.segments);
-  // Deletions in a segment that was kept are already marked there.
+  // Rows that died in a segment that was kept are already marked there.
   const late = frozen.late.filter(
     (death) => !table.version.segments.some((each) => kept.has(each) && holds(each, death)),
   );

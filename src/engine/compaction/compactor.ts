@@ -1,5 +1,5 @@
 // Runs compactions of tables one after another and counts them. A compaction of all tables handles
-// them in groups, each of which installs only one manifest.
+// them in groups, each of which installs at most one manifest.
 
 import { assert } from '../../assert.ts';
 import type { Core } from '../../core/index.ts';
@@ -11,12 +11,12 @@ import { compactionError, isInDoubt } from './failure.ts';
 import type { CompactionRunner } from './work.ts';
 
 /**
- * A group of tables that share one manifest ends when it has this many tables, or new segments of
- * this total size.
+ * A group of tables that share one manifest ends when this many of its tables have new segments, or
+ * when these segments have this total size.
  */
 const GROUP_TABLES = 1000;
 const GROUP_BYTES = 256 * 2 ** 20;
-/** Number of tables without work that are visited between two pauses. */
+/** Number of tables that are visited, or whose compactions are finished, between two pauses. */
 const LOOKS_A_SLICE = 512;
 
 export interface CompactorOptions {
@@ -29,12 +29,15 @@ export interface CompactorOptions {
    * Maximum total size in bytes of the records per segment, and per step of a merge; default 16 MB.
    */
   maxBytes?: number | undefined;
-  /** Creates the core instance that reads the headers of new segments; called once. */
+  /**
+   * Creates the core instance that reads the headers of new segments; called at the first
+   * compaction.
+   */
   instantiate: () => Core;
   pause: () => Promise<void>;
   /**
-   * Runs the work of a compaction that drops rows. If the disk is full, deletes the reserve file
-   * and runs the work again.
+   * Runs the work of a compaction that may drop rows (TTL). If the disk is full, deletes the
+   * reserve file and runs the work again.
    */
   withReserve: <T>(work: () => Promise<T>) => Promise<T>;
   /** Throws if no compaction may begin, for example because the database is closed. */
@@ -45,7 +48,10 @@ export interface CompactorOptions {
 
 /** Result of compacting many tables. */
 export interface GroupedCompaction {
-  /** The tables compacted, in the given order. Dropped and corrupt tables are left out. */
+  /**
+   * The tables that were compacted or needed no compaction, in the given order. Dropped and corrupt
+   * tables are left out.
+   */
   tables: Table[];
   tombstones: number;
   edgesDropped: number;
@@ -58,7 +64,10 @@ export class Compactor {
   readonly #options: CompactorOptions;
   readonly #maxBytes: number;
   #scratch: Core | undefined;
-  /** Number of successful compactions of single tables. */
+  /**
+   * Number of successful table compactions. A compaction of all tables counts once for each table
+   * that needed it.
+   */
   finished = 0;
   /** Number of compactions waiting for the mutex. */
   queued = 0;
@@ -83,8 +92,9 @@ export class Compactor {
 
   /**
    * Compacts tables in groups with one manifest each. Tables that need no compaction are skipped.
-   * At least one manifest is installed, so that the log is truncated. A group ends early when DDL,
-   * another compaction or the closing of the database waits for the mutex.
+   * At least one manifest is installed, so that the log is truncated. A group ends early when
+   * something else waits for the mutex: DDL, a backup, another compaction, the closing of the
+   * database.
    */
   async compactAll(tables: readonly Table[], cutoffTs: (table: Table) => number): Promise<GroupedCompaction> {
     const result: GroupedCompaction = {
@@ -102,9 +112,9 @@ export class Compactor {
   }
 
   /**
-   * Adds the sort order of one more column to each segment of a table, then calls `commit` before
-   * any other compaction can begin. `column` returns the id of that column. It is called once the
-   * mutex is held; if it throws, nothing is done.
+   * Adds the sort order of one more column to each segment of a table that has values in it, then
+   * calls `commit` before any other compaction can begin. `column` returns the id of that column.
+   * `column` is called when the mutex is held; if it throws, nothing is done.
    */
   buildOrder<T>(table: Table, column: () => number, commit: () => Promise<T>): Promise<T> {
     return this.#turn(async () => {
@@ -197,7 +207,7 @@ export class Compactor {
 
   /**
    * Installs one manifest for all prepared tables. If that fails, none of their new segments
-   * becomes visible.
+   * becomes visible, unless the failure is in doubt (`isInDoubt`) and a restart finds the manifest.
    */
   async #install(group: readonly PreparedTable[]): Promise<TableCompaction[]> {
     const { installManifest, pause, runner, withReserve } = this.#options;
@@ -231,8 +241,9 @@ export class Compactor {
  */
 const FILE_BYTES = 16 * 2 ** 20;
 /**
- * The maximum number of rows is chosen so that a segment has about SEGMENT_BYTES, but it is at
- * least LEAST_ROWS. FILE_BYTES limits the segment in any case.
+ * The maximum number of rows of a segment is chosen so that the segment has about SEGMENT_BYTES. It
+ * is at least LEAST_ROWS, but never more than the option `maxRows`. The limit in bytes applies in
+ * any case.
  */
 const SEGMENT_BYTES = 4 * 2 ** 20;
 const LEAST_ROWS = 4096;

@@ -39,9 +39,9 @@ export function deadAt(dead: DeadList, lsn: number, beforeRow = Infinity): numbe
 }
 
 /**
- * Counts the rows with a time before `cutoffTs` that are alive at the LSN of `source`. `cutoffTs`
- * must be the start of a bucket. The cost grows with the number of buckets that have rows in
- * memtables, and of buckets that have dead rows.
+ * Counts the rows with a time before `cutoffTs` that are alive at the LSN of `source`, and their
+ * buckets. `cutoffTs` must be the start of a bucket, or -Infinity. The cost grows with the number
+ * of segments, of dead rows and of memtable rows before `cutoffTs`.
  */
 export async function countDropped(table: Table, source: DropSource, cutoffTs: number): Promise<Dropped> {
   const dropped: Dropped = { edgesDropped: 0, bucketsDropped: 0, fromSegments: 0 };
@@ -110,7 +110,7 @@ class DroppedCount {
 
   /**
    * Counts the buckets among the first `rows` rows in which every row is dead. The list of dead
-   * rows may grow meanwhile, so rows that died after the LSN are ignored.
+   * rows may grow meanwhile, so the rows that were dead at the LSN are copied from it first.
    */
   async #deadBuckets(segment: SegmentFile, rows: number): Promise<number> {
     const { lsn } = this.#source;

@@ -8,8 +8,8 @@
 // `cut` finds the key at which the next part ends, by bisection over all memtables at once. It
 // keeps two positions per memtable, `within` and `over`: a part that ends at all the `within`
 // positions fits, a part that ends at all the `over` positions is too large. Each step picks the
-// memtable with the most bytes between the two, and seeks the key in the middle of that range in
-// all memtables. If the records below that key fit, the positions found become `within`, else
+// memtable with the most bytes between the two, and seeks the key of the middle row of that range
+// in all memtables. If the records below that key fit, the positions found become `within`, else
 // `over`. The search ends when the part is at least half full, so few steps are enough.
 //
 // Example: memtables with the keys 1 3 5 7 and 2 4 6 8, records of 10 bytes, a limit of 50 bytes.
@@ -24,8 +24,8 @@ import type { CoreMemtable } from '../../core/index.ts';
 import type { RowKey } from '../types.ts';
 
 /**
- * Limits for the work between two pauses: rows whose sizes are summed, seeks, and bytes copied.
- * Work up to each limit takes a millisecond or two.
+ * Limits for the work between two pauses: rows whose sizes are summed (also the maximum per copying
+ * call), seeks, and bytes copied. Work up to each limit takes a millisecond or two.
  */
 const ROWS_A_SLICE = 16_384;
 const SEEKS_A_SLICE = 2048;
@@ -83,7 +83,7 @@ export class FrozenRuns {
 
   /**
    * Returns the key at which the next part ends; the part consists of the remaining rows below that
-   * key. The records of a part have at most `bytes` bytes, unless it is a single larger row.
+   * key. The records of a part have at most `bytes` bytes, unless all of them have the same key.
    * Returns `upper` if all remaining rows below `upper` fit. (An undefined `upper` is no bound.) If
    * they do not fit, the part has at least half of `bytes`, unless the next row is too large to be
    * added.
@@ -117,8 +117,8 @@ export class FrozenRuns {
   }
 
   /**
-   * Takes the rows below `upper` and returns those with a time of at least `cutoffTs`: one run of
-   * records per memtable, in buffers that the caller owns.
+   * Takes the rows below `upper` and returns those that are visible and have a time of at least
+   * `cutoffTs`: at most one run of records per memtable, in buffers that the caller owns.
    */
   async take(upper: RowKey | undefined, cutoffTs: number): Promise<{ runs: Uint8Array<ArrayBuffer>[]; rows: number }> {
     const ends = await this.#ends(upper);
@@ -173,7 +173,9 @@ export class FrozenRuns {
     return this.#runs.reduce((sum, { sums, taken }, index) => sum + sums[ends[index]!]! - sums[taken]!, 0);
   }
 
-  /** Returns the index of the run with the most bytes between its positions in two lists. */
+  /**
+   * Returns the index of the run with the most bytes between its positions in `starts` and `ends`.
+   */
   #largest(starts: readonly number[], ends: readonly number[]): number {
     let largest = 0;
     let most = -1;
@@ -186,7 +188,9 @@ export class FrozenRuns {
     return largest;
   }
 
-  /** Counts seeks, and pauses after each SEEKS_A_SLICE of them. */
+  /**
+   * Counts seeks, or other work that takes as long, and pauses after each SEEKS_A_SLICE of them.
+   */
   async #breathe(seeks: number): Promise<void> {
     this.#seeks += seeks;
     if (this.#seeks < SEEKS_A_SLICE) return;

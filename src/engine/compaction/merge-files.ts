@@ -1,5 +1,6 @@
 // Executes the parts of a compaction: merges them in the core, then writes and syncs the new files.
-// Runs in a worker thread; in tests, in the thread of the test.
+// Runs in a worker thread or, if `InlineRunner` is used directly (as in tests), in the thread of
+// the caller.
 
 import { type Core, type CoreModule, SegmentMerger } from '../../core/index.ts';
 import { type Fs, readFully } from '../../storage/index.ts';
@@ -12,7 +13,7 @@ import type { CompactionRunner, OpenWork, PartWork, WorkDone } from './work.ts';
  * garbage-collected.
  */
 const KEPT_BYTES = 64 * 2 ** 20;
-/** Maximum number of concurrent syncs. */
+/** If more deferred syncs than this are running, the next file waits until one of them ends. */
 const MOST_SYNCS = 32;
 
 export class InlineRunner implements CompactionRunner {
@@ -25,7 +26,8 @@ export class InlineRunner implements CompactionRunner {
   #files: { number: number; bytes: number }[] = [];
   #syncLater = false;
   /**
-   * `#ownSyncs`: the deferred syncs of this compaction's files. `#syncs`: all syncs still running.
+   * `#ownSyncs`: the deferred syncs of this compaction's files. `#syncs`: all deferred syncs still
+   * running, also those of directories and of earlier compactions.
    */
   #ownSyncs: Promise<void>[] = [];
   readonly #syncs = new Set<Promise<void>>();

@@ -1,6 +1,6 @@
 // Merges the chosen stretches of a table (runs of neighbouring segments, see choose.ts) with the
-// new rows, part by part. Each part is bounded in bytes, read from the memtables in slices, and
-// merged by the runner.
+// new rows, part by part. Only the new rows of a part are bounded in bytes; they are read from the
+// memtables in slices. The runner merges them with the rows of the segment.
 
 import { assert } from '../../assert.ts';
 import { type BuilderColumn, encodeProperties } from '../../core/index.ts';
@@ -27,7 +27,7 @@ export interface MergedStretches {
   files: SegmentEntry[][];
   /** Number of new rows merged: visible rows from the memtables that were not expired. */
   newRows: number;
-  /** Rows that the runner read, and rows that it wrote. */
+  /** Rows that the runner read (without dead and expired ones), and rows that it wrote. */
   rowsIn: number;
   rowsOut: number;
 }
@@ -78,7 +78,7 @@ export async function mergeStretches(
     merged.files.push(files);
   }
   await runner.close();
-  assert(runs.isTaken, 'every row of the memtables is in a stretch of their compaction');
+  assert(runs.isTaken, 'the stretches together cover every row of the memtables');
   assert(merged.files.length === stretches.length, 'each stretch has its files');
   return merged;
 }
@@ -101,8 +101,9 @@ function builderColumns(table: Table, indexed: ReadonlySet<number>): BuilderColu
 }
 
 /**
- * Yields the parts of a stretch, at least one: for each segment, first the old and new rows in its
- * key range, then the new rows between it and the next segment.
+ * Yields the parts of a stretch, at least one: for each segment, first its rows with the new rows
+ * up to its last key, then the new rows up to the next segment or the end of the stretch. A stretch
+ * without segments has only new rows.
  */
 async function* partsOf(
   source: ChooseSource,
@@ -138,7 +139,8 @@ async function* newParts(upper: RowKey | undefined, runs: FrozenRuns, limits: Me
 
 /**
  * Yields the parts for one segment: the rows of the segment, all at once or one key range at a
- * time, with the new rows that fall between them. The segment is read again for each part.
+ * time, with the remaining new rows up to the last key of the segment. The segment is read again
+ * for each part, or never if all its rows have expired.
  */
 async function* interleaved(
   segment: SegmentFile,

@@ -9,7 +9,7 @@ export interface CompactionRequest {
   one: Table | undefined;
   /** All tables, ordered by name. */
   all: () => Table[];
-  /** Buckets that end before now - ttlSeconds are dropped; if it is undefined, none. */
+  /** Buckets that are completely before now - ttlSeconds are dropped; if it is undefined, none. */
   ttlSeconds: number | undefined;
   /** Epoch milliseconds. */
   now: () => number;
@@ -18,8 +18,9 @@ export interface CompactionRequest {
 }
 
 /**
- * Compacts the requested tables and resolves with the result. Rejects with the error of the first
- * compaction that fails; the tables before that one have been compacted.
+ * Compacts the requested tables and resolves with the result. Rejects with the first error. The
+ * tables before the one that failed have been compacted, unless their manifest could not be
+ * installed.
  */
 export async function compactTables(compactor: Compactor, request: CompactionRequest): Promise<CompactionResult> {
   const { one, all, ttlSeconds, now, nowUs } = request;

@@ -65,10 +65,10 @@ export class CompactionTrigger {
   }
 
   /**
-   * Compacts the largest table if the memtables exceed their limit. Called during replay, between
-   * two frames, when the state is consistent; thus recovery needs no more memory than normal
-   * operation. A compaction that fails (on a full disk, for example) does not prevent the database
-   * from opening.
+   * Compacts the table with the largest memtables if all memtables together exceed their limit.
+   * Called during replay, between two frames, when the state is consistent; thus recovery needs no
+   * more memory than normal operation. A compaction that fails (on a full disk, for example) does
+   * not prevent the database from opening.
    */
   async shrink(): Promise<void> {
     const largest = this.#isOver() ? this.#largest() : undefined;
@@ -76,8 +76,8 @@ export class CompactionTrigger {
   }
 
   /**
-   * Compacts the largest table during a replay that has run out of memory. Resolves with false if
-   * that freed no memory.
+   * Compacts the table with the largest memtables during a replay that has run out of memory.
+   * Resolves with false if there is none or its compaction failed.
    */
   async makeRoom(): Promise<boolean> {
     const largest = this.#largest();
@@ -105,8 +105,8 @@ export class CompactionTrigger {
   }
 
   /**
-   * Compacts tables whose oldest memtable begins far below the head, before its LSN offsets
-   * overflow.
+   * Starts compactions of tables whose oldest memtable begins far below the head, before the LSN
+   * offsets of its rows overflow.
    */
   #compactOld(): void {
     const { headLsn, tables, oldestLsns = OLDEST_LSNS, lsnsALook = LSNS_A_LOOK, notice } = this.#options;

@@ -46,7 +46,10 @@ export interface PartWork {
   runs: Uint8Array[];
   /** Whether this is the last part of its stretch. */
   last: boolean;
-  /** Whether to split the stretch into files of equal size, instead of filling each file. */
+  /**
+   * Whether the last two files of the stretch get equally many rows, where possible. If false, all
+   * files but the last one are filled.
+   */
   even: boolean;
 }
 

@@ -85,8 +85,9 @@ interface KnownFile extends Required<StoredReplayFile> {
 }
 
 /**
- * Files that are adjacent in LSN order and whose needed records fit into one file. `bytes` is the
- * total size of the files, `needed` that of the needed records.
+ * Adjacent files in LSN order that can be merged into one: their needed records fit into one file,
+ * or their LSN ranges overlap. `bytes` is the total size of the files, `needed` that of the needed
+ * records.
  */
 interface Group {
   files: KnownFile[];
@@ -105,7 +106,7 @@ export interface ReplayFilesOptions {
 
 /** A rewrite is worthwhile if the bytes not needed exceed the needed ones by more than this. */
 const LEAST_SAVED_BYTES = 4096;
-/** A group of this many small files is merged into one file even if that saves nothing. */
+/** A group of at least this many files is merged into one file even if that saves nothing. */
 const MOST_SMALL_FILES = 8;
 const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
 
@@ -154,8 +155,8 @@ export class ReplayFiles {
   // Recovery
 
   /**
-   * Returns all readable answers, in LSN order. `now` is used in place of `newestAt` for files for
-   * which the manifest does not record it.
+   * Returns all readable answers, in LSN order. If the manifest does not record `newestAt` for a
+   * file, `now` is used instead or, if later, the time of the newest answer found in the file.
    */
   load({ lsn, next, files, lost = [] }: StoredReplays, now: number): FoundAnswer[] {
     this.#nextFile = next;
@@ -288,9 +289,9 @@ export class ReplayFiles {
   }
 
   /**
-   * Rewrites damaged files. Merges neighbouring files into one if less than half of their bytes are
-   * still needed, and drops files of which nothing is needed. If the disk is full, no file is
-   * changed.
+   * Rewrites damaged files. Merges the files of a group into one if less than about half of their
+   * bytes are still needed, if their LSN ranges overlap, or if they are many. Drops files of which
+   * nothing is needed. If the disk becomes full, the remaining groups stay unchanged.
    */
   async rewrite(source: AnswerSource): Promise<void> {
     try {

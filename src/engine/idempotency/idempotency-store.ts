@@ -58,15 +58,18 @@ interface Kept {
 /** Figures about the answers kept. */
 export interface KeptAnswerFigures {
   entries: number;
-  /** Memory of bodies and ids, plus ENTRY_BYTES per entry. */
+  /** Memory of bodies and of `written`, plus ENTRY_BYTES per entry. */
   memoryBytes: number;
 }
 
-/** The queue is shortened when at least this many of its slots, and half, are evicted or dead. */
+/**
+ * The queue is shortened when at least this many of its slots, and at least half, are evicted; or
+ * when as many of its entries are dead.
+ */
 const MAX_EMPTY = 1024;
 /**
- * Memory of an entry besides its body and ids (measured): two hashes, the object, and its slots in
- * the queue and the map.
+ * Memory of an entry besides its body and `written` (measured): two hashes, the object, and its
+ * slots in the queue and the map.
  */
 const ENTRY_BYTES = 400;
 /** Approximate size in bytes of a record in a file without the texts in it. */
@@ -99,7 +102,7 @@ export class IdempotencyStore {
   #dead = 0;
   /** Memory of bodies that can be dropped. */
   #heldBytes = 0;
-  /** Memory of bodies and ids that are kept as long as their key. */
+  /** Memory of small bodies and of `written`, which are kept as long as their key. */
   #smallBytes = 0;
   #newestLsn = 0;
   /**
@@ -290,8 +293,8 @@ export class IdempotencyStore {
   }
 
   /**
-   * Writes the answers read from damaged files to new files; called after an open. If that fails,
-   * nothing changes, and the next installation of a manifest tries again.
+   * Writes the answers read from damaged files to new files; called after the replay. If that
+   * fails, nothing changes, and the next installation of a manifest tries again.
    */
   async settle(installManifest: () => Promise<unknown>): Promise<void> {
     if (!this.#files.mustRewrite) return;
@@ -306,8 +309,9 @@ export class IdempotencyStore {
 
   /**
    * Makes all answers up to `lsn` durable in files and returns the list of files for the manifest.
-   * The cost grows with the number of new answers and dropped bodies. Calls must not overlap. If
-   * this rejects, the manifest installed before is still correct.
+   * The cost grows with the number of new answers; if answers or bodies were dropped, there is also
+   * a pass over all answers. Calls must not overlap. If this rejects, the manifest installed before
+   * is still correct.
    */
   async write(lsn: number): Promise<StoredReplays> {
     this.#evict();
@@ -391,7 +395,7 @@ function stubBytes({ id, bodyHash, contentType, written }: Kept): number {
   return BARE_RECORD_BYTES + id.length + bodyHash.length + contentType.length + (written?.length ?? 0);
 }
 
-/** Returns the memory of a small body and of the ids. */
+/** Returns the memory of `written` and, if the body is small, of the body. */
 function smallBytes({ body, heldBytes, written }: Kept): number {
   return (heldBytes > 0 || body === null ? 0 : memoryOf(body)) + (written?.length ?? 0);
 }

@@ -5,8 +5,8 @@
 // 3. Replay: first the held operations of tables that were corrupt, then the log from the first LSN
 //    that some table still needs. An operation is skipped if it is already in what was loaded: its
 //    LSN is at most the applied LSN of its table (rows), the manifest's LSN (catalog, documents) or
-//    the LSN of the answer files (stored answers). If memory runs short, the largest table is
-//    compacted and the replay continues.
+//    the LSN of the answer files (stored answers). If memory runs short, the table with the largest
+//    memtables is compacted and the replay continues.
 // 4. Clean up after a crash: rewrite damaged answer files, set aside or remove files that nothing
 //    lists.
 // 5. Make the manifest durable before anyone reads, and create the primary table if it is missing.

@@ -18,8 +18,8 @@ export const EDGE_PLAN = buildColumnPlan({
 const STEP_ROWS = 65_536;
 
 /**
- * Merges two streams of blocks. A step copies a few blocks and yields the fraction of the work
- * done.
+ * Merges two streams of blocks. A step copies about STEP_ROWS rows and yields the fraction of the
+ * work done.
  */
 export function* joinBlocks(
   first: readonly ColumnBlock[],

@@ -39,7 +39,7 @@ export class EdgeRead {
   readonly lsn: number;
   /**
    * If two reads in the same run of the database have equal tokens, the table has the same rows in
-   * both. A compaction does not change the token.
+   * both. A compaction changes the token only if it drops rows (TTL).
    */
   readonly token: string;
   readonly tableId: number;

@@ -18,8 +18,8 @@ import { chooseSegments, deadOf, type ScanSource, type ScanView } from './scan-v
 
 const NO_NODES: readonly number[] = [];
 /**
- * If the sort order of a column finds at most one in this many rows of a segment, reading the rows
- * found as blocks is cheaper than a selection.
+ * If the sort order of a column finds fewer than one in this many rows of a segment, reading the
+ * rows found as blocks is cheaper than a selection.
  */
 const SPARSE_SHARE = 16;
 

@@ -45,7 +45,8 @@ export interface ScanView {
 }
 
 /**
- * The staged writes of a transaction, seen on top of a version: new rows, and rows that they hide.
+ * The staged writes of a transaction, seen on top of a version: its new rows, and the rows of the
+ * version that it replaces or deletes.
  */
 export interface ScanOverlay {
   readonly memtable: CoreMemtable | undefined;

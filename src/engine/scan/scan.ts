@@ -2,9 +2,9 @@
 // column blocks, slice by slice.
 //
 // A scan merges sorted sources. Each memtable is a source; all segments together are one source,
-// because they are disjoint and in key order. The position of the scan is `bounds.low`: all rows
-// below this key were returned. A step picks the source with the smallest next key and copies its
-// rows in one call to the core, up to the key where another source continues:
+// because they are disjoint and in key order. The position of the scan is the key (`bounds.lowTs`,
+// `bounds.lowId`): all rows below it were returned. A step picks the source with the smallest next
+// key and copies its rows in one call to the core, up to the key where another source continues:
 //
 //   segments   1 2 3 | 7 8 9        step 1: 1 2 3 from the first segment, stop at 4
 //   memtable         4 5            step 2: 4 5 from the memtable, stop at 7
@@ -12,7 +12,7 @@
 //
 // With nodes or ranges, the scan first lists the matching rows of each memtable. With ranges, it
 // lists those of a segment when it reaches the segment (segment-matches.ts). A step that passes
-// many dead rows may end early; then it moves `bounds.low` forward without returning a row.
+// many dead rows may end early; then it moves this key forward without returning a row.
 
 import { assert } from '../../assert.ts';
 import {
@@ -37,7 +37,7 @@ import { before, chooseSegments, deadOf, type ScanSource, type ScanView, strateg
 
 const SLICE_BYTES = 65536;
 const SLICE_US = 3000;
-/** The clock is read only in slices with more steps than this. */
+/** Without a filter, a slice checks the clock only after more steps than this. */
 const STEPS_UNTIMED = 4;
 /** Maximum nodes per lookup: no edge has more members. */
 const MOST_NODES = 255;
@@ -74,7 +74,7 @@ export class Scan {
   private opened: boolean;
   private readonly segments: readonly SegmentFile[];
   private readonly result: StepResult;
-  /** All rows below `low` were returned. */
+  /** All rows below the key (`lowTs`, `lowId`) were returned. */
   private readonly bounds: StepBounds;
   private segmentIndex: number;
   private segmentBucket: number;
@@ -483,7 +483,7 @@ export class Scan {
     };
   }
 
-  /** Releases the snapshot. `next()` returns null afterwards. */
+  /** Releases the version. `next()` returns null afterwards. */
   close(): void {
     if (this.released) return;
     this.released = true;

@@ -84,8 +84,8 @@ export class DeadList implements DeadRows {
 export const NO_DEAD_ROWS: DeadRows = new DeadList();
 
 /**
- * Returns the first row at or after `row` that a reader at `lsn` may see; skips at most `most` dead
- * rows, so the row returned may be dead.
+ * Returns the first row at or after `row` that is not dead for a reader at `lsn`. Skips at most
+ * `most` dead rows; if more follow, the row returned is dead.
  */
 export function behindDead({ rows, lsns, count }: DeadRows, row: number, lsn: number, most: number): number {
   let place = lowerBound(rows.subarray(0, count), row);

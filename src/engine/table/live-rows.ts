@@ -1,7 +1,7 @@
 // Finds rows of a table by key or by time and members, and marks rows as dead ("kills" them).
 //
-// Several versions of a row, with the same id and even with the same key, may exist in different
-// segments and memtables. At every LSN, at most one of them is alive.
+// Several versions of a row, with the same id and even with the same key, may exist in the segments
+// and memtables. At every LSN, at most one of them is alive.
 
 import { assert } from '../../assert.ts';
 import { CoreMemtable } from '../../core/index.ts';
@@ -24,9 +24,9 @@ function placeOf(source: RowSource, row: number, { eventTs, id }: RowKey): RowPl
 }
 
 /**
- * Returns the live rows with the time and member set of a tombstone. Called before the tombstone is
- * logged, so that a segment that cannot be read (`table_corrupt`) makes the whole commit fail and
- * does not leave it half applied.
+ * Returns the live rows with the time and member set of a tombstone. A write calls this before it
+ * logs the tombstone, so that a segment that cannot be read (`table_corrupt`) makes the whole
+ * commit fail and does not leave it half applied.
  */
 export function findMatches(table: Table, record: Uint8Array, eventTs: number): RowPlace[] {
   const { segments, memtables } = table.version;

@@ -3,9 +3,9 @@
 //
 // An instance reserves 10.5 GB of address space, so a process can have about 12,500 of them, while
 // a database may have 50,000 tables with one row each. Therefore the first memtable of a table is a
-// small one in a shared instance. When it is full, the next memtable of the table gets an instance
-// of its own. If there are already too many such instances, or no more can be created, large
-// memtables share instances too.
+// small one in a shared instance, unless it is made for a large commit. When it is full, the next
+// memtable of the table gets an instance of its own. If there are already too many such instances,
+// or no more can be created, large memtables share instances too.
 
 import { assert } from '../../assert.ts';
 import { type Core, CoreMemtable, MemtableHost } from '../../core/index.ts';
@@ -17,7 +17,7 @@ export interface MemtableLimits {
    */
   rows: number;
   bytes: number;
-  /** The same limits for a small memtable. */
+  /** The same for a small memtable, which however never has more than `smallRows` rows. */
   smallRows: number;
   smallBytes: number;
   /** Maximum number of memtables with an instance of their own. */
@@ -67,7 +67,7 @@ export class MemtableRoom {
 
   /**
    * Returns whether the memtable accepts `rows` more rows. A commit of many rows may exceed the
-   * limit of a large memtable, but never that of a small one.
+   * limits of a large memtable, but never the row limit of a small one.
    */
   takes(memtable: CoreMemtable, rows: number): boolean {
     const limits = this.#limits;

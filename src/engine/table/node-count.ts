@@ -1,5 +1,5 @@
-// Counts the distinct nodes of all tables, in slices, and caches the counts. The nodes of deleted
-// edges are included until a compaction removes these edges.
+// Counts the distinct nodes of each table in slices, caches the counts, and adds them up. The nodes
+// of deleted edges are included until a compaction removes these edges.
 //
 // Tables with few nodes are counted immediately. The others are counted in the background, one
 // after another, in slices of a few milliseconds. Until a table is counted, its last count is used

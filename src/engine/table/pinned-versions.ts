@@ -1,5 +1,5 @@
 // Accounts for memory that is in use only because of readers of old versions: memtables that a
-// compaction has replaced but that a snapshot still contains.
+// snapshot still contains although a compaction has replaced them or their table was dropped.
 //
 // The segments of such versions are not counted: they are evicted from memory like any others, and
 // their files are removed when the last reader ends.

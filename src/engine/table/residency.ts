@@ -36,7 +36,10 @@ export class Residency {
    * memory of an instance.
    */
   readonly #pool: Core[] = [];
-  /** The segments that were in memory at the last sort, least recently used last. */
+  /**
+   * Of the segments that were in memory at the last sort, those not examined for eviction since;
+   * least recently used last.
+   */
   #order: { file: SegmentFile; used: number }[] = [];
   /** Number of loads since the instances were last measured. */
   #loads = 0;
@@ -123,8 +126,8 @@ export class Residency {
   }
 
   /**
-   * Returns a new core instance. If the process cannot get more memory, segments are evicted first.
-   * Throws `overloaded`.
+   * Returns a new core instance. While the process cannot get more memory, evicts segments and
+   * tries again. Throws `overloaded` when no segments are left.
    */
   instance(): Core {
     for (let insist = false; ; insist = true) {
@@ -137,8 +140,8 @@ export class Residency {
   }
 
   /**
-   * Evicts half of the segments without pooling their instances, so that the address space of these
-   * instances can be reused. Returns false if there were none.
+   * Evicts the less recently used half of the segments without pooling their instances, so that the
+   * address space of these instances can be reused. Returns false if there were none.
    */
   #evictHalf(): boolean {
     this.#pool.length = 0;
@@ -150,8 +153,8 @@ export class Residency {
   }
 
   /**
-   * Evicts segments until `bytes` more fit into the budget. One segment may always be in memory,
-   * however large it is.
+   * Evicts segments until `bytes` more fit into the budget and there may be one more segment. One
+   * segment may always be in memory, however large it is.
    */
   #makeRoom(bytes: number): void {
     this.#loads++;

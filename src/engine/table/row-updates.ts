@@ -23,7 +23,7 @@ const MOST_FORGOTTEN = 8192;
 export class RowUpdates {
   /** Maps a row id to the LSN of the row's last update. */
   readonly #lsns = new WideMap<number, number>();
-  /** All updates in LSN order, starting at #first: their ids and their LSNs. */
+  /** Row ids and LSNs of the updates, in LSN order. Those before index #first are forgotten. */
   #ids: number[] = [];
   #idLsns: number[] = [];
   #first = 0;
@@ -42,7 +42,7 @@ export class RowUpdates {
     if (this.#watchers.delete(watcher)) this.forget(visibleLsn);
   }
 
-  /** Records an update; LSNs must ascend. Call `forget` when the update is durable. */
+  /** Records an update; LSNs must ascend. Call `forget` when the update is visible to readers. */
   add(id: number, lsn: number): void {
     const last = this.#idLsns[this.#idLsns.length - 1];
     assert(last === undefined || last <= lsn, 'updates are noted in the order of their LSNs');
@@ -65,8 +65,8 @@ export class RowUpdates {
   }
 
   /**
-   * Drops entries that nobody needs any more. Snapshots taken from now on include all updates up to
-   * `visibleLsn`.
+   * Drops entries that no snapshot needs any more, but not always all of them (MOST_FORGOTTEN).
+   * Snapshots taken from now on include all updates up to `visibleLsn`.
    */
   forget(visibleLsn: number): void {
     const { length } = this.#ids;

@@ -16,7 +16,7 @@ export class SegmentFile {
   references = 0;
   /**
    * Cached figures of whole columns (scan-segments.ts). They take 40 bytes per column, while a full
-   * segment has about 3 MB.
+   * segment has several MB.
    */
   readonly figures = new Map<number, Float64Array>();
   /** Whether this process has checked the whole content of the segment. */

@@ -13,8 +13,8 @@ export interface SegmentMatches {
   readonly rows: Uint32Array;
   next: number;
   /**
-   * If every row within the bounds was checked: the number of buckets examined, the first bucket
-   * and the last.
+   * If every row within the bounds was checked (without nodes and sort order): the number of
+   * buckets examined, the first bucket and the last.
    */
   readonly looked: { buckets: number; first: number; last: number } | undefined;
   /** Whether the sort order of a column was used. */
@@ -22,8 +22,9 @@ export interface SegmentMatches {
 }
 
 /**
- * Finds the live rows within the bounds that contain all nodes and match all ranges. Checks each
- * row within the bounds once or, if the sort order of a column finds fewer rows, only those.
+ * Finds the live rows within the bounds that contain all nodes and match all ranges. With nodes,
+ * checks only the rows that contain them. Without nodes, checks each row within the bounds or, if
+ * the sort order of a column finds fewer rows, only those.
  */
 export function findMatches(
   segment: SegmentFile,

@@ -70,7 +70,7 @@ interface Stretch {
 }
 
 /**
- * Returns the gaps between the header, the sections and the end of the file. Their bytes must be
+ * Returns the gaps between the directory, the sections and the end of the file. Their bytes must be
  * zeros.
  */
 export function segmentGaps(head: Uint8Array, fileBytes: number): Stretch[] {

@@ -1,5 +1,5 @@
 // Computes counts, time bounds and estimates for query plans from directories and indexes, without
-// reading the rows.
+// decoding rows.
 
 import { assert } from '../../assert.ts';
 import {
@@ -22,7 +22,8 @@ export interface Window {
 
 /**
  * Returns the number of live rows in a window. Cost: a binary search in the segments at the ends of
- * the window, plus one step per dead row and per memtable row in the window.
+ * the window, plus one step per segment of the table, and per dead row and memtable row in the
+ * window.
  */
 export function countRows(source: ScanSource, view: ScanView, window: Window): number {
   let count = 0;
@@ -94,7 +95,10 @@ export interface ScanEstimate {
 
 /** If no sort order gives a count for a range, one row in this many is assumed to match. */
 const RANGE_SHARE = 3;
-/** If the node index is not up to date, one row in this many is assumed to contain the nodes. */
+/**
+ * If the node index of a memtable is not up to date, one row in this many is assumed to contain the
+ * nodes.
+ */
 const NODE_SHARE = 100;
 /** No edge has more members. */
 const MOST_NODES = 255;

@@ -8,7 +8,10 @@ import type { SegmentFile } from './segment-file.ts';
 import type { Table } from './table.ts';
 import { Version } from './version.ts';
 
-/** Memory for the chunks of all segments of a table, in bytes. */
+/**
+ * Memory in bytes for the chunks of all segments of a table together. It is exceeded if there are
+ * so many segments that their chunks have the minimum size.
+ */
 const CHUNK_BYTES = 8 * 2 ** 20;
 const MAX_CHUNK_IDS = 4096;
 const MIN_CHUNK_IDS = 64;

@@ -9,16 +9,14 @@ import type { RowKey } from '../types.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { SegmentEntry } from './segments-on-disk.ts';
 
-/**
- * A row that was deleted while a compaction was reading the segment or memtable that contains it.
- */
+/** A row that was deleted or replaced while a compaction was reading its segment or memtable. */
 export interface LateDeath extends RowKey {
   lsn: number;
 }
 
 /**
- * The segments and memtables that a compaction reads, and the rows in them that were deleted since
- * it began.
+ * The segments and memtables that a compaction reads, and the rows in them that were deleted or
+ * replaced since it began.
  */
 export interface RunningCompaction {
   readonly segments: ReadonlySet<SegmentFile>;
@@ -36,8 +34,8 @@ export interface TableState {
   /** Number of compactions that dropped live rows (TTL). */
   readonly expirations: number;
   /**
-   * Number of logged operations of this table that are in no segment, and how many of them are
-   * deletions.
+   * Number of logged operations of this table that are in no segment, and how many of them are not
+   * inserts (an update counts as one deletion and one insert).
    */
   readonly pending: number;
   readonly pendingTombstones: number;
@@ -77,7 +75,7 @@ export interface TableState {
   readonly openSnapshots: number;
   /**
    * Node filters for the segments of the current version. Undefined if there are too few segments
-   * to need them, or if filters are not kept in memory.
+   * to need them, or if filters are not kept in memory or do not fit.
    */
   readonly filters: FilterDirectory | undefined;
   readonly compacting: RunningCompaction | undefined;

@@ -88,7 +88,7 @@ export class Table implements ScanSource, TableState {
    * reached by recovery.
    */
   #stagedLsn = 0;
-  /** Updates of rows that an open transaction cannot see yet. */
+  /** Recent updates of rows, at least those that some open transaction does not see. */
   readonly updates = new RowUpdates();
   readonly #unseen = new UnseenRows();
   /** Row count before the frame that is being applied in slices. */
@@ -172,7 +172,9 @@ export class Table implements ScanSource, TableState {
     return `${this.context.tablesDir}/${this.id}`;
   }
 
-  /** Number of live rows visible to readers. Changes that are not yet acknowledged do not count. */
+  /**
+   * Number of live rows visible to readers. Changes that readers do not see yet are not included.
+   */
   get rowCount(): number {
     if (this.#heldRows !== undefined) return this.#heldRows;
     let rows = this.version.segmentRows - this.#unseen.above(this.context.committer.visibleLsn);
@@ -246,7 +248,8 @@ export class Table implements ScanSource, TableState {
 
   /**
    * Throws `table_not_found` if the table was dropped, or `table_corrupt` if one of its files is
-   * corrupt. A reader with a snapshot may still read a table that was dropped.
+   * corrupt. Throws `overloaded` while late deaths cannot be marked (`unmarked`). A reader with a
+   * snapshot may still read a table that was dropped.
    */
   assertUsable(snapshot?: Snapshot): void {
     this.unmarked?.mark();
@@ -360,7 +363,10 @@ export class Table implements ScanSource, TableState {
     return this.version;
   }
 
-  /** Releases a version, and removes the files of segments that no version contains any more. */
+  /**
+   * Releases a version. Removes the files of segments, and frees memtables, that no version
+   * contains any more.
+   */
   unpin(version: Version): void {
     assert(version.references > 0, 'a version is given back once for each time it was taken');
     if (--version.references > 0) {
@@ -386,8 +392,9 @@ export class Table implements ScanSource, TableState {
   }
 
   /**
-   * Returns a scan of live rows in (event_ts, id) order; without a snapshot, of the newest state.
-   * Throws `table_corrupt`, `table_not_found` (dropped), `unknown_column` or `invalid_input`.
+   * Returns a scan of live rows in (event_ts, id) order; without a snapshot, of the newest visible
+   * state. Throws `table_corrupt`, `table_not_found` (dropped), `unknown_column` or
+   * `invalid_input`.
    */
   scan(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): Scan {
     this.assertUsable(snapshot);

@@ -4,7 +4,8 @@
 import { assert } from '../../assert.ts';
 
 /**
- * Number of obsolete entries that may remain at the front of the lists before they are shortened.
+ * The lists are shortened when more than this many entries at the front, and more than half of all,
+ * are obsolete.
  */
 const MOST_OVER = 64;
 

@@ -52,8 +52,8 @@ export class Version {
   }
 
   /**
-   * Number of buckets in segments and memtables. A bucket with rows in both is read in both and
-   * counts twice.
+   * Sum of the numbers of buckets in the segments and in each memtable. A bucket with rows in
+   * several of them is read in each, so it counts several times.
    */
   get totalBuckets(): number {
     let buckets = this.segmentBuckets;

@@ -33,7 +33,7 @@ const OWN = -1;
 class Block {
   readonly kinds: Uint8Array;
   readonly tables: Uint32Array;
-  /** Time of the new row, or of the edges to be removed. */
+  /** Time of the new row or, for a removal or deletion, of the edges to be deleted. */
   readonly times: Float64Array;
   readonly ids: Float64Array;
   readonly targetTimes: Float64Array;

@@ -50,7 +50,9 @@ interface StepRun {
   readonly pieces: readonly Piece[];
 }
 
-/** Operations of one run that are applied together, between two pauses. */
+/**
+ * Encoded operations of one run. The inserts of a piece are applied together, between two pauses.
+ */
 interface Piece {
   readonly bytes: Uint8Array;
   readonly rows: number;
@@ -102,7 +104,7 @@ const STEPS_A_REST = 256;
 
 /**
  * Throws `conflict` if the table was dropped, or its columns or name were changed, after the
- * snapshot.
+ * snapshot. Otherwise throws like `Table.assertUsable`.
  */
 export function assertUnchanged(table: Table, snapshot: Snapshot | undefined): void {
   if (snapshot !== undefined && (table.dropped || table.shapeLsn > snapshot.lsn))
@@ -305,8 +307,8 @@ function removalText({ id }: Table, eventTs: number, members: readonly number[])
 // Building and applying the frame
 
 /**
- * A piece has at most PIECE_ROWS records, and gets no more once it has PIECE_BYTES bytes. A
- * memtable takes one piece per call.
+ * A piece has at most PIECE_ROWS operations, and gets no more once its records have PIECE_BYTES
+ * bytes. A memtable takes one piece of inserts per call.
  */
 const PIECE_ROWS = 4096;
 const PIECE_BYTES = 2 ** 19;

@@ -294,8 +294,9 @@ export class Transaction {
   /**
    * Commits all staged operations as one frame; resolves when the frame is durable. Rejects with
    * `conflict` if, since the snapshot, another commit changed a row that this transaction changes
-   * by id, or altered a table of this transaction. After any error, nothing was applied and the
-   * transaction has ended.
+   * by id, or altered a table of this transaction. After any error the transaction has ended and
+   * readers see none of its changes. If the log failed, a restart may find the frame in the log and
+   * apply it.
    */
   async commit(attach?: Attach<CommitOutcome>): Promise<CommitResult> {
     this.#assertOpen();

@@ -1,5 +1,5 @@
 // Interface for commands that read the files of a data directory without opening a database.
-// Importing it loads neither the code of tables nor the core.
+// Importing it does not load table.ts and does not compile the core.
 
 export type { TableDefinition } from '../catalog/catalog.ts';
 export { type Checkpoint, type CheckpointTable, checkCheckpoint } from '../checkpoint/checkpoint.ts';

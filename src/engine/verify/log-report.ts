@@ -1,5 +1,6 @@
 // Describes the frames of a log file, intact and damaged, with the operations in them. A frame is
-// called good if it is intact and in sequence (`InspectedFrame.ok`).
+// called good if it is intact and in sequence (`InspectedFrame.ok`). Good frames after a bad
+// position are counted and visited only once the bad position is known to be damage.
 
 import { basename, dirname } from 'node:path';
 import {

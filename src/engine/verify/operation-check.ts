@@ -18,7 +18,10 @@ import { type FileTools, type Problem, problemOf } from './problem.ts';
 export interface PendingOperations {
   /** Count by table id. */
   readonly inserts: Map<number, number>;
-  /** Count by table id: deletions by time and members, and deletions of single rows. */
+  /**
+   * Count by table id: deletions by time and members, and kills of single rows (by deletions and
+   * updates).
+   */
   readonly tombstones: Map<number, number>;
   answers: number;
 }

@@ -196,7 +196,7 @@ function isSetAside(name: string): boolean {
 
 /**
  * Returns notes about files that the manifest does not list. They were left by a crash, and the
- * next open removes them.
+ * next open removes them or sets them aside; or a running server is writing them.
  */
 function orphans({ fs }: FileTools, dir: string, checkpoint: Checkpoint | null): string[] {
   const paths: string[] = [];

@@ -1,5 +1,6 @@
 // Checks the log of a data directory: that every frame in every needed file is intact, that the
-// files are in order, and that no LSN is missing from the manifest's LSN to the end.
+// files are in order, and that no LSN is missing between the first one that some table still needs
+// and the end.
 
 import { badSlots, examineLog, listLogFiles, markPath, readWhole } from '../../storage/index.ts';
 import { appliedEverywhere, type Checkpoint } from '../checkpoint/checkpoint.ts';

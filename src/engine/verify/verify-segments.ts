@@ -1,5 +1,5 @@
-// Checks the segments that a manifest lists for a table: the whole content of each segment, and the
-// order of the segments.
+// Checks the segments that a manifest lists for a table: the whole content of each segment, the
+// order of the segments, and the held files.
 
 import { type Core, ResidentSegment } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
@@ -11,7 +11,7 @@ import { gapFault, readSegmentHead, segmentGaps } from '../table/segment-section
 import type { SegmentEntry } from '../table/segments-on-disk.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';
 
-/** Totals of the segments of a table. */
+/** Totals of the segments of a table in which no problem was found. */
 export interface SegmentSums {
   segments: number;
   rows: number;
@@ -23,7 +23,7 @@ export interface SegmentWork {
   /** Data directory. */
   dir: string;
   problems: Problem[];
-  /** Called between segments: yields to other work, and may throw to abort. */
+  /** Called before each file: yields to other work, and may throw to abort. */
   pause: () => Promise<void>;
 }
 

@@ -111,7 +111,7 @@ export class BulkInsert {
     return insertPieces(this.#table, this.#pieces, this.count, attach);
   }
 
-  /** Returns the batch to the table and drops the edges. */
+  /** Ends the bulk insert and returns the batch to the table. Edges not committed are dropped. */
   discard(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -121,8 +121,8 @@ export class BulkInsert {
 }
 
 /**
- * An insert is this many times cheaper than an update, so a bulk insert is sliced only if it has
- * this many times more rows.
+ * An insert is this many times cheaper than an update, so a bulk insert is sliced only if it has at
+ * least this many times `slicedOperations` rows.
  */
 const SLICED_TIMES = 8;
 /** A commit whose records have at least this many bytes is made in slices, even with few rows. */

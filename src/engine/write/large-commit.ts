@@ -46,7 +46,7 @@ export interface Committed<P> {
 
 /**
  * Executes a large commit; resolves when its frame is durable and visible. Rejects with the error
- * of `plan`, or if the log does not accept the frame.
+ * of `plan`, or if the log does not accept the frame or fails.
  */
 export async function commitInSlices<P extends FramePlan>(
   context: EngineContext,
