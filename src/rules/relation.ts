@@ -8,7 +8,7 @@ import type { Steps } from '../schedule/steps.ts';
 
 /**
  * Pairs of constants are looked up in a table of all possible pairs if this table has at most this
- * many entries (64 MB).
+ * many entries (64 MB), and at most four times as many as a hash table would have.
  */
 const MOST_PAIRS = 2 ** 24;
 /** Up to this many rows, arrays grow at once; beyond that, `makeRoom` lets them grow in steps. */
@@ -45,8 +45,8 @@ export class Relation {
   readonly #distinct: { at: number; count: number }[];
 
   /**
-   * `constants` is the number of all constants. `width` is the number of positive atoms in the
-   * longest rule that derives the predicate.
+   * `constants` is the number of all constants. `width` is the maximum number of positive atoms in
+   * a rule that derives the predicate.
    */
   constructor(pred: string, arity: number, constants: number, width: number) {
     this.pred = pred;
