@@ -100,7 +100,7 @@ export class QueryContext {
     memoryBytes?: number | undefined;
     /** Error message when the statement exceeds its memory. */
     tooLarge?: string;
-    /** All expressions that the statement evaluates per row; called once, when there are rows. */
+    /** Returns all expressions that the statement evaluates per row. */
     expressions?: () => Iterable<BoundExpression>;
     /** Returned items, if ORDER BY refers to them. */
     items?: readonly BoundExpression[];

@@ -13,7 +13,7 @@ import { compacted, scanPaths } from '../rows/scan-rows.ts';
 const FIRST_BUCKETS = 16;
 const GROWTH = 4;
 
-/** Yields batches in descending (event_ts, id) order until `wanted` rows were yielded. */
+/** Yields batches in descending (event_ts, id) order until at least `wanted` rows were yielded. */
 export function newestFirst(plan: ScanPlan, context: QueryContext, wanted: number): Batches<Batch> {
   return context.observed(plan, windows(plan, context, wanted));
 }
