@@ -1,8 +1,8 @@
 // The facts of one predicate as columns of numbers that stand for constants (interner.ts). Each
 // fact is stored once, with its confidence and its derivation.
 //
-// Invariants: Rows are never moved or removed. Each premise of a row has a lower depth than the
-// row, or it has the same depth, was found earlier and has at least the row's confidence.
+// Invariants: Rows are never moved or removed. Each premise of a row has a higher confidence than
+// the row, or the same confidence and a lower depth. So no fact rests on itself.
 
 import type { Steps } from '../schedule/steps.ts';
 
@@ -27,8 +27,9 @@ export class Relation {
   columns: Int32Array[];
   confidences: Float64Array;
   /**
-   * Number of rule applications on the longest path from given facts to each fact; 0 for given
-   * facts.
+   * Number of rule applications on the longest path from given facts to each fact, as of the fact's
+   * last derivation; 0 for given facts. A premise that gets a better confidence later may become
+   * deeper.
    */
   depths: Int32Array;
   /** Number of the rule in its set, or `GIVEN` for given facts. */
