@@ -1,6 +1,6 @@
 // Decodes the values of a Parquet page on demand. Values that were not taken yet stay encoded,
-// except integers in DELTA_BINARY_PACKED, booleans in RLE, and references to a dictionary, which
-// are all decoded at first.
+// except integers in DELTA_BINARY_PACKED, booleans in RLE, and references to a dictionary: these
+// are decoded for the whole page at once.
 
 import { convert, type DecodedArray, deltaBinaryUnpack, type LeafColumn, readPlain } from './parquet-library.ts';
 import { readRuns } from './parquet-runs.ts';

@@ -19,7 +19,7 @@ export interface RowSource {
   scan(pattern: BoundPattern, request: ScanBounds, plan: ColumnPlan): Scan;
   /**
    * Does the same as `scan` but returns two scans: one of the segments and one of the rows in
-   * memory. Returns undefined if one of them has few rows or none.
+   * memory. Returns undefined if there are no segments, or few rows in memory.
    */
   scanApart(pattern: BoundPattern, request: ScanBounds, plan: ColumnPlan): readonly [Scan, Scan] | undefined;
   /**

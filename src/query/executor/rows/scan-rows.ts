@@ -54,8 +54,8 @@ export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number
 }
 
 /**
- * Returns separate scans of segments and memory if a single scan would switch between them row by
- * row. Otherwise returns undefined.
+ * Returns separate scans of segments and memory if a single scan might often switch between the
+ * two. Otherwise returns undefined.
  */
 function scansApart(
   plan: ScanPlan,

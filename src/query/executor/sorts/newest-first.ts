@@ -1,5 +1,5 @@
 // Reads the rows of a pattern backwards from the newest one, for ORDER BY event_ts DESC with a
-// LIMIT. It reads windows that grow towards the past.
+// LIMIT. It reads one time window after another; each is earlier and wider than the one before.
 
 import type { AccessPath, ScanPlan } from '../../planner/plan.ts';
 import type { Batches, QueryContext } from '../context.ts';

@@ -80,7 +80,7 @@ export class Sorter {
     return this.#rows.length >= this.#cutAt;
   }
 
-  /** Sorts the rows, drops those after the limit and returns these. Pauses like `sorted`. */
+  /** Sorts the rows and removes those after the limit, which it returns. Pauses like `sorted`. */
   *cut(): Generator<null, SortRow[], void> {
     const rows = yield* this.#ordered();
     this.#rows = rows.slice(0, this.#limit);

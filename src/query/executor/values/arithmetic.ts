@@ -85,8 +85,7 @@ function multiplyPairs(a: Float64Array, b: Float64Array, values: Float64Array, c
 }
 
 /**
- * Divides or computes the remainder, and returns the mask of nulls: also a division by zero gives
- * null.
+ * Divides or computes the remainder, and returns the mask of nulls. Division by zero gives null.
  */
 function divide(
   node: BoundArithmetic,
