@@ -1,5 +1,6 @@
-// Retries writes outside explicit transactions that lost a conflict. The first attempt runs at
-// once. Retries run one after another, so that they do not conflict with each other.
+// Retries writes that are not part of an explicit transaction and lost a conflict. The first
+// attempt runs immediately. Retries run one after another, so that they do not conflict with each
+// other.
 
 import type { Database } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';

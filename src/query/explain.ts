@@ -42,8 +42,8 @@ function estimatedRows(plan: MatchPlan): number {
 }
 
 /**
- * Returns the number of buckets that the scans read and the number of buckets that exist, over all
- * patterns.
+ * Returns the estimated number of buckets that the scans read and the number of buckets that exist,
+ * over all patterns.
  */
 export function bucketsOf(plan: ScanPlan | JoinPlan): { scanned: number; total: number } {
   if (plan.op === 'scan') {

@@ -5,7 +5,7 @@
 export const MAX_STATEMENT_LENGTH = 2 ** 20;
 /** Characters of a text literal; a stored text holds at most 64 KB. */
 export const MAX_LITERAL_LENGTH = 2 ** 17;
-/** Nesting depth of parentheses, NOT, lists and calls. */
+/** Nesting depth of parentheses, NOT, minus signs, lists and calls. */
 export const MAX_NESTING = 100;
 /** Conditions joined by AND or OR on one level. */
 export const MAX_CHAIN = 2000;
@@ -34,8 +34,8 @@ export const MAX_LIST_ITEMS = 100_000;
 /** Items of all list parameters of a statement together. */
 export const MAX_ALL_ITEMS = 400_000;
 /**
- * List items in a statement that are texts and are read as times. Reading this many takes about 10
- * ms, in one step that cannot be divided.
+ * Items that are read as times, in one literal list with texts or in all list parameters together.
+ * Reading this many takes about 10 ms, in one step that cannot be divided.
  */
 export const MAX_TIME_TEXTS = 50_000;
 /** Parameters of a statement. */

@@ -66,8 +66,8 @@ export function runRead(node: MatchNode, text: string, options: ReadOptions): St
 }
 
 /**
- * Runs a MATCH like `runRead`. If the core can write the rows itself, the result is their text in
- * `format`.
+ * Runs a MATCH like `runRead`. If the core can write the rows itself, returns a `WrittenRead`,
+ * which yields them as text in `format`.
  */
 export function runWritten(
   node: MatchNode,
@@ -149,8 +149,8 @@ export function runExplain(node: MatchNode, text: string, options: ReadOptions):
 }
 
 /**
- * Runs the statement to its end. The result is the row of EXPLAIN with the measured figures of the
- * operators.
+ * Returns a result whose steps run the statement to its end and then yield one row: the row of
+ * EXPLAIN with the measured figures of the operators.
  */
 export function runAnalyze(node: MatchNode, text: string, options: ReadOptions): StatementResult {
   const plan = planOf(node, text, options);

@@ -9,7 +9,7 @@ import type { MemoryPool } from './executor/memory.ts';
 /** Maximum number of open transactions of the service. */
 export const MOST_TRANSACTIONS = 100;
 /**
- * Maximum number of open transactions that one holder may have, so that others can always begin.
+ * Maximum number of open transactions that one holder may have, so that it cannot block all others.
  */
 export const MOST_TRANSACTIONS_OF_ONE = 90;
 
@@ -129,9 +129,10 @@ export class Sessions {
   }
 
   /**
-   * Commits the session's transaction. Afterwards the session has no transaction, whatever the
-   * outcome. `attach` is called with the transaction's id. Rejects with `invalid_statement` if
-   * there is no transaction, with `transaction_expired`, or with `conflict`.
+   * Commits the session's transaction. Rejects with `invalid_statement` if there is none, with
+   * `transaction_expired`, or, while one of its statements runs, with `conflict`. Otherwise the
+   * session has no transaction afterwards, even if the commit fails (for example with `conflict`).
+   * `attach` is called with the transaction's id.
    */
   async commit(session: string, attach?: Attach<string>): Promise<{ lsn: number; id: string }> {
     const open = this.#ofSession(session, 'COMMIT');

@@ -30,7 +30,10 @@ const BYTES_OF_CHARACTER = 100;
  * because `RETURN *` is short and may have a thousand columns.
  */
 const BYTES_OF_COLUMN = 400;
-/** Bound forms that are cached for a text, one for each combination of parameter types. */
+/**
+ * Maximum number of bound forms that are cached for a text, one for each combination of parameter
+ * types.
+ */
 const MOST_VARIANTS = 4;
 
 /**
@@ -118,8 +121,8 @@ export class StatementCache {
   }
 
   /**
-   * Stores `bound` for the next call of the method `bound` with the same parameters and the same
-   * version of the catalog. A long text can thus be bound in a step of its own.
+   * Stores `bound` for the next call of the method `bound` with the same `parameters` object and
+   * the same version of the catalog. A long text can thus be bound in a step of its own.
    */
   keepAhead(prepared: Prepared, parameters: ParameterValues, catalogVersion: number, bound: Bound): void {
     this.#ahead.set(prepared, { parameters, catalogVersion, bound });

@@ -179,9 +179,9 @@ export class Statements {
   }
 
   /**
-   * Runs a MATCH outside transactions, like `execute` but synchronously. Returns undefined for any
-   * other statement. If `format` is given and the core can write the rows itself, the result is
-   * text in that format.
+   * Begins a MATCH outside transactions, like `execute` but synchronously. Returns undefined for
+   * any other statement, or if the session has a transaction. If `format` is given and the core can
+   * write the rows itself, returns a `WrittenRead`.
    */
   read(
     prepared: Prepared,

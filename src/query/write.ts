@@ -169,8 +169,8 @@ function* updateFound(
 }
 
 /**
- * Returns the rows of a batch as a compact set, which is held until all rows have been found.
- * Charges the memory of this set.
+ * Returns the rows of a batch as a compact set, which is held until its rows have been changed.
+ * Charges the memory of this set and of the changes.
  */
 function kept(batch: Batch, context: QueryContext): RowSet {
   const set = compacted(batch, 0);

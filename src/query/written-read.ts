@@ -125,8 +125,8 @@ const COMMA = 44;
 const BRACE = 125;
 
 /**
- * Puts `before` in front of each row and a closing brace after it. `first` means that no rows were
- * written earlier.
+ * Puts `before` in front of each row and a closing brace after it, and separates or ends the rows
+ * as `format` requires. `first` means that no rows were written earlier.
  */
 function wrapped(lines: Uint8Array, rows: number, before: Uint8Array, format: RowFormat, first: boolean): Uint8Array {
   const from = Buffer.from(lines.buffer, lines.byteOffset, lines.length);

@@ -17,7 +17,7 @@ export type Standing = 'given' | 'derived' | 'false' | undefined;
 export type KnownFacts = (predicate: string, args: readonly Constant[]) => Standing;
 
 /**
- * The largest error that rounding can cause in a confidence, which is a product of a few numbers.
+ * Differences between confidences up to this are attributed to rounding.
  */
 export const ROUNDING = 1e-12;
 
@@ -110,8 +110,8 @@ interface Names {
 }
 
 /**
- * Returns whether `name` has had the meaning `value` so far. The first meaning of a name is
- * recorded.
+ * Returns whether the recorded meaning of `name` is `value`. If none is recorded, records `value`
+ * and returns true.
  */
 function agrees<Name, Value>(meanings: Map<Name, Value>, name: Name, value: Value): boolean {
   const known = meanings.get(name);

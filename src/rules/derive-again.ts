@@ -1,5 +1,5 @@
 // Derives each conclusion of a proof again: the conditions of its rule must match its premises one
-// by one, and the head must match its fact.
+// by one, the head must match its fact, and its confidence must be right.
 
 import { type Bindings, matchAtom, valueOfTerm } from './bindings.ts';
 import { leastConfidence, ROUNDING } from './check-statements.ts';

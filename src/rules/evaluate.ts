@@ -77,7 +77,7 @@ interface Progress {
   /** The rows that are new in this round are those from `from` up to `to`, exclusive. */
   from: number;
   to: number;
-  /** Older rows whose confidence or depth became better in the last round. */
+  /** Rows from before this round whose confidence or depth became better during it. */
   improved: number[];
   readonly isImproved: Set<number>;
   /** The rows that this round starts from: the new ones and the improved ones. */
@@ -92,12 +92,12 @@ class StratumRun implements Round {
   readonly #progress = new Map<string, Progress>();
   readonly #growing: ReadonlySet<string>;
   /**
-   * True if no derivation can be better than another: all confidences are 1, and all facts from
-   * before this stratum were given.
+   * True if no derivation can be better than an earlier one: all confidences are 1, and the
+   * positive atoms match only given facts and facts of this stratum.
    */
   readonly #isFlat: boolean;
   readonly #plans = new Map<string, RulePlan>();
-  /** Number of derived facts when the plans were made. */
+  /** Number of derived facts when the plans were last discarded. */
   #plannedFacts = 0;
   #round = 0;
   /** Rows that may be tried before the next yield. */

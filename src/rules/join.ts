@@ -2,9 +2,9 @@
 // rows is used up, and can be continued.
 //
 // For `path(X, Z) if path(X, Y), edge(Y, Z)` there are two levels. Level 0 visits the rows of
-// `path` and puts X and Y into registers. Level 1 finds the rows of `edge` that contain Y through
-// an index and puts Z into a register; then `emit` takes X and Z from the registers. When level 1
-// has no more rows, level 0 moves to its next row.
+// `path` and puts X and Y into registers. Level 1 finds the rows of `edge` that begin with Y
+// through an index and puts Z into a register; then `emit` takes X and Z from the registers. When
+// level 1 has no more rows, level 0 moves to its next row.
 
 import type { Interner } from './interner.ts';
 import type { Relation } from './relation.ts';

@@ -22,7 +22,7 @@ const PREFIX = 'rule:';
 export const NO_ID = 'rule:?';
 export const MAX_CONDITIONS = 64;
 const MAX_NAME_LENGTH = 256;
-/** Maximum number of characters in all texts of a rule together. */
+/** Maximum number of characters in all text constants of a rule together. */
 const MAX_RULE_CHARACTERS = 256 * 1024;
 
 /** Returns the rule, or everything that is wrong with it. */
@@ -150,7 +150,7 @@ function readConfidence({ confidence }: Fields, place: Place, faults: Fault[]): 
   return 1;
 }
 
-/** Returns the number of characters in all constants. */
+/** Returns the number of characters in all text constants. */
 function textLength(body: readonly Condition[], head: Atom): number {
   let length = 0;
   const count = (term: Term) => {

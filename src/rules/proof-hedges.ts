@@ -8,8 +8,9 @@ const FACTS_BETWEEN_YIELDS = 500;
 
 /**
  * Returns the ids of all edges in the proof of `goal`, ascending. They are the edges that the
- * `hedge_tag` fields of the proof name. The cost is linear in the size of the proof. `isEdge`
- * returns whether given facts with this number as their first argument are about an edge.
+ * `hedge_tag` fields of the proof name. Apart from sorting the ids, the cost is linear in the size
+ * of the proof. `isEdge` returns whether given facts with this number as their first argument are
+ * about an edge.
  */
 export function* hedgesOf(
   model: ProvenFacts,

@@ -1,4 +1,4 @@
-// Builds the proof of one fact: a directed graph from stored edges to the goal. Each fact occurs
+// Builds the proof of one fact: a directed graph from given facts to the goal. Each fact occurs
 // once, and only facts on which the goal rests occur.
 
 import type { Steps } from '../schedule/steps.ts';
@@ -93,7 +93,10 @@ export interface ProofTags {
   edge(edgeId: number): { table: string; event_ts: number } | undefined;
 }
 
-/** Number of facts that are visited between two yields. This takes one or two milliseconds. */
+/**
+ * Number of visits to facts between two yields, which take one or two milliseconds. A fact may be
+ * visited several times.
+ */
 const FACTS_BETWEEN_YIELDS = 500;
 
 /**

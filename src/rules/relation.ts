@@ -1,14 +1,14 @@
 // The facts of one predicate as columns of numbers that stand for constants (interner.ts). Each
 // fact is stored once, with its confidence and its derivation.
 //
-// Invariants: Rows are never moved or removed. Each premise of a row has a lower depth than the
-// row, or it has the same depth, was found earlier and has at least the row's confidence.
+// Invariants: Rows are never moved or removed. Each premise of a row has a higher confidence than
+// the row, or the same confidence and a lower depth. So no fact rests on itself.
 
 import type { Steps } from '../schedule/steps.ts';
 
 /**
  * Pairs of constants are looked up in a table of all possible pairs if this table has at most this
- * many entries (64 MB).
+ * many entries (64 MB), and at most four times as many as a hash table would have.
  */
 const MOST_PAIRS = 2 ** 24;
 /** Up to this many rows, arrays grow at once; beyond that, `makeRoom` lets them grow in steps. */
@@ -27,8 +27,9 @@ export class Relation {
   columns: Int32Array[];
   confidences: Float64Array;
   /**
-   * Number of rule applications on the longest path from given facts to each fact; 0 for given
-   * facts.
+   * Number of rule applications on the longest path from given facts to each fact, as of the fact's
+   * last derivation; 0 for given facts. A premise that gets a better confidence later may become
+   * deeper.
    */
   depths: Int32Array;
   /** Number of the rule in its set, or `GIVEN` for given facts. */
@@ -45,8 +46,8 @@ export class Relation {
   readonly #distinct: { at: number; count: number }[];
 
   /**
-   * `constants` is the number of all constants. `width` is the number of positive atoms in the
-   * longest rule that derives the predicate.
+   * `constants` is the number of all constants. `width` is the maximum number of positive atoms in
+   * a rule that derives the predicate.
    */
   constructor(pred: string, arity: number, constants: number, width: number) {
     this.pred = pred;

@@ -49,7 +49,7 @@ export interface Rule {
   readonly then: WireAtom & { readonly confidence: number };
 }
 
-/** A rule that was read. Only `readRule` (parse-rule.ts) makes it. */
+/** A rule as `readRule` (parse-rule.ts) returns it. */
 export interface ParsedRule {
   readonly rule: Rule;
   readonly body: readonly Condition[];

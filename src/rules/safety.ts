@@ -1,5 +1,5 @@
-// Checks the safety of one rule: every value that it derives, negates or compares must come from a
-// positive atom. Base predicates must have their own number of arguments and cannot be heads.
+// Checks the safety of one rule: every variable in its head, in a negation or in a guard must occur
+// in a positive atom. Base predicates must have their own number of arguments and cannot be heads.
 
 import { BASE_PREDICATES } from './base-predicates.ts';
 import { type Fault, type Place, shown, wholeFault } from './fault.ts';

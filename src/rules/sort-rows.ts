@@ -21,8 +21,8 @@ export function rowsFrom(from: number, to: number): Int32Array<ArrayBuffer> {
 }
 
 /**
- * Returns `rows` in sorted order. Equal rows keep their order. `constants` is one more than the
- * greatest number.
+ * Returns `rows` in sorted order and may overwrite `rows`, which must ascend. Equal rows keep their
+ * order. `constants` is greater than every number in the columns.
  */
 export function* sortRows(
   columns: readonly Int32Array[],

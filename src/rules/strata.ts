@@ -10,9 +10,9 @@
 // below the strata of its positive premises and is above those of its negated ones. Base predicates
 // and predicates without rules have stratum 0. For example:
 //
-//   linked(X, Y) if member(E, X), member(E, Y) stratum 0
-//   apart(X, Y) if member(E, X), member(F, Y), not linked(X, Y) stratum 1
-//   p(X) if member(E, X), not q(X); q(X) if member(E, X), not p(X) a cycle
+//   linked(X, Y) if member(E, X), member(E, Y)                       stratum 0
+//   apart(X, Y) if member(E, X), member(F, Y), not linked(X, Y)      stratum 1
+//   p(X) if member(E, X), not q(X); q(X) if member(E, X), not p(X)   a cycle
 
 import type { ParsedRule } from './rule.ts';
 
@@ -115,8 +115,8 @@ function componentsOf(graph: Graph): string[][] {
 type Inside = (from: string, edge: Edge) => boolean;
 
 /**
- * For each negative edge that is on a cycle, returns a shortest cycle through it. No cycle is
- * returned twice.
+ * For each negative edge that is on a cycle, but at most `MAX_SEARCHES` of them, returns a shortest
+ * cycle through it. No cycle is returned twice.
  */
 function cyclesOf(graph: Graph, inside: Inside, rules: readonly ParsedRule[]): Cycle[] {
   const cycles = new Map<string, Cycle>();

@@ -6,7 +6,7 @@ import type { Span } from '../parser/ast.ts';
 
 /**
  * `list` is a list: members, a literal, a parameter, or the values that COLLECT gathered. `row` is
- * a whole row as an object. `null` is the type of the null literal.
+ * a whole row as an object. `null` is the type of an expression that is always null.
  */
 export type ValueType = 'integer' | 'real' | 'text' | 'boolean' | 'null' | 'list' | 'row';
 
@@ -181,8 +181,8 @@ export interface BoundFollows extends Typed {
 }
 
 /**
- * The value of an aggregate, by its position in `aggregates`. Occurs only in the items and the
- * ORDER BY of a grouped MATCH.
+ * The value of an aggregate, by its position in `aggregates`. Occurs only in the items of a grouped
+ * MATCH.
  */
 export interface BoundAggregateValue extends Typed {
   readonly kind: 'aggregateValue';

@@ -36,7 +36,7 @@ export class Grouping {
 
   /**
    * Rewrites items so that they read keys and aggregates instead of rows. Items without aggregates
-   * become keys. The other items may contain only keys, aggregates and constants.
+   * become keys. The other items may read rows only through keys and aggregates.
    */
   split(items: readonly BoundItem[], node: MatchNode, scope: Scope): BoundItem[] {
     for (const { expression } of items) {
@@ -156,7 +156,7 @@ const READS_ROW: Readonly<Record<BoundExpression['kind'], boolean>> = {
 
 /**
  * Replaces the largest subexpressions for which `replace` returns a value. Calls `refuse` with the
- * first remaining part that reads a row.
+ * first remaining part that reads a row, a key or an aggregate.
  */
 export function replaceLeaves(
   bound: BoundExpression,

@@ -1,5 +1,5 @@
 // Determines the types of parameters when a statement is bound, and reads their values at each run.
-// The binder gets only the types, so values can never become syntax.
+// The binder uses only the types, so values can never become syntax.
 
 import { type ErrorCode, HedgerowError } from '../../errors.ts';
 import { isoDays, isoSeconds } from '../../iso-time.ts';
@@ -39,8 +39,9 @@ export function checkParameters(values: ParameterValues): void {
 }
 
 /**
- * Returns the type of one value. Throws `invalid_statement` for objects, nested lists and lists of
- * mixed types.
+ * Returns the type of one value. Throws `invalid_statement` for objects, nested lists, lists of
+ * mixed types, numbers that are not finite, and values that are too long. Throws `invalid_input`
+ * for a text that is not valid Unicode.
  */
 export function parameterType(name: string, value: unknown): ParameterType {
   if (!Array.isArray(value)) return { type: scalarType(name, value), itemType: undefined };

@@ -1,5 +1,5 @@
-// The direct subexpressions of a bound expression: listing and replacing them. Both functions name
-// every kind, so that the type checker asks for a new one.
+// Lists and replaces the direct subexpressions of a bound expression. Both functions name every
+// kind, so that the type checker reports a new kind that they lack.
 
 import type { BoundExpression } from './bound.ts';
 
@@ -41,7 +41,7 @@ export function partsOf(bound: BoundExpression): readonly BoundExpression[] {
   }
 }
 
-/** Returns the expression with each part of `partsOf` replaced, except a list in one parameter. */
+/** Returns the expression with each part of `partsOf` replaced, except an IN's `BoundValues`. */
 export function withParts(
   bound: BoundExpression,
   replaced: (part: BoundExpression) => BoundExpression,

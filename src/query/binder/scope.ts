@@ -50,7 +50,7 @@ export class Scope {
     this.noAggregates = options.noAggregates ?? 'aggregates are allowed in RETURN and ORDER BY of a MATCH only';
   }
 
-  /** Returns a copy of this scope with another binder for aggregates. */
+  /** Returns a copy of this scope with another binder for aggregates, and without `itemNamed`. */
   with(aggregates: AggregateBinder | undefined, noAggregates: string): Scope {
     const { text, patterns, parameters, bareColumns } = this;
     return new Scope({ text, patterns, parameters, bareColumns, noAggregates, aggregates, types: this.#types });

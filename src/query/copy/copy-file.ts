@@ -30,7 +30,7 @@ const ENDINGS: readonly (readonly [ending: string, format: FileFormat, packed: b
 
 /**
  * Returns the file to read. Throws `forbidden` if there is no root. Throws `invalid_input` for a
- * path that leaves the root, contains a link, or does not name a file.
+ * path that leaves the root, contains a link, does not name a file, or has an unknown ending.
  */
 export function sourceFile(fs: Looks, root: string | undefined, given: string): CopyFile {
   const { file, kind } = locate(fs, root, given);
@@ -40,8 +40,8 @@ export function sourceFile(fs: Looks, root: string | undefined, given: string): 
 }
 
 /**
- * Returns the file to create. Throws the same errors as `sourceFile`, and `file_exists` if the path
- * exists.
+ * Returns the file to create. Throws `file_exists` if the path exists, and `forbidden` or
+ * `invalid_input` like `sourceFile`, except that the file need not exist.
  */
 export function newFile(fs: Looks, root: string | undefined, given: string): CopyFile {
   const { file, kind } = locate(fs, root, given);

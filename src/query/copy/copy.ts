@@ -131,8 +131,8 @@ function openToRead(fs: Fs, path: string): FileHandle {
 }
 
 /**
- * Writes the rows of a MATCH or a table into a new file. Rejects with `file_exists` or with the
- * error of the MATCH. In case of an error, no new file remains.
+ * Writes the rows of a MATCH or a table into a new file. Rejects with an error of `newFile`, of the
+ * MATCH or of `writeFile`; then no new file remains.
  */
 export async function copyTo(node: CopyToNode, text: string, options: CopyToOptions): Promise<StatementResult> {
   const { database, fs, copyRoot, read, temporaries, slices } = options;

@@ -1,7 +1,7 @@
 // Reads the rows of a CSV file (RFC 4180) with a header.
 //
-// An empty cell is null; an empty quoted cell is the empty text. Lines end with LF or CRLF. Inside
-// quotes, both are kept unchanged.
+// An empty cell is null; an empty quoted cell is the empty text. Lines end with LF or CRLF. Line
+// breaks inside quotes are kept unchanged.
 
 import type { EdgeInput, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -13,8 +13,8 @@ import { type Target, targetsOf } from './targets.ts';
 import type { LineBlock } from './whole-lines.ts';
 
 /**
- * Yields the rows as batches of edges. Throws `invalid_input` or `unknown_column`, with the line,
- * for invalid CSV or a wrong header.
+ * Yields the rows as batches of edges. Throws `invalid_input` or `unknown_column` for invalid CSV
+ * or a wrong header. The error contains the line, unless the file is empty.
  */
 export async function* csvRows(
   blocks: AsyncIterable<LineBlock>,

@@ -13,7 +13,7 @@
 //   and Carl",3.0
 //
 // An unfinished record at the end of a block is kept. It is scanned again from its beginning when
-// twice as many bytes have arrived (or the maximum length), so that the total work stays linear.
+// the kept bytes have doubled or exceed the maximum length, so that the total work stays linear.
 // With `passesFaults`, a faulty line becomes a record with a fault, and scanning resumes at the
 // next line.
 
@@ -33,11 +33,11 @@ export interface CutRecords {
   /** Number of lines of each record: more than one if cells contain line breaks. */
   readonly lines: readonly number[];
   /**
-   * The reasons why records are not valid CSV or UTF-8, by index. These records have no cells. Set
-   * only with `passesFaults`.
+   * The reasons why records are not valid UTF-8 or, with `passesFaults`, not valid CSV, by index of
+   * the record. These records have no cells.
    */
   readonly faults: ReadonlyMap<number, string>;
-  /** Set if the text after the records is not valid CSV. */
+  /** Set if the text after the records is not valid CSV and `passesFaults` is false. */
   readonly failure: HedgerowError | undefined;
 }
 
@@ -57,7 +57,7 @@ export interface CutRules {
 const STRICT: CutRules = { delimiter: ',', maxRecordBytes: MAX_LINE_BYTES, passesFaults: false };
 
 /**
- * Yields the records of each block, up to the first invalid CSV. The cells are substrings of larger
+ * Yields the records in the blocks, up to the first `failure`. The cells are substrings of larger
  * texts, which they keep in memory, so copy cells that are kept for long.
  */
 export async function* csvRecords(
@@ -284,7 +284,7 @@ interface QuotedRecord {
   readonly lines: number;
 }
 
-/** Parses a record that has a quoted cell. */
+/** Parses a record whose first line contains a quote. */
 function quotedRecord(text: string, from: number, delimiter: string, most: number): QuotedRecord | Fault {
   const cells: (string | null)[] = [];
   let lines = 1;

@@ -6,8 +6,8 @@ import { HedgerowError } from '../../errors.ts';
 import type { FileHandle } from '../../storage/index.ts';
 
 /**
- * Size in bytes of a chunk. Other work runs between two chunks; parsing one chunk of CSV takes a
- * few milliseconds.
+ * Maximum size in bytes of a chunk. Other work runs between two chunks; parsing one chunk of CSV
+ * takes a few milliseconds.
  */
 const CHUNK_BYTES = 32 * 1024;
 

@@ -1,4 +1,4 @@
-// Public interface of COPY's text formats, for commands that read and write files without a
+// Public interface of COPY's file formats, for commands that read and write files without a
 // database.
 
 export { valueOfCell } from './cell-values.ts';

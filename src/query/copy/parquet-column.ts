@@ -1,15 +1,15 @@
-// Decodes the rows of one column chunk of a Parquet file, some rows at a time. Only one page is in
-// memory, and most of it is still encoded.
+// Decodes the rows of one column chunk of a Parquet file, some rows at a time. Besides the
+// dictionary, only one page is in memory, and most of it is still encoded.
 //
 // A chunk is a sequence of pages. The first page may be a dictionary. Each value has a definition
 // level, which is below the maximum if the value is null or if a list that would contain it is
 // empty. In lists, each value also has a repetition level, which is 0 if the value begins a row.
 // For a column of lists of integers, for example:
 //
-//   row repetition levels definition levels values
-//   [7, 8] 0 1 3 3 7 8
-//   [] 0 1
-//   [null, 9] 0 1 2 3 9
+//   row         repetition levels   definition levels   values
+//   [7, 8]      0 1                 3 3                 7 8
+//   []          0                   1
+//   [null, 9]   0 1                 2 3                 9
 //
 // Flat columns need only definition levels. For nested columns, levels and values are held until
 // the next repetition level 0, or the end of the chunk, shows that a row is complete. Then rows are

@@ -22,7 +22,7 @@ import type { ParquetBatch, ParquetSource } from './parquet-port.ts';
  */
 const SHORTEST_FILE = 12;
 /**
- * Number of rows that are returned at once. Copying this many between threads takes a few
+ * Maximum number of rows that `next` returns. Copying this many between threads takes a few
  * milliseconds.
  */
 const BATCH_ROWS = 1024;
@@ -97,7 +97,7 @@ function columnOf(file: RangeFile, group: RowGroup, schema: SchemaTree, name: st
 class PortFile implements RangeFile {
   readonly byteLength: number;
   readonly #handle: FileHandle;
-  /** An I/O error, which must not be reported as a fault in the file's contents. */
+  /** An error while reading bytes, which must not be reported as a fault in the file's contents. */
   #failure: { error: unknown } | undefined;
 
   constructor(handle: FileHandle) {

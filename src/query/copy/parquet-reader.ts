@@ -45,8 +45,8 @@ function edgeOf(columns: readonly ArrayLike<unknown>[], index: number, sources: 
 }
 
 /**
- * Converts 64-bit integers to numbers. Throws `invalid_input` if an integer is too large for a
- * number.
+ * Converts 64-bit integers to numbers, also within lists. Throws `invalid_input` if an integer is
+ * too large for a number.
  */
 function plainValue(value: unknown): unknown {
   if (typeof value === 'bigint') {

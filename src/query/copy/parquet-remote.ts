@@ -24,14 +24,14 @@ export type ParquetCalls = {
 };
 
 /**
- * Memory limit of the thread in MB. A file that needs more is refused, and nothing else is
- * affected.
+ * Memory limit in MB of the thread's old generation. A file that needs more is refused, and nothing
+ * else is affected.
  */
 const THREAD_MB = 2048;
 /**
- * A step on a file normally takes a second at most, even on a slow disk. This limit is needed
- * because the library loops forever on some damaged files, for example if a count in the metadata
- * is wrong.
+ * Time limit in milliseconds for each call that reads a file. A call normally takes a second at
+ * most, even on a slow disk. The limit is needed because the library loops forever on some damaged
+ * files, for example if a count in the metadata is wrong.
  */
 const LONGEST_STEP_MS = 60_000;
 /**
@@ -64,7 +64,7 @@ export class ThreadSource implements ParquetSource {
   readonly #path: string;
   readonly #longestStepMs: number;
 
-  /** `longestStepMs` is the time after which the file counts as damaged. */
+  /** `longestStepMs` is the time for one call after which the file counts as damaged. */
   constructor(script: URL, path: string, longestStepMs: number = LONGEST_STEP_MS) {
     this.#thread = new Thread(script);
     this.#path = path;
@@ -79,7 +79,7 @@ export class ThreadSource implements ParquetSource {
     return this.#inTime(this.#thread.link.call('next', columns));
   }
 
-  /** Ends the thread if the step takes too long. The step then rejects. */
+  /** Ends the thread if `step` takes too long; `step` then rejects. */
   async #inTime<T>(step: Promise<T>): Promise<T> {
     const seconds = this.#longestStepMs / 1000;
     const timer = setTimeout(

@@ -1,5 +1,6 @@
-// Decodes the values of a Parquet page on demand. Most values that were not taken yet are held in
-// encoded form.
+// Decodes the values of a Parquet page on demand. Values that were not taken yet stay encoded,
+// except integers in DELTA_BINARY_PACKED, booleans in RLE, and references to a dictionary: these
+// are decoded for the whole page at once.
 
 import { convert, type DecodedArray, deltaBinaryUnpack, type LeafColumn, readPlain } from './parquet-library.ts';
 import { readRuns } from './parquet-runs.ts';
@@ -17,8 +18,8 @@ export interface ValueForm {
 const FIXED_BYTES: Readonly<Record<string, number>> = { INT32: 4, INT64: 8, INT96: 12, FLOAT: 4, DOUBLE: 8 };
 
 /**
- * Returns a function that decodes the values. Throws for an unknown encoding, or if the bytes are
- * too few for this many values.
+ * Returns a function that decodes the values. Throws for an unknown encoding. If the bytes are too
+ * few for this many values, either this call or the function throws.
  */
 export function pageValues(
   bytes: Uint8Array,
@@ -124,8 +125,9 @@ function deltas(reader: Reader, count: number, narrow: boolean): Int32Array | Bi
 }
 
 /**
- * Decodes byte strings. The lengths of all strings come first. If `shared` is true, they are
- * preceded by the lengths of the prefixes that each string shares with the previous one.
+ * Decodes byte strings. The lengths of all strings come first. If `shared` is true, the lengths of
+ * the prefixes that each string shares with the previous one come before them, and only the rest of
+ * each string is stored and measured.
  */
 function texts(bytes: Uint8Array, count: number, shared: boolean): Values {
   const reader = readerOf(bytes);

@@ -14,7 +14,10 @@ export interface RowBatch {
 /** Unit of positions: lines of a text file, or rows of a Parquet file. */
 export type PlaceUnit = 'line' | 'row';
 
-/** Returns the error about a row with the row's position in its message and fields. */
+/**
+ * Returns the error about a row with the row's position in its message and fields. The message adds
+ * that nothing was inserted.
+ */
 export function errorAtRow(error: HedgerowError, unit: PlaceUnit, place: number): HedgerowError {
   const name = unit === 'line' ? 'Line' : 'Row';
   return new HedgerowError(error.code, `${name} ${place}: ${error.message} Nothing was inserted.`, {

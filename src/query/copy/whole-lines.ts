@@ -1,5 +1,5 @@
-// Splits the bytes of a text file into blocks of whole lines. The lines are valid UTF-8, and the
-// byte order mark is removed.
+// Splits the bytes of a text file into blocks of whole lines, and by default checks that they are
+// valid UTF-8. A byte order mark at the start is removed.
 
 import { isUtf8 } from 'node:buffer';
 import { HedgerowError } from '../../errors.ts';

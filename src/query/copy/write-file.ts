@@ -16,9 +16,9 @@ export interface WriteOptions {
 }
 
 /**
- * Makes the names of incomplete files, `.hedgerow-copy-<data directory>-<id>.tmp`. Only one process
- * at a time holds a data directory. If a file has the prefix for this directory but is not being
- * written by this process, a killed process has left it. Files of servers with other data
+ * Makes the names of incomplete files, `.hedgerow-copy-<hash of data directory>-<id>.tmp`. Only one
+ * process at a time holds a data directory. If a file has the prefix for this directory but is not
+ * being written by this process, a killed process has left it. Files of servers with other data
  * directories are not touched.
  */
 export class TemporaryNames {

@@ -171,7 +171,10 @@ function lettersOf(value: Value): number {
   return values;
 }
 
-/** Returns an upper bound for the cost of one row in a batch, in values. */
+/**
+ * Returns an upper bound for the cost of one row in a batch, in values. Values of groups are not
+ * counted.
+ */
 export function rowValues(weight: Weight, { sides }: Batch): number {
   let values = weight.fixed;
   for (const { pattern, column, times } of weight.columns.values()) {

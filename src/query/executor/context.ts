@@ -19,7 +19,7 @@ export interface RowSource {
   scan(pattern: BoundPattern, request: ScanBounds, plan: ColumnPlan): Scan;
   /**
    * Does the same as `scan` but returns two scans: one of the segments and one of the rows in
-   * memory. Returns undefined if one of them has few rows or none.
+   * memory. Returns undefined if there are no segments, or few rows in memory.
    */
   scanApart(pattern: BoundPattern, request: ScanBounds, plan: ColumnPlan): readonly [Scan, Scan] | undefined;
   /**
@@ -100,7 +100,7 @@ export class QueryContext {
     memoryBytes?: number | undefined;
     /** Error message when the statement exceeds its memory. */
     tooLarge?: string;
-    /** All expressions that the statement evaluates per row; called once, when there are rows. */
+    /** Returns all expressions that the statement evaluates per row. */
     expressions?: () => Iterable<BoundExpression>;
     /** Returned items, if ORDER BY refers to them. */
     items?: readonly BoundExpression[];

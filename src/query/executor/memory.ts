@@ -84,12 +84,13 @@ export function valueBytes(value: unknown): number {
 }
 
 /**
- * Counts the bytes of held values. A text or list that is referred to several times counts once.
+ * Counts the bytes of held values. An array of texts or a constant list to which several vectors
+ * refer counts once.
  */
 export class HeldBytes {
   readonly #seen = new WeakSet<object>();
 
-  /** Returns the size in bytes of the distinct texts to which a vector refers. */
+  /** Returns the size in bytes of a vector's texts, or 0 if the same array was counted before. */
   ofTexts(texts: readonly string[]): number {
     if (this.#seen.has(texts)) return 0;
     this.#seen.add(texts);

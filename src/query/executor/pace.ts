@@ -8,7 +8,10 @@
 /** The share of a full step with which a statement begins. */
 const FIRST_SHARE = 1 / 8;
 const LEAST_SHARE = 1 / 64;
-/** After a step shorter than this (in microseconds), the next one is twice as large. */
+/**
+ * After a step shorter than this (in microseconds), the next one is twice as large, up to a full
+ * step.
+ */
 const SHORT_US = 2_000;
 /** After a step longer than this, the next one is reduced so that it takes about this long. */
 const LONG_US = 5_000;

@@ -96,8 +96,8 @@ interface Evaluated {
 }
 
 /**
- * Evaluates the items for each batch. In a batch with many rows, the items for which `isLate` is
- * true are not evaluated yet; their values are null.
+ * Evaluates the items for each batch. In a batch with at least `FEW_ROWS` rows, the items for which
+ * `isLate` is true are not evaluated yet; their values are null.
  */
 function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly boolean[]): Batches<Evaluated> {
   if (plan.match.grouping !== undefined) {
@@ -126,8 +126,9 @@ function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly bo
 const FREE_BYTES = 2 ** 20;
 
 /**
- * Returns an upper bound for the size of a chunk in bytes, minus `FREE_BYTES`. Every text counts as
- * if it were as long as the longest.
+ * Returns the number of bytes that are charged for a chunk: an estimate of its size minus
+ * `FREE_BYTES`, at least 0. Every text counts like the longest text of its vector, and every other
+ * value, even a list, counts `BYTES_OF_VALUE`.
  */
 function chunkBytes({ count, items }: ResultChunk): number {
   let bytes = 0;
@@ -195,8 +196,8 @@ function* aggregated(plan: MatchPlan, aggregator: Aggregator, context: QueryCont
 }
 
 /**
- * Returns whether a scan may find many rows. A scan that finds rows by node finds few, so a large
- * buffer does not pay off for it.
+ * Returns whether a plan is a scan that may find many rows. A scan that finds rows only by node
+ * finds few, so a large buffer does not pay off for it.
  */
 function isLarge(plan: ScanPlan | JoinPlan): plan is ScanPlan {
   return plan.op === 'scan' && plan.paths.some(({ nodes }) => nodes.length === 0);
@@ -245,8 +246,8 @@ function sorted(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
 }
 
 /**
- * If SKIP plus LIMIT is at most this, only those rows are kept that come first, in the requested
- * order, among the rows read so far.
+ * If SKIP plus LIMIT is at most this, only rows are kept that may be among the first SKIP plus
+ * LIMIT rows in the requested order (see sort.ts).
  */
 const FEW_SORTED = 4096;
 
@@ -260,8 +261,8 @@ function isMadeLate(expression: BoundExpression): boolean {
 }
 
 /**
- * Returns the number of bytes that a batch of one pattern keeps in memory. The sets of a join are
- * charged where they are read.
+ * Returns the number of bytes that a kept batch of one pattern takes. Returns 0 for a join, since
+ * its sets are charged where they are read.
  */
 function ownBytes({ input }: MatchPlan, { sides }: Batch, { held }: QueryContext): number {
   return input.op === 'scan' ? rowSetBytes(sides[input.pattern]!.set, held) : 0;
@@ -376,7 +377,10 @@ function* isNewOf(seen: DistinctRows, chunk: ResultChunk, places: readonly numbe
   return isNew;
 }
 
-/** If the kept rows take more bytes than this, they are cut down to the limit early. */
+/**
+ * If the kept rows take at least this many bytes and are more than twice the limit, they are cut
+ * down to the limit early.
+ */
 const CUT_BYTES = 4 * 2 ** 20;
 
 function sortRowBytes({ values, order }: SortRow): number {

@@ -9,8 +9,8 @@ export interface Token {
   /**
    * For a `word`, the word as written; `upper` contains it in capitals. For a `name`, the name
    * inside the backquotes. For a `text`, its value with escapes resolved. For a `parameter`, its
-   * name without `$`. For a `symbol`, the symbol itself. For `integer` and `float`, the digits.
-   * Empty for `end`.
+   * name without `$`. For a `symbol`, the symbol itself. For `integer` and `float`, the number as
+   * written. Empty for `end`.
    */
   readonly value: string;
   /** A word in capitals; empty for other kinds. */

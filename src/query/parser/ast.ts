@@ -56,7 +56,7 @@ export interface ValuesNode extends Span {
   readonly places: readonly number[];
 }
 
-/** A bare name: an alias, an output name or, if the statement has one table, a column. */
+/** A bare name: an alias, an output name or, in UPDATE and DELETE, a column. */
 export interface BareNode extends Span {
   readonly kind: 'name';
   readonly name: string;

@@ -1,4 +1,4 @@
-// Parses statements that change rows: INSERT, UPDATE, DELETE, COPY.
+// Parses INSERT, UPDATE, DELETE and COPY.
 
 import { shown, shownName } from '../shown.ts';
 import type {

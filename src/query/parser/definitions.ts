@@ -53,7 +53,8 @@ function optionValue(stream: TokenStream, name: TableOption): number {
 }
 
 /**
- * Reads IF NOT EXISTS or IF EXISTS. A table may be named `if`; then neither NOT nor EXISTS follows.
+ * Reads IF NOT EXISTS (if `not` is true) or IF EXISTS, and returns whether it is there. A table may
+ * be named `if`; then neither NOT nor EXISTS follows.
  */
 function acceptIf(stream: TokenStream, not: boolean): boolean {
   const second = stream.ahead(1).upper;

@@ -46,7 +46,7 @@ export function parseRowValue(stream: TokenStream): Expression {
 }
 
 /**
- * Reads a single value or name that is followed by a comma or the closing bracket. Returns
+ * Reads a single value or name that is followed by a comma or by `close`. Returns
  * undefined for anything else.
  */
 function plainValue(stream: TokenStream, close: ']' | ')'): Expression | undefined {
@@ -119,7 +119,7 @@ function isComparison(stream: TokenStream): boolean {
   return kind === 'symbol' && COMPARISONS[value] !== undefined;
 }
 
-/** Reads a comparison with `left`. Returns `left` itself if no comparison follows. */
+/** Reads the rest of a comparison after `left`. Returns `left` itself if no comparison follows. */
 function compareTail(stream: TokenStream, left: Expression): Expression {
   const { current } = stream;
   if (isComparison(stream)) {
@@ -317,8 +317,8 @@ function named(stream: TokenStream): Expression {
 }
 
 /**
- * Words that end an expression. If one of them is found where a value is expected, the value is
- * missing. In backquotes these words are names.
+ * Words that follow a value. If one of them is found where a value is expected, the value is
+ * missing. In backquotes, or before a dot or a parenthesis, these words are names.
  */
 const CLAUSE_WORDS: ReadonlySet<string> = new Set([
   'WHERE',

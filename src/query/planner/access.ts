@@ -3,7 +3,8 @@
 // One access ("way") is a conjunction that a scan answers exactly: a time window, nodes that every
 // row must contain, and ranges of numeric columns. There are three outcomes for a condition:
 // - taken: the condition becomes part of the bounds. It compares `event_ts`, a bucket or a numeric
-//   column with a constant, or is `node IN members`, or is an AND of these.
+//   column with a constant, or is `node IN members`, or reads no row and is true, or is an AND of
+//   these.
 // - nothing: the condition cannot be true, so the pattern has no rows.
 // - left: the condition remains as a filter on each row.
 //

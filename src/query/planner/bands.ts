@@ -111,8 +111,9 @@ function plus(a: Linear, b: Linear, sign: 1 | -1): Linear {
 }
 
 /**
- * Uses the bands to narrow the windows of the patterns, in place, until nothing changes. If `b - a`
- * is in [0, 60] and `a` is in [100, 200], then `b` is in [100, 260].
+ * Uses the bands to narrow the windows of the patterns, in place, until nothing changes, but in at
+ * most as many rounds as there are patterns. If `b - a` is in [0, 60] and `a` is in [100, 200],
+ * then `b` is in [100, 260].
  */
 export function narrowWindows(windows: readonly (Bounds | undefined)[], bands: readonly TimeBand[]): void {
   for (let round = 0; round < windows.length; round++) {

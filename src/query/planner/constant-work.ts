@@ -8,7 +8,10 @@ import { partsOf } from '../binder/parts.ts';
 
 /** A statement of at most this many characters, without long parameters, is not checked. */
 const SHORT_TEXT = 4096;
-/** Maximum cost of all such conditions, in characters. Evaluating them takes about 10 ms. */
+/**
+ * Maximum cost, in characters, of all subexpressions of WHERE that read no row. Evaluating them
+ * then takes about 10 ms.
+ */
 const MOST_LETTERS = 16 * 2 ** 20;
 /** Cost of a list item, in characters. Items are expensive because they are put into sets. */
 const LETTERS_AN_ITEM = 32;

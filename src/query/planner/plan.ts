@@ -91,7 +91,7 @@ export interface JoinPlan {
   /** Conditions over both sides that the join strategy does not check. */
   readonly filter: readonly BoundExpression[];
   readonly estimatedRows: number;
-  /** True if no condition connects the sides: every pair is a result, up to a limit. */
+  /** True if no condition connects or filters the pairs, so the join yields every pair. */
   readonly cartesian: boolean;
 }
 

@@ -13,7 +13,7 @@ import { addNeeds, copyOfNeeds } from './patterns-of.ts';
 import type { AccessPath, ColumnNeeds, JoinPlan, MatchPlan, ScanPlan, ShortcutPlan, Strategy } from './plan.ts';
 import { type MatchShape, shapeOf } from './shape.ts';
 
-/** What indexes and directories show about rows without reading them. */
+/** An estimate that indexes and segment directories give without reading rows. */
 export interface Estimate {
   readonly rows: number;
   readonly strategy: Strategy;
@@ -71,8 +71,9 @@ export function planShape(
 }
 
 /**
- * Returns the shape's own needs if remaining filters, joins and several ways add nothing to them.
- * Otherwise returns a copy with these additions.
+ * Returns the shape's own needs if nothing will be added to them: there is one pattern, at most one
+ * way and no remaining filter. Otherwise returns a copy with the needs of the filters, to which
+ * joins and several ways may add theirs.
  */
 function needsOf({ match, needs: besides }: MatchShape, accesses: readonly Access[]): readonly ColumnNeeds[] {
   if (accesses.length === 1 && accesses[0]!.ways.length <= 1 && accesses[0]!.filter.length === 0) return besides;
@@ -133,7 +134,8 @@ function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): Acce
 
 /**
  * Plans an access that has only one way. It needs no estimates, because there is nothing to choose
- * and the strategy is known. The exception is a range on a column, which may drive the scan.
+ * and the strategy is known. The exception is a range on a column without given nodes: the range
+ * may drive the scan.
  */
 function planOnlyPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
   if (way.ranges.length > 0 && way.nodes.size === 0) return planPath(pattern, way, estimate);
@@ -162,8 +164,8 @@ function countOf(node: BoundExpression | undefined, parameters: ParameterValues,
 }
 
 /**
- * Returns how the requested order is produced. The rows of one table are in (event_ts, id) order
- * without sorting.
+ * Returns how the requested order is produced. A scan with a single path yields rows in (event_ts,
+ * id) order without sorting.
  */
 function orderOf(match: BoundMatch, input: ScanPlan | JoinPlan, limit: number | undefined): MatchPlan['order'] {
   if (match.orderBy.length === 0) return 'none';

@@ -9,9 +9,8 @@ import { MAX_TIME_TEXTS } from '../limits.ts';
 import { shown } from '../shown.ts';
 
 /**
- * Throws `invalid_statement` for a parameter that should be a time but is not, or if too many texts
- * are read as times. Returns at once for most statements, which have no parameter that could be a
- * time.
+ * Throws `invalid_statement` for a parameter that should be a time but is not, or if too many list
+ * items are read as times. Returns immediately if no parameter is a text or a list.
  */
 export function checkTimes(expressions: Iterable<BoundExpression>, parameters: ParameterValues): void {
   if (!hasText(parameters)) return;

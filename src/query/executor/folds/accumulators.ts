@@ -79,7 +79,7 @@ const SPLIT_WORDS = new Uint32Array(SPLIT.buffer);
 
 /**
  * Returns a number reduced to its upper 26 significant bits. The result and the rest of the number
- * can each be multiplied exactly by a count.
+ * can each be multiplied exactly by a count below 2^26.
  */
 function upperBits(value: number): number {
   SPLIT[0] = value;

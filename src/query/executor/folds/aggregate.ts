@@ -43,7 +43,7 @@ export class Aggregator {
     }
   }
 
-  /** Returns the group of each row in a batch, or undefined if there is only one group. */
+  /** Returns the group of each row in a batch, or undefined if there are no keys. */
   groupsOf(batch: Batch): Generator<null, GroupsOf, void> {
     return this.#groups.of(batch);
   }

@@ -42,7 +42,7 @@ export class DistinctAccumulator implements Accumulator {
     const fresh = new Uint32Array(count);
     let found = 0;
     if (groups === undefined) {
-      // Ids are assigned in the order of the rows.
+      // Ids are assigned in the order of the rows, so every id from `known` on is new.
       for (let i = 0; i < count; i++) {
         if (ids[i]! < known) continue;
         known = ids[i]! + 1;

@@ -18,7 +18,8 @@ export interface FoldField extends RowField {
 }
 
 /**
- * A condition over fields with few values. It is evaluated once per combination of these values.
+ * A condition. It is evaluated once per combination of its fields' values in a segment, if these
+ * are few.
  */
 export interface FoldFilter {
   readonly expression: BoundExpression;
@@ -132,8 +133,8 @@ class FieldReader {
   }
 
   /**
-   * Returns the distinct fields that expressions read, or undefined if at least one of them may
-   * have many values.
+   * Returns the distinct fields that expressions read. Returns undefined if they read times, ids or
+   * reals, which have many values, or something that is not a field, such as members.
    */
   fields(expressions: readonly BoundExpression[]): FoldField[] | undefined {
     const fields = new Map<number, FoldField>();

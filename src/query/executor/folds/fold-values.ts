@@ -13,7 +13,7 @@ export interface CodedField {
   readonly codes: RowCodes;
   /** The distinct texts, by code. */
   readonly texts: readonly string[];
-  /** The common value, if there is one code for all rows. */
+  /** The value of all rows if `constantField` made the field; otherwise null and not used. */
   readonly value: PropertyValue;
 }
 

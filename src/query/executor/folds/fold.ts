@@ -51,8 +51,8 @@ const MOST_COMBINATIONS = 16384;
 const STEPS_AT_ONCE = 4;
 
 /**
- * Adds all rows of the plan's scan to the aggregator. Yields the number of rows after each segment,
- * or after some thousand rows.
+ * Adds all rows of the plan's scan to the aggregator. Yields the number of rows added after each
+ * folded segment, and after each batch of rows that are read.
  */
 export function* foldRows(
   fold: FoldPlan,

@@ -33,7 +33,7 @@ export class Groups {
     return this.#count;
   }
 
-  /** Returns the group of each row in a batch, or undefined if there is only one group. */
+  /** Returns the group of each row in a batch, or undefined if there are no keys. */
   *of(batch: Batch): Generator<null, Uint32Array | undefined, void> {
     if (this.#keys.length === 0) return undefined;
     const groups = yield* this.#ids.idsOf(this.#vectors(batch), batch.count, this.#charge);

@@ -132,13 +132,17 @@ class KeyIds {
   }
 
   /**
-   * Returns the ids of build rows, and assigns an id to each new key. `ABSENT` if a key is null.
+   * Returns the ids of build rows, and assigns an id to each new combination. The id is `ABSENT` if
+   * a key is null.
    */
   take(expressions: readonly BoundExpression[], batch: Batch): Int32Array {
     return this.#idsOf(expressions, batch, true);
   }
 
-  /** Returns the ids of probe rows; `ABSENT` if a key is null or no build row has it. */
+  /**
+   * Returns the ids of probe rows. The id is `ABSENT` if a key is null or no build row has the
+   * combination.
+   */
   find(expressions: readonly BoundExpression[], batch: Batch): Int32Array {
     return this.#idsOf(expressions, batch, false);
   }

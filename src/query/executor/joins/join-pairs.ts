@@ -35,12 +35,15 @@ export function pairsFor(room: number, pairs?: Pairs): Pairs {
 const FIRST_PAIRS = 512;
 
 /**
- * Yields candidates in ascending order of the left positions: full chunks, and null after much work
- * without a full chunk.
+ * Yields candidates in ascending order of the left positions: full chunks, then the rest. Yields
+ * null now and then, to let other work run.
  */
 export type PairFinder = Generator<Pairs | null, void, void>;
 
-/** Approximate number of rows that are examined between two pauses. */
+/**
+ * Work between two pauses: each left combination counts 16; in a member join, each examined list
+ * entry and each partner counts 1.
+ */
 export const WORK_STEP = 200_000;
 
 /**

@@ -1,5 +1,6 @@
 // Concatenates texts, `a + b + c` in one pass. The length of a result is limited like that of a
-// stored text. If only one part varies by row, each distinct text of this part is joined only once.
+// stored text. If only one part varies by row and has at most as many texts as there are rows, each
+// of its texts is joined at most once.
 
 import { HedgerowError } from '../../../errors.ts';
 import { MAX_TEXT_BYTES } from '../../../model/text.ts';
@@ -22,8 +23,8 @@ export function joinedParts(node: BoundArithmetic): BoundExpression[] {
 }
 
 /**
- * Returns the concatenations; a result is null if one of its parts is null. Throws
- * `invalid_statement` if a result would be longer than a stored text may be.
+ * Returns the concatenation of the parts for each row; it is null if a part is null. Throws
+ * `invalid_statement` if it would be longer than a stored text may be.
  */
 export function joinTexts(node: BoundArithmetic, parts: readonly Vector[], count: number): Vector {
   const limit = new TextLimit(node);

@@ -84,8 +84,8 @@ function* rightSide(plan: JoinPlan, reads: SharedReads, context: QueryContext): 
 }
 
 /**
- * Combinations of the join below that are processed together. The fixed cost of a block is small in
- * comparison.
+ * At least this many combinations of the join below are processed together, except in the last
+ * block. The fixed cost of a block is small in comparison with theirs.
  */
 const BLOCK_ROWS = 32_768;
 

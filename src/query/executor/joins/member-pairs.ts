@@ -10,9 +10,10 @@
 // Example: left row {1, 2}, lists 1: [r0, r3], 2: [r3]. The counts are r0: 1, r3: 2; with least = 2
 // the partner is r3.
 //
-// If both sides are parts of one set (see shared-scans.ts), they share one index of the whole set,
-// and partners outside the right part are dropped. If a left row occurs in several combinations,
-// its partners are kept for the next ones.
+// If both sides are parts of one set (see shared-scans.ts) and the left part has at least a quarter
+// of its rows, they share one index of the whole set, and partners outside the right part are
+// dropped. If a left row may occur in several combinations, its partners are kept for the next
+// ones, unless the time bounds depend on another pattern.
 
 import type { RowSet } from '../rows/row-set.ts';
 import { BUILD_STEP, CHUNK_PAIRS, type PairFinder, type Pairs, pairsFor, WORK_STEP } from './join-pairs.ts';
@@ -59,8 +60,8 @@ interface NodeCodes {
 
 interface MemberIndex {
   /**
-   * Codes of the members of the left set. The first code belongs to the member at index `first` of
-   * that set.
+   * Codes of the members of the left set: the code at index i belongs to the set's
+   * `members[first + i]`.
    */
   readonly leftCodes: Int32Array;
   readonly first: number;
@@ -72,7 +73,7 @@ interface MemberIndex {
   readonly rows: Uint32Array;
 }
 
-/** Maximum number of partners that are kept for left rows. */
+/** Maximum number of partners that one `KeptRows` stores. */
 const MOST_KEPT = 2 ** 20;
 
 /** Indexes and partners that the member joins of one statement share. */
@@ -109,8 +110,9 @@ export class MemberMemory {
   }
 
   /**
-   * Returns the partners kept for joins with this link and these bounds, or undefined if it is of
-   * no use to keep them.
+   * Returns the store of partners that joins within `whole` with the same `least` and bounds share.
+   * Returns undefined if there is only one join, if there are no bounds, or if the bounds depend on
+   * another pattern's time.
    */
   keptOf(whole: RowSet, least: number, bounds: TimeBounds | undefined): KeptRows | undefined {
     if (!this.#severalJoins || bounds?.ofRow !== true) return undefined;
@@ -144,8 +146,8 @@ export function* memberPairs(
   memory: MemberMemory,
   charge: Charge,
 ): PairFinder {
-  // If both sides are parts of one set, partners are searched in the whole set. Partners outside
-  // the right part are dropped at the end.
+  // If `whole` is defined, partners are searched in the whole set, and `append` skips partners
+  // outside the right part.
   const whole = wholeOf(left.set, right);
   const leftFirst = whole === undefined ? 0 : left.set.part!.first;
   const rightFirst = whole === undefined ? 0 : right.part!.first;
@@ -191,7 +193,8 @@ export function* memberPairs(
 
 /**
  * Returns the set of which both sets are parts. Returns undefined if there is no such set, or if
- * the left part is so small that an index of its own nodes takes less work.
+ * the left part has less than a quarter of its rows: an index of the left part's own nodes then
+ * takes less work.
  */
 function wholeOf(left: RowSet, right: RowSet): RowSet | undefined {
   const whole = left.part?.whole;

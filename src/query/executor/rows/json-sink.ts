@@ -1,7 +1,7 @@
 // A buffer for JSON text. Values are written into it directly, without intermediate strings where
 // possible.
 
-/** Size in bytes of the first buffer, small enough that Node allocates it from its pool. */
+/** Minimum size in bytes of a buffer. Node allocates a buffer of this size from its pool. */
 const FIRST_BYTES = 4000;
 /** Up to this length, copying in a loop is faster than a call into the buffer. */
 const SHORT_TEXT = 32;

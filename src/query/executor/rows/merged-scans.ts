@@ -1,5 +1,5 @@
-// Merges several scans in key order into large batches: each scan is read and filtered block by
-// block, and the rows that remain are merged.
+// Merges several scans in key order (event_ts, id) into large batches: each scan is read and
+// filtered block by block, and the rows that remain are merged.
 //
 // The frontier of a scan is the last key that it has read. The scan with the lowest frontier is
 // read next. Then all rows up to the new lowest frontier can be yielded ("given"), since every
@@ -17,8 +17,8 @@ import { NO_ROWS, type PropertyColumn, type RowSet } from './row-set.ts';
 interface Stream {
   readonly blocks: Batches<RowSet>;
   /**
-   * The rows in the last block that the filter kept. The last key of the block before filtering is
-   * in `lastTs` and `lastId`.
+   * The rows of the last block read that passed the filter. `lastTs` and `lastId` are the last key
+   * of the whole block.
    */
   set: RowSet;
   /** Number of rows of the set that were already given. */
@@ -28,8 +28,8 @@ interface Stream {
 }
 
 /**
- * Yields sets with times and ids. Rows must be in key order within each scan. `filtered` returns
- * the wanted rows of a block in the same order.
+ * Yields all wanted rows in key order. Each scan must yield its rows in key order, with times and
+ * ids. `filtered` yields the wanted rows of a block in the same order.
  */
 export function* mergedScans(
   scans: readonly Batches<RowSet>[],
@@ -105,7 +105,8 @@ function* inOrder(parts: readonly RowSet[]): Generator<null, RowSet, void> {
 }
 
 /**
- * Returns the positions of all rows in key order. The rows in each part are already in this order.
+ * Returns the positions of all rows in key order. The second parameter is the concatenation of the
+ * parts. The rows in each part are already in this order.
  */
 function mergedPlaces(parts: readonly RowSet[], { rows, times, ids }: RowSet): Uint32Array {
   const starts: number[] = [];
@@ -129,7 +130,7 @@ function mergedPlaces(parts: readonly RowSet[], { rows, times, ids }: RowSet): U
   return places;
 }
 
-/** Keeps only the texts that occur in rows, if the block has more texts than rows. */
+/** Drops the texts that occur in no row from each column that has more texts than rows. */
 function withOwnTexts(set: RowSet): RowSet {
   const columns = new Map<number, PropertyColumn>();
   for (const [id, column] of set.columns) columns.set(id, ownTexts(column));

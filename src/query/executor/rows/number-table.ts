@@ -1,8 +1,8 @@
 // Assigns places 0, 1, 2, ... to distinct numbers, in the order in which they first occur.
 //
 // Small integers are looked up directly, by value, in an array. All other numbers are in a hash
-// table with open addressing, at most half full, whose slots contain the number and its place side
-// by side. Above 16,384 numbers the table is split into 64 parts by the upper bits of the hash. The
+// table with open addressing, at most half full, whose slots contain the number and its place + 1
+// side by side. Above 16,384 numbers it is split into 64 parts by the upper bits of the hash. The
 // parts grow independently and at different times, so that no single step moves very many numbers.
 //
 // Invariant: each number is in the array or in the slots, and `#values[place]` is the number with
@@ -13,7 +13,7 @@ import { GrowingNumbers } from '../folds/growing-numbers.ts';
 
 const FIRST_SLOTS = 64;
 /**
- * With more numbers than this, the table is split into parts: moving a million numbers at once
+ * With more numbers than this, the hash table is split into parts: moving a million numbers at once
  * would block other work for too long.
  */
 const WHOLE_NUMBERS = 16_384;
@@ -27,9 +27,9 @@ const PART_SHIFT = 26;
  */
 const SMALL = 2 ** 21;
 /**
- * The array is not made longer than this many times the count of numbers. Otherwise a single number
- * could take megabytes, and a statement may have some thousand tables. An integer beyond this
- * length is put into the slots.
+ * The array is extended for an integer only if the integer is below this many times the count of
+ * numbers; otherwise the integer is put into the slots. Without this limit a single integer could
+ * take megabytes, and a statement may have some thousand tables.
  */
 const SMALL_FOR_EACH = 8;
 
@@ -73,8 +73,8 @@ export class NumberTable {
   #held = [0];
   #most = [FIRST_SLOTS / 2];
   /**
-   * Place + 1 for each small integer. 0: the integer did not occur, or is in the slots if
-   * `#hasStrays`.
+   * Place + 1 for each small integer. 0: the integer did not occur or, if `#hasStrays` is true, may
+   * be in the slots.
    */
   #small = new Int32Array(FIRST_SLOTS);
   /** True if there are small integers in the slots. */

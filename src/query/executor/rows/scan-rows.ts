@@ -19,14 +19,14 @@ import { type Batch, batchOf, type RowSet, rowSetOf, selectFrom } from './row-se
 
 /**
  * Yields batches. If there is one path, the rows are in (event_ts, id) order. `limit` is the
- * maximum number of rows that are needed. If `sink` is given, the rows are read into this buffer,
- * and each batch is invalid once the next one is requested.
+ * maximum number of rows that are needed. If `sink` is given, the rows may be read into this
+ * buffer, so each batch is invalid once the next one is requested.
  */
 export function scanRows(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Batches<Batch> {
   return context.observed(plan, scanPaths(plan, context, limit, sink));
 }
 
-/** Does the same as `scanRows` without recording figures. */
+/** Does the same as `scanRows`, but does not record the rows and the time for ANALYZE. */
 export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Batches<Batch> {
   const seen = plan.paths.length > 1 ? new WideMap<number, true>() : undefined;
   const pattern = context.patterns[plan.pattern]!;
@@ -54,8 +54,8 @@ export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number
 }
 
 /**
- * Returns separate scans of segments and memory if a single scan would switch between them row by
- * row. Otherwise returns undefined.
+ * Returns separate scans of segments and memory if a single scan might often switch between the
+ * two. Otherwise returns undefined.
  */
 function scansApart(
   plan: ScanPlan,

@@ -1,5 +1,6 @@
 // Shares reads among the patterns of a join. If patterns read overlapping windows of the same
-// table, the rows are read only once, and each pattern gets a part of them.
+// table with the same ranges and no other conditions, the rows are read only once, and each
+// pattern gets a part of them.
 
 import type { JoinPlan, ScanPlan } from '../../planner/plan.ts';
 import type { Batches, QueryContext } from '../context.ts';
@@ -45,8 +46,8 @@ function scansOf(plan: ScanPlan | JoinPlan): ScanPlan[] {
 }
 
 /**
- * Returns whether a scan reads all rows in its window: it has one path without nodes, and nothing
- * to filter. The scan must also read times, by which the parts are found.
+ * Returns whether a scan can share a read: it has one path without nodes, and nothing to filter. It
+ * must also read times, by which the parts are found.
  */
 function isPlain({ paths, filter, needs }: ScanPlan): boolean {
   return paths.length === 1 && paths[0]!.nodes.length === 0 && filter.length === 0 && needs.times;

@@ -37,10 +37,10 @@ function jsonKey(value: Value): string {
 export class ValueIds {
   readonly #type: ValueType;
   readonly #numbers = new NumberTable();
-  /** Ids by text, or by JSON of lists and rows. */
+  /** Ids by text or, for lists, rows and booleans, by their JSON. */
   readonly #texts = new WideMap<string, number>();
   readonly #values: Value[] = [];
-  /** The list or row that occurred last. */
+  /** The list, row or boolean that occurred last. */
   #lastValue: Value | undefined;
   #lastId = NONE;
   /** The id of null; `NONE` if null did not occur yet. */

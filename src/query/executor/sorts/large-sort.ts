@@ -1,6 +1,6 @@
-// Sorts very many result rows. The rows stay in the columns in which they arrived, and only row
-// numbers are sorted. If there were an object for each of a million rows, the garbage collector
-// would block other work for too long.
+// Sorts very many result rows. The rows stay in the columns in which they arrived (small chunks are
+// gathered into larger columns), and only row numbers are sorted. If there were an object for each
+// of a million rows, the garbage collector would block other work for too long.
 
 import { compareTexts } from '../../../model/text-order.ts';
 import type { BoundExpression, Value } from '../../binder/bound.ts';
@@ -22,7 +22,7 @@ export interface SortedChunk {
   readonly environment: Environment;
 }
 
-/** Number of rows of small chunks that are gathered into one large chunk. */
+/** Small chunks are gathered until they have at least this many rows, and become one chunk. */
 const GATHERED_ROWS = 4096;
 /**
  * The number of a row consists of the index of its chunk and, in the lower 16 bits, its position in
@@ -117,7 +117,7 @@ export class LargeSorter {
 
   /**
    * Returns the row numbers of the first `limit` rows in sort order. Yields null between steps of a
-   * few ms. The sort is stable.
+   * few ms. Rows with equal keys are in the order of their row numbers.
    */
   *sorted(limit: number): Generator<null, Uint32Array, void> {
     this.#pushFew();

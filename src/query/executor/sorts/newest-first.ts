@@ -1,5 +1,5 @@
 // Reads the rows of a pattern backwards from the newest one, for ORDER BY event_ts DESC with a
-// LIMIT. It reads windows that grow towards the past.
+// LIMIT. It reads one time window after another; each is earlier and wider than the one before.
 
 import type { AccessPath, ScanPlan } from '../../planner/plan.ts';
 import type { Batches, QueryContext } from '../context.ts';
@@ -13,7 +13,7 @@ import { compacted, scanPaths } from '../rows/scan-rows.ts';
 const FIRST_BUCKETS = 16;
 const GROWTH = 4;
 
-/** Yields batches in descending (event_ts, id) order until `wanted` rows were yielded. */
+/** Yields batches in descending (event_ts, id) order until at least `wanted` rows were yielded. */
 export function newestFirst(plan: ScanPlan, context: QueryContext, wanted: number): Batches<Batch> {
   return context.observed(plan, windows(plan, context, wanted));
 }

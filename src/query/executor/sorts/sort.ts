@@ -3,7 +3,7 @@
 // With a limit n of at most 4096, only rows that may be among the first n are kept. When 2n + 4096
 // rows are held, they are sorted and cut to n, and the last row that was kept becomes the bound. A
 // row that does not sort before the bound is not even made. Equal rows keep the order in which they
-// arrived, because a later row that is equal to the bound is refused.
+// arrived: the sort is stable, and a later row that is equal to the bound is refused.
 
 import type { Value } from '../../binder/bound.ts';
 import { compareValues } from '../values/compare.ts';
@@ -38,13 +38,14 @@ function compareNullable(a: Value, b: Value): number {
   return compareValues(a, b);
 }
 
-/** Keeps all rows, or the first `limit` in order. They are sorted at the end. */
+/** Keeps all rows or, with a small limit, those that may be among the first `limit`; sorts them. */
 export class Sorter {
   readonly #descending: readonly boolean[];
   readonly #compare: Compare;
   readonly #limit: number;
   /**
-   * When this many rows are held, they are cut to the limit. With a large limit, all rows are kept.
+   * When this many rows are held, the caller cuts them to the limit. Infinity if the limit is
+   * large.
    */
   readonly #cutAt: number;
   #rows: SortRow[] = [];
@@ -61,8 +62,8 @@ export class Sorter {
   }
 
   /**
-   * Number of rows held. With a small limit it is at most about 2 * limit + 4096, if the caller
-   * cuts in time.
+   * Number of rows held. With a small limit it is at most 2 * limit + 4096 if the caller cuts
+   * whenever `isFull` is true.
    */
   get size(): number {
     return this.#rows.length;
@@ -79,7 +80,7 @@ export class Sorter {
     return this.#rows.length >= this.#cutAt;
   }
 
-  /** Drops the rows after the limit and returns them; pauses as `sorted` does. */
+  /** Sorts the rows and removes those after the limit, which it returns. Pauses like `sorted`. */
   *cut(): Generator<null, SortRow[], void> {
     const rows = yield* this.#ordered();
     this.#rows = rows.slice(0, this.#limit);
@@ -101,7 +102,10 @@ export class Sorter {
     return false;
   }
 
-  /** Returns all rows in order. Yields null between steps of a few ms. The sort is stable. */
+  /**
+   * Returns the rows in order, at most `limit` of them. Yields null between steps of a few ms. The
+   * sort is stable.
+   */
   *sorted(): Generator<null, SortRow[], void> {
     const rows = yield* this.#ordered();
     return rows.length > this.#limit ? rows.slice(0, this.#limit) : rows;

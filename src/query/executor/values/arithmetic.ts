@@ -49,7 +49,8 @@ function compute(
   return { kind: 'number', values, nulls: mask };
 }
 
-// Constants are not expanded into vectors, because filling and reading these would take time.
+// `add` and `multiply` do not expand a constant into a vector, because filling and reading the
+// vector would take time.
 
 function add(left: Vector, right: Vector, values: Float64Array, count: number): void {
   if (left.kind === 'constant') addConstant(numbersOf(right, count), left.value as number, values, count);
@@ -83,7 +84,9 @@ function multiplyPairs(a: Float64Array, b: Float64Array, values: Float64Array, c
   for (let i = 0; i < count; i++) values[i] = a[i]! * b[i]!;
 }
 
-/** Divides or computes the remainder. Division by zero gives null. */
+/**
+ * Divides or computes the remainder, and returns the mask of nulls. Division by zero gives null.
+ */
 function divide(
   node: BoundArithmetic,
   a: Float64Array,
@@ -103,8 +106,8 @@ function divide(
       mask[i] = 1;
       continue;
     }
-    // % is exact, so dividend minus remainder is a multiple of the divisor and the quotient is
-    // exact too. Adding 0 turns -0 into 0.
+    // % is exact, so for integers, dividend minus remainder is a multiple of the divisor and the
+    // quotient is exact too. Adding 0 turns -0 into 0.
     if (isModulo) values[i] = truncates ? (dividend % divisor) + 0 : dividend % divisor;
     else values[i] = truncates ? (dividend - (dividend % divisor)) / divisor + 0 : dividend / divisor;
   }

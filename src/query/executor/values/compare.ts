@@ -189,15 +189,15 @@ function numbers(operator: Operator, left: NumberVector, right: NumberVector, co
   return { kind: 'boolean', values: result, nulls: eitherNull(left, right, count) };
 }
 
-/** Compares texts with a constant, each distinct text only once. */
+/** Compares texts with a constant. */
 function textAndConstant(operator: Operator, vector: TextVector, other: ConstantVector, count: number): BooleanVector {
   const bound = other.value as string;
   return mapTexts(vector, count, (text) => holds(operator, compareTexts(text, bound)));
 }
 
 /**
- * Evaluates a condition for texts. Each distinct text is tested once. If there are more texts than
- * rows, only the texts of the rows are tested.
+ * Evaluates a condition for the text of each row. Tests each entry of `texts` once or, if there are
+ * more texts than rows, only the texts of the rows.
  */
 export function mapTexts(vector: TextVector, count: number, test: (text: string) => boolean): BooleanVector {
   const { codes, texts, nulls } = vector;

@@ -4,8 +4,9 @@ import type { TextColumn } from '../../../core/index.ts';
 import { WideMap } from '../../../engine/index.ts';
 import { NO_ROWS, type PropertyColumn, type RowSet } from '../rows/row-set.ts';
 
-/** Bytes that are copied, or texts that are looked up, between two pauses. */
+/** Approximate number of bytes that are copied between two pauses. */
 const COPIED_AT_ONCE = 2 ** 22;
+/** Approximate number of short texts that are looked up between two pauses. */
 const TEXTS_AT_ONCE = 8192;
 /** Looking up this many characters of a long text takes as long as looking up a short text. */
 const LETTERS_A_TEXT = 64;

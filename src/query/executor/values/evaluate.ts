@@ -41,7 +41,10 @@ export interface Environment {
   readonly items?: readonly Vector[];
 }
 
-/** Evaluates an expression. Throws `invalid_statement` if a number exceeds its range. */
+/**
+ * Evaluates an expression. Throws `invalid_statement` if a number exceeds its range or a text is
+ * too long.
+ */
 export function evaluate(node: BoundExpression, batch: Batch, environment: Environment): Vector {
   const { count } = batch;
   const at = (operand: BoundExpression) => evaluate(operand, batch, environment);
@@ -218,15 +221,15 @@ function inVector(
   return isInVectors(operand, (node.items as readonly BoundExpression[]).map(at), count);
 }
 
-/** Returns the values in the list of an IN, or undefined if they differ from row to row. */
+/** Returns the values in the list of an IN, or undefined if an item must be computed. */
 function valuesOfList({ items }: BoundIn, parameters: ParameterValues): readonly Value[] | undefined {
   if (!('kind' in items)) return writtenValues(items, parameters);
   return (items.kind === 'constant' ? items.value : parameterValue(parameters, items)) as readonly Value[];
 }
 
 /**
- * Prepares, in steps, the lists in which an expression looks up values. Returns the bytes that are
- * held afterwards.
+ * Prepares, in steps, the lists in which an expression looks up values. Returns the number of bytes
+ * that this adds to those held.
  */
 export function* prepareLists(expression: BoundExpression, parameters: ParameterValues): Generator<null, number, void> {
   let bytes = 0;
@@ -243,8 +246,8 @@ export function* prepareLists(expression: BoundExpression, parameters: Parameter
 const WRITTEN = new WeakMap<ParameterValues, WeakMap<readonly BoundExpression[], readonly Value[] | 'computed'>>();
 
 /**
- * Returns the values of a list that consists of constants and parameters. Within a run, the same
- * array is returned each time.
+ * Returns the values of a list that consists of constants and parameters, or undefined for another
+ * list. With the same `parameters` object, the same array is returned each time.
  */
 function writtenValues(items: readonly BoundExpression[], parameters: ParameterValues): readonly Value[] | undefined {
   let lists = WRITTEN.get(parameters);

@@ -8,7 +8,7 @@ import { NumberTable } from '../rows/number-table.ts';
 import { compareValues, mapTexts } from './compare.ts';
 import { constant, NULL_VECTOR, type Vector, valueAt } from './vector.ts';
 
-/** Evaluates `IN [..]` with items that differ from row to row. */
+/** Evaluates `IN [..]` with items that are computed for each row. */
 export function isInVectors(operand: Vector, items: readonly Vector[], count: number): Vector {
   // `IN []` is false, even for null.
   if (items.length === 0) return constant(false);
@@ -78,7 +78,7 @@ const BYTES_OF_ITEM = 56;
 
 /**
  * Builds the lookup table of a list in steps, before `isInValues` needs it. Returns the number of
- * bytes that are held afterwards.
+ * bytes that this adds to those held.
  */
 export function* prepareList(items: readonly Value[]): Generator<null, number, void> {
   if (FACTS.has(items)) return 0;

@@ -85,7 +85,7 @@ export function valueAt(vector: Vector, index: number): Value {
   }
 }
 
-/** Returns a mask that is 1 where a or b is null. */
+/** Returns a mask that is 1 where `a` or `b` is null. Neither may be the constant null. */
 export function eitherNull(a: Vector, b: Vector, count: number): Nulls {
   const left = maskOf(a);
   const right = maskOf(b);
