@@ -59,7 +59,10 @@ export class Derived {
   readonly count: number;
   readonly #tags: ProofTags;
   readonly #edges: ReadonlyMap<number, RetrievedEdge>;
-  /** Rules that derived a fact, in order of first use, so that RULE-1 is the first. */
+  /**
+   * Rules that derived a fact, in the order of their first facts, so that RULE-1 derived the first
+   * fact. Empty if no fact is reported.
+   */
   readonly rules: readonly RuleFact[];
 
   private constructor(

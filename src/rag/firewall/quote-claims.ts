@@ -17,7 +17,7 @@ const OWN_WORDS = new Set(
   ),
 );
 
-/** Returns the quotations that claim something. Facts are blanked out only in `text`. */
+/** Returns the quotations that claim something. `text` is `original` with facts blanked out. */
 export function quoteClaims(text: string, original: string, values: Values): Claim[] {
   const claims: Claim[] = [];
   for (const { 0: quote, index: start } of text.matchAll(QUOTED)) {
