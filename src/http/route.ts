@@ -128,7 +128,7 @@ export interface Route<S extends Carried = Carried> {
   readonly summary: string;
   /** False if the route is answered even while the database is not open. */
   readonly database: boolean;
-  /** Data routes report the log position they reflect in `X-Hedgerow-LSN`. */
+  /** True if answers report the log position that they reflect, in `X-Hedgerow-LSN`. */
   readonly data: boolean;
   /** True if the answer's type depends on `Accept`. */
   readonly negotiates: boolean;

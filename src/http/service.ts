@@ -77,7 +77,7 @@ export interface Application<S extends Carried> {
   readonly initial: S;
   /** Called every 30 seconds, to drop everything that has been idle for too long. */
   sweep(services: S): void;
-  /** Called once, when no request is running any more. */
+  /** Called once, when no request is running any more or the grace period has passed. */
   close(services: S): Promise<void>;
 }
 

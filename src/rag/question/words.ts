@@ -12,7 +12,7 @@ export interface Word {
   readonly end: number;
   /** Whether the word follows the previous one without a blank. */
   readonly glued: boolean;
-  /** Whether a reader has understood the word. */
+  /** Whether a reader has used the word or put it aside. */
   taken: boolean;
 }
 
