@@ -275,7 +275,7 @@ function checkedText(text: string, support: Support): Steps<FirewallResult> {
 
 /**
  * Returns the share of supported sentences times the least confidence of the cited facts, rounded
- * to 6 digits, or 0 if the answer abstains.
+ * to 6 decimals, or 0 if the answer abstains.
  */
 function confidenceOf(checked: FirewallResult, derived: Derived | undefined): number {
   if (checked.abstained) return 0;

@@ -44,7 +44,10 @@ export interface Question {
   /** Maximum number of edges; null if the text does not state a number. */
   readonly top: number | null;
   readonly order: EdgeOrder;
-  /** Keywords in lower case, in the order of the text. They only affect the ranking. */
+  /**
+   * Keywords in lower case, in the order of the text. They affect only the ranking, except if
+   * nothing else in the text restricts the edges: then an edge must have at least one of them.
+   */
   readonly keywords: readonly string[];
   readonly ignored: readonly Ignored[];
 }
