@@ -66,7 +66,7 @@ interface Chunk {
 }
 
 export class LineSink {
-  /** Number of lines dropped or not written so far. */
+  /** Number of lines lost so far: those that were dropped, and those whose last write failed. */
   lost = 0;
   readonly #options: LineSinkOptions;
   readonly #schedule: (callback: () => void, delayMs: number) => void;
