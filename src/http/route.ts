@@ -147,7 +147,7 @@ export interface Route<S extends Carried = Carried> {
   readonly audit?: AuditEvent;
   /** True if `X-Session-Id` is evaluated. */
   readonly sessions?: boolean;
-  /** True for the probes, which are neither counted nor limited. */
+  /** True for the probes: neither the rate limit nor the load limits apply to them. */
   readonly rateExempt: boolean;
   /** True if invalid input is answered with 422 instead of 400, as for rules, reasoning and RAG. */
   readonly unprocessable?: boolean;

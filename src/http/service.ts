@@ -89,7 +89,10 @@ export interface Service<S extends Carried = Carried> {
    * the routes that need none.
    */
   open(services: Partial<S>): void;
-  /** Refuses new work and waits for running requests; the database stays open. */
+  /**
+   * Refuses new work, waits for running requests (at most `graceMs` milliseconds), and then stops
+   * listening. The database stays open.
+   */
   close(graceMs?: number): Promise<void>;
 }
 

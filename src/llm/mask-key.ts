@@ -9,9 +9,9 @@ const SHORTEST = 4;
  */
 const SHORTEST_ANYWHERE = 8;
 /**
- * Number of characters at the start of a key that are searched for everywhere in a text. Only after
- * a match, the rest of the key is compared (in base64 and hex: the rest of the run is masked), so
- * that no combination of key and text is slow.
+ * Number of characters at the start of a key that are searched for everywhere in a text. After a
+ * match, the rest of the key is compared (in base64 and hex, the rest of the run is masked without
+ * a comparison). So no combination of key and text is slow.
  */
 const HEAD = 64;
 

@@ -22,8 +22,8 @@ import type * as O200k from 'gpt-tokenizer/encoding/o200k_base';
  */
 const WINDOW = 512;
 /**
- * Merging takes time quadratic in an unbroken run of letters, symbols or spaces. Longer runs are
- * cut; each cut adds at most one token. Words of all languages are far shorter.
+ * Maximum length of a run of letters, symbols or spaces, since merging takes time quadratic in it.
+ * Longer runs are cut; each cut adds at most one token. Words of all languages are far shorter.
  */
 const LONGEST_RUN = 128;
 const LONG_RUN = new RegExp(

@@ -136,7 +136,10 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
   return { result, derived, lsn: retrieval.lsn, generated: generated.text, retrieval, worked };
 }
 
-/** Answers a request to `/v1/reason`, without a model. The answer states facts and their proofs. */
+/**
+ * Answers a request to `/v1/reason`, without a model. The result comes with the derived facts and
+ * their proofs.
+ */
 export async function reason(request: ReasonRequest, tools: Tools): Promise<Answered<ReasonResult>> {
   const { table, runner, stopwatch } = tools;
   const { retrieval, edges, figure } = await find(request, tools);

@@ -80,8 +80,8 @@ function* searchWindow(
   { startTs, endTs, rows }: Window,
   best: BestEdges,
 ): Steps<boolean> {
-  // An older edge must contain more nodes, so the window is read in pieces, from the newest to the
-  // oldest, with rising requirements.
+  // To be among the best, an older edge must contain more nodes. So the window is read in pieces,
+  // from the newest to the oldest, with rising requirements.
   for (let high = endTs, low = startTs; high >= startTs; high = low - 1) {
     const { looks, enoughSince } = looksFor(search, best, high);
     if (looks.length === 0) return false;
@@ -113,7 +113,7 @@ const ANY: Look = { held: 1, weight: Number.NEGATIVE_INFINITY };
 
 /**
  * Returns which edges at or before `endTs` must be read. If there are none, the search has ended.
- * Edges before `enoughSince` need more nodes than that, unless they have enough weight.
+ * Edges before `enoughSince` need more nodes than `looks` require, unless they have enough weight.
  */
 function looksFor(search: Search, best: BestEdges, endTs: number): { looks: Look[]; enoughSince: number } {
   const { order, scale, nodes, hasKeywords } = search;
