@@ -1,11 +1,11 @@
 // Carries out writes with an Idempotency-Key only once: the first answer with a status under 400 is
 // stored, and retries get the stored answer.
 //
-// A request is identified by a hash of its caller, method, path, query and key (`scopeOf`). Only
-// one request per id runs at a time. If an answer is stored for the id, it is sent again, provided
-// that the body has the same hash. Otherwise the handler runs; most handlers pass `attach` to the
-// engine, which stores the answer in the log frame of the write itself, so that a crash leaves both
-// or neither.
+// A request is identified by its id, a hash of its caller, method, path, query and key (`scopeOf`).
+// Only one request per id runs at a time. If an answer is stored for the id, it is sent again,
+// provided that the body has the same hash. Otherwise the handler runs; most handlers pass `attach`
+// to the engine, which stores the answer in the log frame of the write itself, so that a crash
+// leaves both or neither.
 
 import * as crypto from 'node:crypto';
 import { refusal } from '../errors.ts';
@@ -183,7 +183,8 @@ function replay(kept: KeptAnswer, bodyHash: string): Reply {
 
 /**
  * Returns an id for one request of one caller: the same key counts as a different key for another
- * caller, method, path or query. Only the last part can contain a line break.
+ * caller, method, path or query. No part but the last can contain a line break, so the hashed texts
+ * of different requests differ.
  */
 function scopeOf(route: Route, { caller, path, query, idempotencyKey }: RequestCall): string {
   const text = `${caller.keyId ?? 'anonymous'}\n${route.method}\n${path}?${query}\n${idempotencyKey}`;

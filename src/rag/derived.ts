@@ -33,7 +33,9 @@ export interface DerivedSource {
   readonly asked: readonly number[];
 }
 
-/** Maximum number of facts in one answer. They need about 60 MB during evaluation. */
+/**
+ * Maximum number of facts that are derived for one answer. They need about 60 MB during evaluation.
+ */
 export const MOST_FACTS = 500_000;
 /** Maximum number of facts in all proofs of an answer. They need about 200 MB as text. */
 const MOST_PROOF_FACTS = 1_000_000;
