@@ -1,5 +1,5 @@
 // One attempt to send a call and receive its answer. It ends when the caller's signal aborts, or
-// when no data arrives within the time limit.
+// when its time limit passes. While a stream is read, the limit applies to the wait for each chunk.
 
 export class Attempt {
   /** True once the time limit has passed. */
@@ -22,7 +22,7 @@ export class Attempt {
     return this.#controller.signal;
   }
 
-  /** Starts the clock again, because data has arrived. */
+  /** Starts the clock again, with the whole time limit. */
   restart(): void {
     this.pause();
     if (this.#timeoutMs === 0) return;

@@ -45,8 +45,8 @@ export class HedgerowClient {
   }
 
   /**
-   * The newest log position in any answer to this client; 0 before the first answer. Another client
-   * can use it as `minLsn`.
+   * The newest log position in any successful answer to this client; 0 before the first one.
+   * Another client can use it as `minLsn`.
    */
   get lastLsn(): number {
     return this.#connection.lastLsn;

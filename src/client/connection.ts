@@ -15,7 +15,7 @@ type Take<T> = (response: Response, attempt: Attempt) => Promise<T>;
 
 export class Connection {
   readonly #settings: Settings;
-  /** The newest log position in any answer to this client. */
+  /** The newest log position in any successful answer to this client. */
   lastLsn = 0;
 
   constructor(options: ClientOptions) {

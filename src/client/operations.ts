@@ -12,8 +12,8 @@ export interface Operation {
 const read = (path: string): Operation => ({ method: 'GET', path, idempotent: false });
 const write = (method: Operation['method'], path: string): Operation => ({ method, path, idempotent: true });
 /**
- * Operations for which the server keeps no answer under an Idempotency-Key: the answers of some
- * contain secrets, and others only read.
+ * Operations for which the server keeps no answer under an Idempotency-Key: those on API keys,
+ * because answers may contain a secret, and those that only read.
  */
 const writeOnce = (method: Operation['method'], path: string): Operation => ({ method, path, idempotent: false });
 
@@ -72,7 +72,7 @@ export const OPERATIONS = {
 
 export type OperationId = keyof typeof OPERATIONS;
 
-/** Operations that work on whole tables and often take minutes. */
+/** Operations that may take minutes. */
 export const LONG_OPERATIONS: ReadonlySet<OperationId> = new Set([
   'compactHyperedges',
   'createIndex',

@@ -12,8 +12,8 @@ export interface ClientOptions extends RetryOptions {
   /**
    * Milliseconds that one attempt may take until its answer is complete; for a stream, until the
    * next rows arrive. 0 means no limit. Default 40,000: longer than the service lets a statement
-   * run, so that the service's error answer arrives before the limit. Operations on whole tables
-   * (measures, backups, queries of virtual graphs, ...) get 10 minutes or more.
+   * run, so that the service's error answer arrives before the limit. Operations that may take
+   * minutes (measures, backups, queries of virtual graphs, ...) get at least 10 minutes.
    */
   timeoutMs?: number;
   /**

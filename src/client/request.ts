@@ -77,7 +77,7 @@ function pathOf(template: string, parameters: readonly (string | number)[]): str
   let index = 0;
   return template.replaceAll(/\{\w+\}/g, (name) => {
     const text = String(parameters[index++]);
-    // A URL treats dots and empty segments as steps in the path, even if they are escaped.
+    // URL parsers resolve `.` and `..` even if the dots are escaped; an empty segment is ambiguous.
     if (text === '' || text === '.' || text === '..') throw new TypeError(`${name} cannot be ${JSON.stringify(text)}.`);
     return encodeURIComponent(text);
   });

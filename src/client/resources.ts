@@ -1,4 +1,5 @@
-// Calls on everything but hyperedges: one small class for each resource, one method for each route.
+// Calls on tables, indexes, batches, the log, backups, keys and the service itself: one small class
+// for each, one method for each route.
 
 import type { Connection } from './connection.ts';
 import type { CallOptions } from './options.ts';
@@ -95,8 +96,8 @@ export class Backups extends Resource {
 }
 
 /**
- * Calls that change keys are sent only once: their answers contain secrets, so the server does not
- * keep them for a retry.
+ * Calls that change keys are sent only once: their answers may contain a secret, so the server does
+ * not keep them for a retry.
  */
 export class Keys extends Resource {
   list(options?: CallOptions): Promise<Key[]> {

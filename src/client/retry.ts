@@ -37,7 +37,8 @@ export function isPassing(error: unknown, attempt: number): boolean {
 /**
  * Returns the milliseconds to wait after attempt number `attempt` failed, or undefined if the call
  * must not be retried. The wait is a random time below a limit that doubles with each attempt
- * ("full jitter"), plus the wait for which the server asked. `random` is in [0, 1).
+ * ("full jitter"), plus the wait for which the server asked, together at most `maxDelayMs`.
+ * `random` is in [0, 1).
  */
 export function delayAfter(
   attempt: number,

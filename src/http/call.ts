@@ -12,7 +12,7 @@ import type { Call, Carried, Role, Route, Services } from './route.ts';
 import { decodedParameters, type Match } from './router.ts';
 import type { TransportRequest } from './transport.ts';
 
-// A call is created for every request. It has plain fields only, which are faster than private
+// A call is created for every request. It has plain fields only, which are faster than `#private`
 // ones.
 export class RequestCall implements Call {
   readonly services: Services<Carried>;

@@ -14,7 +14,7 @@ const REQUEST_HEADERS =
 const MAX_AGE = 600;
 
 export class Cors {
-  /** False if no origin is listed; then request headers are not checked. */
+  /** False if no origin is listed; then `Origin` headers are ignored. */
   readonly isOn: boolean;
   /** Value of `Vary`: the request headers on which answers for the same URL depend. */
   readonly vary: string;

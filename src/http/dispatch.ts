@@ -75,7 +75,7 @@ export class Dispatcher {
 
   /**
    * Returns true if every reader of the request, including a proxy, must find the same end of the
-   * body: there is one length, or plain chunked coding.
+   * body: there is at most one length, or plain chunked coding without a length.
    */
   #isFramed(declared: string, coding: string): boolean {
     if (declared === '' && coding === '') return true;

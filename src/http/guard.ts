@@ -1,5 +1,6 @@
 // Decides whether a request may proceed. Checks in this order: state of the service, rate limit,
-// key, role. Route and method are checked before that; load, content type and body after it.
+// host and origin (only if no key is needed), key, role. Route and method are checked before that;
+// load, content type and body after it.
 
 import { EVERYONE, includesRole, NOBODY } from '../access/principal.ts';
 import type { RateLimit } from '../access/rate-limit.ts';

@@ -4,7 +4,10 @@ const ZERO = 48;
 const NINE = 57;
 const MINUS = 45;
 
-/** Returns the integer in `text` from `start` to `end`, or NaN if there is none. */
+/**
+ * Returns the integer that is written from `start` to `end` in `text`, or NaN if this part is not
+ * one.
+ */
 export function parseInteger(text: string, start = 0, end = text.length): number {
   const negative = start < end && text.charCodeAt(start) === MINUS;
   const first = negative ? start + 1 : start;

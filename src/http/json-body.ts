@@ -1,5 +1,4 @@
-// Reads JSON from a whole body. Where a JSON object is required, anything else is refused with
-// status 400.
+// Reads JSON from a whole body. Where a JSON object is required, any other value is refused.
 
 import { isUtf8 } from 'node:buffer';
 import { type HedgerowError, refusal } from '../errors.ts';

@@ -54,7 +54,7 @@ interface Open {
   /** Offset of its opening bracket. */
   readonly start: number;
   /**
-   * The value under construction, once a piece of it has been parsed; undefined while it is still
+   * The value under construction, once the text has been cut inside it; undefined while it is still
    * part of a piece of its parent.
    */
   value: unknown[] | Record<string, unknown> | undefined;
@@ -209,7 +209,7 @@ export class JsonPieces {
 
   /**
    * Turns the open lists and objects into values, from the outermost inwards, and parses what
-   * precedes their current items.
+   * precedes their current items (in the innermost one, the caller does so).
    */
   #takeApart(): void {
     for (const open of this.#open) {

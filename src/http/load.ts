@@ -79,7 +79,7 @@ export function usualLimits(maxBodyBytes: number): LoadLimits {
 }
 
 /**
- * Minimum number of requests served per turn, however long one takes and however slow the machine
+ * Minimum number of requests served per turn, however long they take and however slow the machine
  * is.
  */
 const LEAST_SERVED = 100;
@@ -116,7 +116,7 @@ export class Load {
     this.#limits = limits;
   }
 
-  /** Checks the heap; called by a timer. */
+  /** Checks the heap, and restarts the count of answers to HEAD. Called by a timer. */
   look(): void {
     this.#heads = 0;
     const { used_heap_size, heap_size_limit } = getHeapStatistics();

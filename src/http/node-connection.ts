@@ -116,7 +116,10 @@ export class NodeConnection {
     }
   }
 
-  /** Abandons the current request, and ends the connection after the answers before it. */
+  /**
+   * Abandons the current request, and ends the connection after the answers before it (at once, if
+   * the current answer has begun).
+   */
   #stop(status: number): void {
     this.#failure = status;
     this.#waiting.length = 0;

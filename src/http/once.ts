@@ -1,11 +1,11 @@
 // Carries out writes with an Idempotency-Key only once: the first answer with a status under 400 is
 // stored, and retries get the stored answer.
 //
-// A request is identified by a hash of its caller, method, path, query and key (`scopeOf`). Only
-// one request per id runs at a time. If an answer is stored for the id, it is sent again, provided
-// that the body has the same hash. Otherwise the handler runs; most handlers pass `attach` to the
-// engine, which stores the answer in the log frame of the write itself, so that a crash leaves both
-// or neither.
+// A request is identified by its id, a hash of its caller, method, path, query and key (`scopeOf`).
+// Only one request per id runs at a time. If an answer is stored for the id, it is sent again,
+// provided that the body has the same hash. Otherwise the handler runs; most handlers pass `attach`
+// to the engine, which stores the answer in the log frame of the write itself, so that a crash
+// leaves both or neither.
 
 import * as crypto from 'node:crypto';
 import { refusal } from '../errors.ts';
@@ -77,8 +77,8 @@ const REPLAYED: Reply['headers'] = [['Idempotent-Replayed', 'true']];
 const REPLAYED_FACTS: ReplyFacts = { replayed: true };
 
 /**
- * Throws `invalid_input` unless the key is 1 to 255 characters of printable ASCII and was sent
- * once. `count` is how often the header was sent.
+ * Throws `invalid_input` unless the key is absent, or is 1 to 255 characters of printable ASCII and
+ * was sent once. `count` is how often the header was sent.
  */
 export function checkIdempotencyKey(key: string, count: number): void {
   if (count === 0 || (count === 1 && key.length <= LONGEST_KEY && /^[ -~]+$/.test(key))) return;
@@ -141,7 +141,7 @@ class PendingOnce implements Once {
   }
 }
 
-/** Maximum length of answers that contain an id (of a rule, of a virtual graph). */
+/** Longer answers are not searched for an id (of a rule, of a virtual graph). */
 const LONGEST_WITH_ID = 2 ** 16;
 const LONGEST_ID = 200;
 
@@ -183,7 +183,8 @@ function replay(kept: KeptAnswer, bodyHash: string): Reply {
 
 /**
  * Returns an id for one request of one caller: the same key counts as a different key for another
- * caller, method or path. Only the last part can contain a line break.
+ * caller, method, path or query. No part but the last can contain a line break, so the hashed texts
+ * of different requests differ.
  */
 function scopeOf(route: Route, { caller, path, query, idempotencyKey }: RequestCall): string {
   const text = `${caller.keyId ?? 'anonymous'}\n${route.method}\n${path}?${query}\n${idempotencyKey}`;

@@ -1,5 +1,5 @@
-// Counts those headers that a request must not repeat. Of two equal headers, the transport returns
-// the first, but a proxy in front of the service may have used the last.
+// Counts those headers that a request must not repeat. Of two headers with the same name, the
+// transport returns the first, but a proxy in front of the service may have used the last.
 
 import type { TransportRequest } from './transport.ts';
 

@@ -31,7 +31,9 @@ export interface Reply {
   readonly packed?: Uint8Array | undefined;
   /** Log position that the answer reflects; undefined means the newest one, on data routes. */
   readonly lsn: number | undefined;
-  /** Further headers, already checked to contain no control characters. */
+  /**
+   * Further headers. Characters of their values that are not printable ASCII are sent as spaces.
+   */
   readonly headers: readonly (readonly [string, string])[] | undefined;
   /** If set, `body` is ignored and the answer is sent in chunks. */
   readonly source: ChunkSource | undefined;

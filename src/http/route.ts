@@ -128,7 +128,7 @@ export interface Route<S extends Carried = Carried> {
   readonly summary: string;
   /** False if the route is answered even while the database is not open. */
   readonly database: boolean;
-  /** Data routes report the log position they reflect in `X-Hedgerow-LSN`. */
+  /** True if answers report the log position that they reflect, in `X-Hedgerow-LSN`. */
   readonly data: boolean;
   /** True if the answer's type depends on `Accept`. */
   readonly negotiates: boolean;
@@ -147,7 +147,7 @@ export interface Route<S extends Carried = Carried> {
   readonly audit?: AuditEvent;
   /** True if `X-Session-Id` is evaluated. */
   readonly sessions?: boolean;
-  /** True for the probes, which are neither counted nor limited. */
+  /** True for the probes: neither the rate limit nor the load limits apply to them. */
   readonly rateExempt: boolean;
   /** True if invalid input is answered with 422 instead of 400, as for rules, reasoning and RAG. */
   readonly unprocessable?: boolean;

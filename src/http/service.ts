@@ -77,7 +77,7 @@ export interface Application<S extends Carried> {
   readonly initial: S;
   /** Called every 30 seconds, to drop everything that has been idle for too long. */
   sweep(services: S): void;
-  /** Called once, when no request is running any more. */
+  /** Called once, when no request is running any more or the grace period has passed. */
   close(services: S): Promise<void>;
 }
 
@@ -89,7 +89,10 @@ export interface Service<S extends Carried = Carried> {
    * the routes that need none.
    */
   open(services: Partial<S>): void;
-  /** Refuses new work and waits for running requests; the database stays open. */
+  /**
+   * Refuses new work, waits for running requests (at most `graceMs` milliseconds), and then stops
+   * listening. The database stays open.
+   */
   close(graceMs?: number): Promise<void>;
 }
 

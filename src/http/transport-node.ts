@@ -1,5 +1,5 @@
-// The transport over node:http and node:https, for machines without a binary of uWebSockets.js. Its
-// limits and the order of its answers are those of the uWebSockets.js transport.
+// The transport over node:http and node:https, used if no binary of uWebSockets.js loads, or if it
+// is configured. Its limits and the order of its answers are those of the uWebSockets.js transport.
 
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type ServerOptions } from 'node:http';

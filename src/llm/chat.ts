@@ -8,7 +8,7 @@ export interface Prompt {
 }
 
 export interface Completion {
-  /** Untrusted text of the model, with the keys of this service masked. May be empty. */
+  /** Untrusted text of the model, with the key that was sent masked. May be empty. */
   readonly text: string;
   /** The model's name in the answer, or the requested name if the answer contains none. */
   readonly model: string;

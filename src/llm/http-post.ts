@@ -25,7 +25,7 @@ export interface AnswerHead {
 
 /**
  * Sends a request and resolves to the body of the answer. `onHead` may throw to refuse the body.
- * Rejects with the underlying error. The connection is closed once the promise has settled.
+ * Rejects with the underlying error. The connection is closed before the promise settles.
  */
 export type Post = (request: PostRequest, onHead: (head: AnswerHead) => void) => Promise<Uint8Array>;
 

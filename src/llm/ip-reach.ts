@@ -13,7 +13,7 @@ export type Reach = 'public' | 'loopback' | 'special';
 const CLOUD_SERVICES: ReadonlySet<string> = new Set(['168.63.129.16']);
 
 /**
- * Classifies an address. Returns undefined if the text is not a numeric address in its canonical
+ * Classifies an address. Returns undefined if the text is not a numeric address in a standard
  * notation.
  */
 export function reachOf(address: string): Reach | undefined {
@@ -35,7 +35,8 @@ function reachOfFour(address: ipaddr.IPv4): Reach {
 
 /**
  * Classifies an IPv6 address. Global unicast addresses (2000::/3) that no standard reserves are
- * public. An address that embeds an IPv4 address is classified like the IPv4 address.
+ * public. An address that embeds an IPv4 address is public if the IPv4 address is, and otherwise
+ * special.
  */
 function reachOfSix(address: ipaddr.IPv6): Reach {
   const { parts } = address;

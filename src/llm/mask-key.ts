@@ -9,8 +9,9 @@ const SHORTEST = 4;
  */
 const SHORTEST_ANYWHERE = 8;
 /**
- * Number of characters at the start of a key that are searched for everywhere in a text. The rest
- * of the key is compared only after a match, so that no combination of key and text is slow.
+ * Number of characters at the start of a key that are searched for everywhere in a text. After a
+ * match, the rest of the key is compared (in base64 and hex, the rest of the run is masked without
+ * a comparison). So no combination of key and text is slow.
  */
 const HEAD = 64;
 
@@ -88,9 +89,9 @@ function spellingsOf(character: string): string {
 }
 
 /**
- * Returns patterns for the key in base64, one for each of the three possible offsets of the key
- * within a group of three bytes. Each contains only the characters that depend on the key alone,
- * and matches both alphabets of base64.
+ * Returns patterns for the first HEAD characters of the key in base64, one for each of the three
+ * possible offsets of the key within a group of three bytes. Each contains only the characters that
+ * depend on the key alone, and matches both alphabets of base64.
  */
 function inBase64(key: string): string[] {
   return [0, 1, 2].map((before) => {

@@ -68,7 +68,7 @@ const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|CRL/;
 
 /**
  * Returns the code of an error, or of the first error in an aggregate (if several addresses were
- * tried); without a code, returns the name of the error.
+ * tried); without a code, or with a code of the HTTP parser, returns the name of the error.
  */
 function codeOf(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) return '';

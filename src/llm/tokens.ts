@@ -10,7 +10,7 @@
 //
 // Cost: the table of 200,000 tokens is read once, in steps of a few ms. It is read at the first
 // count, not at startup, so that a service that never counts tokens does not pay for it. Counting
-// processes 2 to 8 MB per second.
+// processes 2 to 8 MB of ordinary text per second.
 
 import { createRequire } from 'node:module';
 import type * as O200k from 'gpt-tokenizer/encoding/o200k_base';
@@ -22,8 +22,8 @@ import type * as O200k from 'gpt-tokenizer/encoding/o200k_base';
  */
 const WINDOW = 512;
 /**
- * Merging takes time quadratic in an unbroken run of letters, symbols or spaces. Longer runs are
- * cut; each cut adds at most one token. Words of all languages are far shorter.
+ * Maximum length of a run of letters, symbols or spaces, since merging takes time quadratic in it.
+ * Longer runs are cut; each cut adds at most one token. Words of all languages are far shorter.
  */
 const LONGEST_RUN = 128;
 const LONG_RUN = new RegExp(
@@ -41,7 +41,7 @@ const LONGEST_COUNTED = 2 ** 16;
 /** Markers such as `<|endoftext|>` count as ordinary text. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
-/** The copy that the build makes (pack-tokenizer.mjs). */
+/** The copy of the tokenizer that the build makes (pack-tokenizer.mjs). */
 interface PackedTokenizer {
   create(): EncodingCore;
   /**
@@ -84,7 +84,8 @@ export function* loadTokens(): Generator<void, void, void> {
 /**
  * Returns the number of tokens in a text. The number is exact if the text has at most 64 K
  * characters, a space in every stretch of 512 characters, and no unbroken run of more than 128
- * letters, symbols or spaces. If not, it is off by a few per cent at most. Never throws.
+ * letters, symbols or spaces. If not, it is off by a few per cent at most. Every text can be
+ * counted.
  */
 export function countTokens(text: string): number {
   const steps = tokenSteps(text);

@@ -1,5 +1,5 @@
-// The audit log: a separate file with one JSON line for each change, which records who changed
-// what.
+// The audit log: a separate file with one JSON line for each change, and for each request that was
+// refused because of its key, role or origin.
 //
 // The file is created with mode 0600 and only appended to. Lines are written within 100 ms and on
 // close. If the disk fails, the service continues: one line in the log reports it, and lines that

@@ -66,7 +66,10 @@ interface Chunk {
 }
 
 export class LineSink {
-  /** Number of lines dropped or not written so far. */
+  /**
+   * Number of lines lost so far: those that were dropped, and those that could not be written at
+   * exit or on close.
+   */
   lost = 0;
   readonly #options: LineSinkOptions;
   readonly #schedule: (callback: () => void, delayMs: number) => void;

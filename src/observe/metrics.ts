@@ -1,5 +1,5 @@
-// The metrics of the service in the Prometheus text format, in their own registry. All names
-// start with `hedgerow_`; README.md lists them.
+// The metrics of the service in the Prometheus text format, in their own registry. All names start
+// with `hedgerow_`, except those of the library's metrics of the process; README.md lists them.
 //
 // Labels come from closed sets only: strategies, routes of the route table, status classes, error
 // codes. Frequent events are counted in typed arrays (accumulators.ts) and formatted only at a
@@ -277,7 +277,7 @@ export class Metrics {
 
 const DURATION_HELP = 'Time from the first line of a request to the last byte of its answer.';
 
-/** Rounds to six digits, to print 0.00025 instead of 0.00025000000000000001. */
+/** Rounds to six significant digits, to print 0.00025 instead of 0.00025000000000000001. */
 function rounded(value: number): number {
   return Number(value.toPrecision(6));
 }

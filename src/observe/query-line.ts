@@ -1,5 +1,5 @@
-// Writes the log line `query_complete` as bytes straight into the sink. Every read writes this
-// line; as a string it would cost more time than the response headers of the read.
+// Writes the log line `query_complete` as bytes straight into the sink. Every read of rows writes
+// this line; as a string it would cost more time than the response headers of the read.
 
 import { jsonText } from './json-text.ts';
 

@@ -1,5 +1,5 @@
-// Checks texts from clients with the firewall for answers. Gives a verdict on each sentence, or on
-// each claim, by comparing it with given edges.
+// Uses the firewall, which also checks answers, to check texts from clients. Gives a verdict on
+// each sentence, or on each claim, by comparing it with given edges.
 
 import type { Steps } from '../schedule/steps.ts';
 import { type Judged, judgedSentences, type Support } from './firewall/firewall.ts';

@@ -1,6 +1,7 @@
 // Computes the figure that a question asks for: a count, the first or last edge, or the most
-// frequent node or value. A statement or a measure computes it over the whole table. The answer
-// names this statement or measure.
+// frequent node or value. A statement or a measure computes it from all edges of the table that the
+// question means, not only from those that were retrieved. The answer names this statement or
+// measure.
 
 import type { Database, Table } from '../engine/index.ts';
 import { kindOfType } from '../model/column-types.ts';
@@ -55,8 +56,9 @@ const FEW_TEXTS = 8;
 const MOST_DISTINCT = 100_000;
 
 /**
- * Computes the figure. Returns undefined if the question does not ask for a figure, or if no
- * statement can compute it.
+ * Computes the figure. Returns undefined if the question does not ask for a figure or does not
+ * bind, if no statement can compute the figure, or if no edge matches (for a count, the figure is
+ * then 0).
  */
 export async function computeFigure(retrieval: Retrieval, tools: ComputeTools): Promise<Computed | undefined> {
   const { figure } = retrieval.said;
@@ -288,9 +290,9 @@ async function wordCondition(
 
 /**
  * Returns the texts in a column for which `passes` returns true. `passes` is called with each text
- * in lower case. Returns undefined if there are too many texts to list. `isPart` in the result
- * means that the texts that pass are exactly those that contain `part`. In that case the list may
- * be incomplete.
+ * in lower case. Returns undefined if there are too many texts to list or to read. `isPart` in the
+ * result means that the texts that pass are exactly those that contain `part`. In that case the
+ * list may be incomplete.
  */
 async function storedTexts(
   column: string,

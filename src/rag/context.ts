@@ -111,7 +111,8 @@ const TITLES = ['Hyperedges, best first:', 'Derived facts:', 'Rules:'] as const;
 
 /**
  * Returns the prompt. Lines were counted one by one, and together they may need a few more tokens.
- * If they exceed the budget, the last lines are dropped.
+ * If they exceed the budget, lines are dropped from the end: of the edges first, then of the facts,
+ * then of the rules.
  */
 function fitted(
   question: string,

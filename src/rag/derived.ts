@@ -33,7 +33,9 @@ export interface DerivedSource {
   readonly asked: readonly number[];
 }
 
-/** Maximum number of facts in one answer. They need about 60 MB during evaluation. */
+/**
+ * Maximum number of facts that are derived for one answer. They need about 60 MB during evaluation.
+ */
 export const MOST_FACTS = 500_000;
 /** Maximum number of facts in all proofs of an answer. They need about 200 MB as text. */
 const MOST_PROOF_FACTS = 1_000_000;
@@ -59,7 +61,10 @@ export class Derived {
   readonly count: number;
   readonly #tags: ProofTags;
   readonly #edges: ReadonlyMap<number, RetrievedEdge>;
-  /** Rules that derived a fact, in order of first use, so that RULE-1 is the first. */
+  /**
+   * Rules that derived a fact, in the order of their first facts, so that RULE-1 derived the first
+   * fact. Empty if no fact is reported.
+   */
   readonly rules: readonly RuleFact[];
 
   private constructor(

@@ -1,4 +1,4 @@
-// Checks with the firewall what a text, or a list of claims, states about given edges.
+// Uses the firewall to check what a text or a list of claims states about given edges.
 
 import type { Database, Table } from '../engine/index.ts';
 import { EmbeddedStatements } from '../query/index.ts';

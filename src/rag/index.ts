@@ -137,7 +137,7 @@ export class Reasoning {
   }
 
   /**
-   * Checks a text, or claims, with the firewall against edges in a table. Rejects with
+   * Uses the firewall to check a text or claims against edges in a table. Rejects with
    * `table_not_found`, `table_corrupt`, and the errors from the runner.
    */
   check(request: CheckRequest, runner = this.#runner): Promise<CheckResult> {

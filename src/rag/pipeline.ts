@@ -136,7 +136,10 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
   return { result, derived, lsn: retrieval.lsn, generated: generated.text, retrieval, worked };
 }
 
-/** Answers a request to `/v1/reason`, without a model. The answer states facts and their proofs. */
+/**
+ * Answers a request to `/v1/reason`, without a model. The result comes with the derived facts and
+ * their proofs.
+ */
 export async function reason(request: ReasonRequest, tools: Tools): Promise<Answered<ReasonResult>> {
   const { table, runner, stopwatch } = tools;
   const { retrieval, edges, figure } = await find(request, tools);
@@ -275,7 +278,7 @@ function checkedText(text: string, support: Support): Steps<FirewallResult> {
 
 /**
  * Returns the share of supported sentences times the least confidence of the cited facts, rounded
- * to 6 digits, or 0 if the answer abstains.
+ * to 6 decimals, or 0 if the answer abstains.
  */
 function confidenceOf(checked: FirewallResult, derived: Derived | undefined): number {
   if (checked.abstained) return 0;

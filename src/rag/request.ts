@@ -38,7 +38,7 @@ export interface RagRequest extends ReasonRequest {
   model: string | undefined;
   /** Address of the model; if undefined, the configured address is used. */
   baseUrl: string | undefined;
-  /** Key for the model; if undefined, the configured key is used. */
+  /** Key for the model; if undefined, the configured key is used at the configured address. */
   apiKey: string | undefined;
   tokenBudget: number;
   /** Start of the time window. It overrides a start that the text of the question contains. */

@@ -70,7 +70,10 @@ export function membersOf({ members }: Pick<RetrievedEdge, 'members'>): string {
   return `nodes ${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;
 }
 
-/** Writes the time of an edge: ISO 8601 for years with four digits, otherwise the raw seconds. */
+/**
+ * Writes the time of an edge: ISO 8601 for whole seconds in years with four digits, otherwise the
+ * raw seconds.
+ */
 export function timeOf({ event_ts: seconds }: RetrievedEdge): string {
   const isUsual = seconds >= -30_610_224_000 && seconds < 253_402_300_800; // years 1000 to 9999
   return isUsual && Number.isInteger(seconds)

@@ -169,7 +169,7 @@ function rolledBack(total: number, results: readonly OperationResult[], failed: 
 
 /** Adds the outcome of each operation to the results, and returns the body of the answer. */
 function committedBody({ results, places }: Progress, outcome: CommitOutcome): string {
-  // `results` is a getter that builds the list on each access.
+  // `outcome.results` is a getter that builds the list on each access.
   const outcomes = outcome.results;
   for (const [index, place] of places.entries()) {
     if (place === undefined) continue;

@@ -9,9 +9,9 @@
 // A pin exists while a request uses it. If a cursor was issued for it, the pin is kept until it has
 // been idle for five minutes, or until it is evicted because there are too many pins or because
 // replaced versions hold too much memory. After that, a request with the cursor is answered
-// `invalid_cursor`. The map is kept in order of use: its first entry is the least recently used
-// one. Invariant: a snapshot is released exactly once, when its entry has been removed and has no
-// users.
+// `invalid_cursor`. The map `#entries` is kept in order of use: its first entry is the least
+// recently used one. Invariant: a snapshot is released exactly once, when its entry has been
+// removed and has no users.
 
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { Database, RowKey, Snapshot, Table } from '../engine/index.ts';

@@ -51,7 +51,10 @@ const autocompact = validated({
   },
 });
 
-/** Returns the audit details of a compaction. Null means all tables; then no table is recorded. */
+/**
+ * Returns the audit details of a change to one table. Null means all tables; then no table is
+ * recorded.
+ */
 function tableFacts(table: string | null): ReplyFacts | undefined {
   return table === null ? undefined : { audit: { table } };
 }

@@ -26,8 +26,8 @@ export const OPENINGS = {
   /** Stored rows of a statement: one piece with rows, and one that finds no more. */
   statement: { bytes: 64 * 1024, pieces: 2, waits: true, toEnd: false },
   /**
-   * Computed rows of a statement. Computing a later row may still fail. Then the answer is the
-   * error, instead of an answer that breaks off.
+   * Computed rows of a statement. Computing a later row may still fail. If it does within these
+   * bytes, the answer is the error, instead of an answer that breaks off.
    */
   computed: { bytes: 8 * 2 ** 20, pieces: 2, waits: true, toEnd: false },
   /** Results that are complete and only need to be written as text: a measure, or a list. */

@@ -1,5 +1,5 @@
 // Writes an answer from the pieces of its text: whole if the text ends soon, otherwise as a stream
-// that begins with what was read. All answers that may be large are written here.
+// that begins with what was read. Most answers that may be large are written here.
 //
 // A piece is copied once on its way: into the body of a whole answer, or by the transport. Only the
 // beginning of a stream is copied twice, since it was read as if the answer were small.
@@ -40,7 +40,7 @@ export interface AnswerText extends ChunkSource {
 /**
  * Answers synchronously if the first pieces are enough. `atOnce` means that the caller passes the
  * reply on in the same turn, without awaiting anything, so that the body may be in the shared
- * space. Throws or rejects with the error that the text throws, and then closes the text.
+ * space. If the text throws, closes the text, and throws or rejects with that error.
  */
 export function writeAnswer(call: Call, text: AnswerText, opening: Opening, atOnce: boolean): Reply | Promise<Reply> {
   try {
@@ -59,7 +59,7 @@ const NOTHING = Buffer.alloc(0);
 const FIRST_BYTES = 4000;
 
 // One is created for every answer with rows. It has plain fields only, which are faster than
-// private ones.
+// `#private` ones.
 class OpenAnswer implements ChunkSource {
   private readonly call: Call;
   private readonly text: AnswerText;

@@ -31,7 +31,8 @@ export interface Description {
 }
 
 /**
- * Returns the document as a plain value. Throws if a route has no tag or two schemas share a name.
+ * Returns the document as a plain value. Throws if a route has no tag, or if two different schemas
+ * have the same name.
  */
 export function buildDocument({ routes, tags, version, introduction, operations, examples }: Description): JsonObject {
   const components = new Components();

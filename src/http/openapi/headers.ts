@@ -92,7 +92,7 @@ export function requestHeaders(route: Route): JsonObject[] {
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 
-/** Headers of an answer with this status. */
+/** Returns the headers of an answer with this status, as references to components. */
 export function answerHeaders(route: Route, status: number): JsonObject {
   const isGood = status < 400;
   const wanted: Readonly<Record<string, boolean>> = {

@@ -78,7 +78,10 @@ function withItems(schema: JsonObject): JsonObject {
   return { ...schema, items, minItems: parts.length, maxItems: parts.length };
 }
 
-/** Drops empty `required` lists, and `propertyNames` that only say that names are strings. */
+/**
+ * Drops empty `required` lists, and all `propertyNames`, since these only say that names are
+ * strings.
+ */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (typeof value !== 'object' || value === null) return value;

@@ -52,7 +52,7 @@ export function operationOf(
   };
 }
 
-/** Returns an error response with this status, for a route with the usual headers. */
+/** Returns the description of an error response with this status and the headers of the route. */
 export function errorResponse(route: Route, status: number): JsonObject {
   return {
     description: ERROR_TEXTS[status],

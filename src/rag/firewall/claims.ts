@@ -44,7 +44,7 @@ export interface Repeated {
   claims: Claim[];
   numbers: readonly NumberClaim[];
   times: readonly TimeToken[];
-  /** The text in which tags, quotes, facts, names and times are blanked out. */
+  /** The text in which facts, pairs, quotes, names and times are blanked out. */
   masked: string;
 }
 
@@ -148,7 +148,7 @@ const PLAIN_WORD =
   /^(?:not|never|no|the|that|this|also|still|again|always|one|same|different|equal|known|unknown|missing|absent|empty|null|none|unset|given|stored|recorded|listed|noted|seen|shown|observed|reported|described|called|named|used|found|set|and|with|without|for|from|about|around|above|below|over|under|between|higher|lower|greater|smaller|larger|less|more|high|low|true|false|there|only|just|now|then|what|which|of|\w+ed|\w+ing)$/i;
 
 /**
- * Finds fields followed by a value that is not a number, and checks that the cited edges have this
+ * Finds fields followed by a value that is not a number, and checks that a cited edge has this
  * value in the field.
  */
 function pairClaims(text: string, values: Values): Claim[] {
@@ -264,7 +264,10 @@ function forgiveStoredTexts(text: string, claims: readonly Claim[], values: Valu
   }
 }
 
-/** Accepts false claims that the text denies. Returns a problem if the text denies a true claim. */
+/**
+ * Accepts false claims that the text denies. Returns a problem if the text denies a true claim, or
+ * something else that no cited text, empty field or rule denies.
+ */
 function checkDenials(text: string, claims: Claim[], { beside, sentence }: Cited): string | undefined {
   const { shared, problem } = sharedDenials(text, beside.told());
   if (problem !== undefined) return problem;

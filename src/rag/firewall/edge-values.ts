@@ -81,7 +81,7 @@ export function valuesOf(tags: Iterable<Tag>, support: Support): Values {
   return readerOf({ edges: [...edges.values()], citedEdges, steps: [...steps], rules: [...rules], names: [...names] });
 }
 
-/** The values that a group of tags cites. Each property is computed on first use. */
+/** The values that a group of tags cites. They are computed on first use. */
 export type Values = ReturnType<typeof readerOf>;
 
 interface CitedThings {
@@ -130,7 +130,7 @@ function readerOf(cited: CitedThings) {
     dates,
     /** Returns whether `name` is a built-in field or a column of the cited edges. */
     hasField: (name: string) => FIELDS.has(name) || columns().has(name),
-    /** Returns whether a field is null in all edges. */
+    /** Returns whether there are edges and a field is null in all of them. */
     isEmpty: (name: string) => edges.length > 0 && field(name).length === 0 && textsOfField(name, edges).length === 0,
     /** Returns all numbers that may be repeated without naming their field. */
     all: once(() => {
@@ -153,7 +153,10 @@ function readerOf(cited: CitedThings) {
      * Returns true if the texts are too long to be searched.
      */
     knows: (word: string) => words() === undefined || holdsWord(words()!, keywordStem(comparable(word))),
-    /** Returns plausible counts of members: in one edge, in all edges, and common to all edges. */
+    /**
+     * Returns plausible counts of members: in one edge, in all edges together, and common to all
+     * edges.
+     */
     memberCounts: once(() => countsOfMembers(edges)),
   };
 }

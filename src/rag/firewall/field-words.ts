@@ -22,7 +22,7 @@ const LABELS: readonly [string, RegExp][] = [
   ['step', /^steps?$/iu],
   ['rule', /^rules?$/iu],
 ];
-/** Common words, which do not name a column even if a column has such a name. */
+/** Common or very short words, which do not name a column even if a column has such a name. */
 const COMMON =
   /^(?:\p{L}{1,2}|and|the|with|for|from|met|was|were|had|has|have|not|are|but|its|their|into|over|after|before|only|all|both|there|then|when|until|since|between)$/iu;
 

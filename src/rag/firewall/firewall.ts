@@ -3,7 +3,8 @@
 //
 // An answer passes through five stages. A sentence that fails a stage is stripped, with a reason.
 //
-// 1. sentences.ts cuts the answer into sentences. Questions and markup state nothing and pass.
+// 1. sentences.ts cuts the answer into sentences. Questions without tags, and markup, state nothing
+// and pass.
 // 2. tags.ts cuts a sentence at its tags. There must be at least one tag, and each must name an
 //    edge, step or rule that the answer may cite.
 // 3. stretches.ts decides which part of the sentence belongs to which tags.

@@ -14,7 +14,7 @@ export const REORDERING = /[\u202a-\u202e\u2066-\u2069]/;
  */
 const MARKS = /(\p{M}{8})\p{M}+/gu;
 
-/** Characters that look like a letter in HEDGE, STEP or RULE and have no compatibility form. */
+/** Characters that look like a letter in HEDGE, STEP or RULE. */
 const LATIN_TWINS: Readonly<Record<string, string>> = {
   h: 'нһηհḥʜᏂꓧԋ',
   e: 'еєεҽəеᴇꓰℯ℮ɛ3',

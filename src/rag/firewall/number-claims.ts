@@ -168,7 +168,7 @@ function keepsBound(bound: Bound, value: number, least: number, most: number): b
 
 /**
  * Returns whether all values keep to the number's bound, as in `weight above 0.3`. If the number is
- * not a bound, returns whether it is one of the values.
+ * not a bound, or is a member or an id, returns whether it is one of the values.
  */
 function holdsBound(token: NumberToken, { field, bound, approximate }: Label, values: Float64Array): boolean {
   const value = token.readings[0]?.value ?? Number.NaN;

@@ -1,5 +1,5 @@
-// Checks facts in a sentence that are written as `pred(args)`. Such a fact must be a cited step, or
-// must follow from the cited edges or rules.
+// Checks facts in a sentence that are written as `pred(args)`. Such a fact must be a cited step, a
+// base fact about a cited edge, or an atom of a cited rule.
 
 import { type Constant, factText } from '../../rules/index.ts';
 import { shownConstant } from '../stored-text.ts';

@@ -17,7 +17,10 @@ const OWN_WORDS = new Set(
   ),
 );
 
-/** Returns the quotations that claim something. Facts are blanked out only in `text`. */
+/**
+ * Returns the quotations that claim something. `text` is `original` with facts and pairs blanked
+ * out.
+ */
 export function quoteClaims(text: string, original: string, values: Values): Claim[] {
   const claims: Claim[] = [];
   for (const { 0: quote, index: start } of text.matchAll(QUOTED)) {

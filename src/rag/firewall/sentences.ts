@@ -1,5 +1,6 @@
-// Cuts an answer into sentences. Lines, list items, headings and table rows are separate sentences.
-// Tags after a full stop belong to the sentence that the full stop ends.
+// Cuts an answer into sentences. A line break ends a sentence, so list items, headings and table
+// rows are separate. Tags after a full stop, or alone on the next line, usually belong to the
+// sentence before them.
 
 import { monthOf } from './answer-times.ts';
 import { comparable } from './lookalikes.ts';

@@ -26,7 +26,9 @@ export interface TaggedSentence {
   readonly problem: string | undefined;
 }
 
-/** Maximum length of a range such as `HEDGE-1–3`. A longer range is not accepted as tags. */
+/**
+ * Maximum number of tags in a range such as `HEDGE-1–3`. A longer range is not accepted as tags.
+ */
 const LONGEST_RANGE = 1000;
 const SPACE = '[ \\t\\u00a0\\u202f\\u3000]*';
 const HYPHEN = '[-\\u2010\\u2011\\u2012\\u2013]';
@@ -54,13 +56,16 @@ export function parseTagName(name: string): Tag | undefined {
   return match === null ? undefined : { kind: match[1] as TagKind, number: Number(match[2]) };
 }
 
-/** Returns whether a text contains brackets whose content is a tag or looks like one. */
+/** Returns whether a text contains brackets whose content looks like a tag. */
 export function hasTag(text: string): boolean {
   for (const [, content] of text.matchAll(BRACKETS)) if (looksLikeTag(content!)) return true;
   return false;
 }
 
-/** Returns the end of the brackets at `at` if they contain a tag, otherwise -1. */
+/**
+ * Returns the end of the brackets at `at`, or after blanks and emphasis there, if their content
+ * looks like a tag; otherwise -1.
+ */
 export function endOfTagAt(text: string, at: number): number {
   const brackets = matchAt(BRACKETS_AT, text, at);
   return brackets !== null && looksLikeTag(brackets[1]!) ? at + brackets[0].length : -1;

@@ -2,8 +2,8 @@
 // repeats such a text must state the same.
 //
 // Example: if an edge has the text "The company paid 42 dollars in 2019.", a number next to the
-// word "dollars" must be 42. A sentence may deny something only if the text denies it too. A name
-// such as "Alice" must be a word in some text.
+// word "dollars" must be 42. A sentence must not state what the text denies. A name such as "Alice"
+// must be a word in some text.
 
 import { DAY_SECONDS, type Stretch } from '../question/calendar.ts';
 import { stemOf } from '../question/general-words.ts';
@@ -188,7 +188,10 @@ function isSame(a: NumberToken, b: NumberToken): boolean {
   return a.readings.some((x) => b.readings.some((y) => Math.abs(x.value - y.value) <= 1e-9 * Math.abs(x.value)));
 }
 
-/** Returns whether a text contains this time, or a time within it, with the same bound. */
+/**
+ * Returns whether a text contains this time, or a time within it, with the same bound. A year may
+ * also be among the numbers.
+ */
 export function tellsTime({ kind, bound, readings }: TimeToken, { times, numbers }: Told): boolean {
   const isTold = (inner: Stretch) => readings.some(({ first, last }) => inner.first >= first && inner.last <= last);
   if (times.some((told) => told.kind === kind && told.bound === bound && told.readings.some(isTold))) return true;

@@ -53,7 +53,8 @@ const SECONDS: Readonly<Record<string, number>> = {
 
 /**
  * Returns the time `count` units before the second `ts`. For months and years it is the same day of
- * the month, or the last day of a shorter month. Returns undefined for a time before the year 0.
+ * the month, or the last day of a shorter month. Returns undefined if months or years lead to a
+ * time before the year 0, or if the result of another unit is not a safe integer.
  */
 export function before(ts: number, count: number, unit: Unit): number | undefined {
   const seconds = SECONDS[unit];

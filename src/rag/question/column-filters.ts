@@ -110,7 +110,10 @@ const MORE = 'more greater higher larger bigger'.split(' ').map((word) => `${wor
 const LESS = 'less lower smaller fewer'.split(' ').map((word) => `${word} than`);
 const orEqual = (phrases: readonly string[]) =>
   phrases.flatMap((phrase) => [`${phrase} or equal to`, `${phrase} or equal`]);
-/** Operators and the phrases that name them. Longer phrases come first. */
+/**
+ * Operators and the phrases that name them. A phrase comes before any phrase with which it begins:
+ * `more than or equal` before `more than`.
+ */
 const PHRASES: readonly [FilterOp | 'between', Phrases][] = [
   ['>=', phrases('at least', 'no less than', 'not less than', 'not below', 'not under', 'minimum', ...orEqual(MORE))],
   [
@@ -164,8 +167,9 @@ function conditionOf(reading: Reading, { column, end }: FoundColumn): Read | und
 }
 
 /**
- * Returns the opposite of a single comparison. As in statements, a missing value meets neither a
- * comparison nor its opposite.
+ * Returns the opposite of a single comparison, or undefined if there are several filters or the
+ * operator has no opposite. As in statements, a missing value meets neither a comparison nor its
+ * opposite.
  */
 function opposite(filters: readonly Filter[]): Filter[] | undefined {
   const op = filters.length === 1 ? OPPOSITE[filters[0]!.op] : undefined;
@@ -217,7 +221,10 @@ function rangeOf(reading: Reading, column: KnownColumn, at: number, isNumeric: b
 /** Maximum number of values in one condition. */
 const MOST_VALUES = 100;
 
-/** Reads one value, or several values joined by `or`. A list may be in brackets. */
+/**
+ * Reads one value, or several values joined by `or`. After `in`, commas may join them too, and the
+ * list may be in brackets.
+ */
 function listOf(reading: Reading, column: KnownColumn, op: FilterOp, at: number, shown: number): Read {
   const isBracketed = op === 'in' && isWord(reading, at, '(', '[');
   let next = isBracketed ? at + 1 : at;
@@ -245,7 +252,10 @@ function linkAt(reading: Reading, at: number, isList: boolean): number {
   return isWord(reading, at + 1, 'or') ? 2 : 1;
 }
 
-/** Returns whether another value follows `or`, rather than another condition or a node. */
+/**
+ * Returns whether the word at `at` is a further value, rather than the start of another condition
+ * or a node.
+ */
 function isValueOfList(reading: Reading, at: number): boolean {
   const next = freeWord(reading, at + 1);
   if (next?.kind === 'sign' && SIGNS[next.text] !== undefined) return false;

@@ -42,12 +42,12 @@ export function stemsOfName(name: string): string[] {
     .map(stemOf);
 }
 
-/** Returns whether a word names the edges of a table in general. */
+/** Returns whether a word names edges in general, or is a part of the table's name. */
 export function isEdgeWord(word: string, tableName: string): boolean {
   return EDGE_NOUNS.has(word) || stemsOfName(tableName).includes(stemOf(word));
 }
 
-/** Returns whether a text is empty, or asks for edges in general. */
+/** Returns whether a text is empty, or contains a general word. */
 export function asksForEdges({ words }: Reading, tableName: string): boolean {
   return (
     words.length === 0 ||

@@ -23,7 +23,7 @@ const MOST_CHARACTERS = 64;
 
 /**
  * Returns a map from each keyword in lower case to its spelling in the text, in the order of the
- * text. A quoted text is one keyword. Single Latin letters and signs are excluded.
+ * text. A quoted text is one keyword. Signs, dates, times and single Latin letters are excluded.
  */
 export function readKeywords({ words }: Reading): Map<string, string> {
   const keywords = new Map<string, string>();

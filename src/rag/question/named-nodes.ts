@@ -19,7 +19,7 @@ const BETWEEN = ['id', 'ids', 'number', 'numbers', 'no', 'is', 'are', '=', '==',
 const EXCLUDING = ['without', 'not', 'except', 'excluding', 'no'];
 /** Maximum number of nodes in a question. */
 export const MOST_NODES = 64;
-/** Nouns that are counted by a number before them. */
+/** Words that show that the number before them is not a node. */
 const COUNTED = /^(edges?|hyperedges?|events?|results?|rows?|times?|meetings?|entries|most|latest|newest|am|pm)$/;
 const MONTH = /^(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)/;
 
@@ -55,7 +55,10 @@ function over(nodes: ReadonlySet<number>, more: readonly number[]): boolean {
   return new Set([...nodes, ...more]).size > MOST_NODES;
 }
 
-/** Returns the index of the first number after a word for nodes. */
+/**
+ * Returns the index of the first number after a word for nodes, or `at` itself for a word such as
+ * `node12`.
+ */
 function listAt(reading: Reading, at: number): number | undefined {
   const joined = /^(?:node|member|vertex)_?\d+$/.test(freeWord(reading, at)?.lower ?? '');
   if (joined) return at;
@@ -102,7 +105,7 @@ function readList(reading: Reading, begin: number, isMany: boolean): NodeList {
   return { nodes, end: at, wrong };
 }
 
-/** Returns the end of a range such as `-7` or `to 7` after a node. */
+/** Returns the end of a range such as `-7` or `to 7` after a node, or `at` if there is none. */
 function rangeAt(reading: Reading, at: number): number {
   const isDash = freeWord(reading, at)?.text === '-' && freeWord(reading, at)!.glued;
   if (!isDash && !isWord(reading, at, 'to', '..', 'through')) return at;

@@ -18,13 +18,13 @@ export interface Filter {
   readonly value: FilterValue | readonly FilterValue[];
 }
 
-/** A window of time in seconds, both ends included. Null means that there is no bound. */
+/** A window of time in epoch seconds, both ends included. Null: there is no bound at that end. */
 export interface QuestionWindow {
   readonly start_ts: number | null;
   readonly end_ts: number | null;
 }
 
-/** A part of the text that looks like a request but was not understood, and the reason. */
+/** A part of the text that was not understood or does not occur in the data, and the reason. */
 export interface Ignored {
   readonly text: string;
   readonly reason: string;
@@ -44,7 +44,10 @@ export interface Question {
   /** Maximum number of edges; null if the text does not state a number. */
   readonly top: number | null;
   readonly order: EdgeOrder;
-  /** Keywords in lower case, in the order of the text. They only affect the ranking. */
+  /**
+   * Keywords in lower case, in the order of the text. They affect only the ranking, except if
+   * nothing else in the text restricts the edges: then an edge must have at least one of them.
+   */
   readonly keywords: readonly string[];
   readonly ignored: readonly Ignored[];
 }

@@ -1,5 +1,6 @@
 // Recognises the time window in a text, such as "between A and B", "since A", "last 3 days" and "in
-// March 2024". If there are several such parts, the window is their intersection.
+// March 2024". If there are several such parts, the window is their intersection. A part with two
+// ends that does not overlap the window so far is put aside.
 
 import { around, before, DAY_SECONDS, dayStart, unitOf, wholeDay } from './calendar.ts';
 import { BEFORE_YESTERDAY, type Moment, momentAt, type NoMoment, type Place, saysSeconds } from './moments.ts';
@@ -183,8 +184,8 @@ function between(reading: Reading, at: number, nowTs: number, place: Place = 'af
 }
 
 /**
- * Returns whether a range such as "1000 and 2000" is in epoch seconds. If only one of two numbers
- * looks like a year, both are epoch seconds.
+ * Returns whether a range such as "1000 and 2000" is in epoch seconds. Two numbers are, if only one
+ * of them looks like a year and at least one has fewer than five digits.
  */
 function isMixed(reading: Reading, at: number, end: number, links: Phrases, nowTs: number): boolean {
   const next = end + phraseAt(reading, end, links);

@@ -38,7 +38,10 @@ export interface Understood {
   readonly figure: AskedFigure | null;
   /** Whether the text is empty or has a word for edges. */
   readonly asksForEdges: boolean;
-  /** Whether the text contains "or". If it does, an edge needs only one of several named nodes. */
+  /**
+   * Whether the text contains "or". If it does, a figure is computed from edges with one of the
+   * named nodes; if not, from edges with all of them.
+   */
   readonly hasOr: boolean;
   /** The words of the text, as written. */
   readonly words: readonly string[];

@@ -12,7 +12,7 @@ export interface Word {
   readonly end: number;
   /** Whether the word follows the previous one without a blank. */
   readonly glued: boolean;
-  /** Whether a reader has understood the word. */
+  /** Whether a reader has used the word or put it aside. */
   taken: boolean;
 }
 
@@ -84,7 +84,8 @@ function wordAt(text: string, at: number, glued: boolean): Word {
 
 /**
  * Returns whether a number, date or time may begin at an offset. A minus or plus belongs to a
- * number only at its beginning: `3-4` is two numbers with a dash between them.
+ * number only after a blank, a bracket or a similar sign: `3-4` is two numbers with a dash between
+ * them.
  */
 function mayBeNumber(text: string, at: number, kind: WordKind): boolean {
   const begin = text[at]!;

@@ -10,7 +10,8 @@ export interface Candidate {
 }
 
 /**
- * Returns whether `a` ranks before `b`. In a tie, the newer edge ranks first, then the smaller id.
+ * Returns whether `a` ranks before `b`. In the order `score`, edges with equal scores rank by time,
+ * newest first. Edges with equal times rank by id.
  */
 export function comesBefore(a: Candidate, b: Candidate, order: EdgeOrder): boolean {
   if (order === 'score' && a.score !== b.score) return a.score > b.score;

@@ -213,8 +213,8 @@ function plainWords(text: string): string {
 }
 
 /**
- * Returns the free words that occur in the rows of the named nodes within the window. Stops once
- * all words were found.
+ * Returns the free words that occur in the window, in rows of the named nodes (in any row if no
+ * node is named). Stops once all words were found.
  */
 export function* wordsInRows(
   reader: EdgeReader,

@@ -22,8 +22,8 @@ export class KeywordMatch {
   }
 
   /**
-   * Returns a function that returns a bit for each keyword in a row. The lowest bit is the first
-   * keyword. Each distinct text in the rows is searched only once.
+   * Returns a function that returns the keywords found in a row, as bits. The lowest bit is the
+   * first keyword. Each distinct text in the rows is searched only once.
    */
   bitsIn(rows: EdgeRows): (row: number) => number {
     const count = this.#stems.length;
@@ -60,7 +60,7 @@ export class KeywordMatch {
   }
 }
 
-/** Returns a keyword without its plural `s`. */
+/** Returns a keyword without its final `s`; unchanged if it has at most three letters. */
 export function keywordStem(word: string): string {
   return word.length > 3 && word.endsWith('s') ? word.slice(0, -1) : word;
 }

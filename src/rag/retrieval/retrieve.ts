@@ -29,10 +29,13 @@ export interface Retrieval {
    * The question, with the window that was used. `ignored` contains all words that did not bind.
    */
   readonly question: Question;
-  /** False if no part of the text binds to data, so that nothing was searched. */
+  /**
+   * False if no part of the text binds to data, or if it names something that is not in the data.
+   * If false, `edges` is empty.
+   */
   readonly binds: boolean;
   readonly said: Understood;
-  /** Keywords that occur in rows of the table. */
+  /** Keywords that occur in the rows that were searched for words, or else in `edges`. */
   readonly foundWords: ReadonlySet<string>;
   readonly strategy: QueryPlan['strategy'];
   readonly lsn: number;
@@ -55,7 +58,8 @@ export interface RetrieveOptions {
 }
 
 /**
- * Retrieves edges, in steps of a few ms. Throws `table_not_found`, `table_corrupt`, `overloaded`.
+ * Retrieves edges, in steps of a few ms. Throws `table_not_found`, `table_corrupt`, `overloaded`,
+ * `query_too_large`.
  */
 export function* retrieve(table: Table, text: string, options: RetrieveOptions): Steps<Retrieval> {
   const snapshot = table.snapshot();
@@ -214,7 +218,7 @@ function* wholeEdges(
   const found = new Map<number, RetrievedEdge>();
   const scores = new Map(candidates.map(({ id, score }) => [id, score]));
   const byTime = [...candidates].sort((a, b) => a.eventTs - b.eventTs || a.id - b.id);
-  // A single named node is in every edge.
+  // If a single node is named, every candidate contains it.
   const way = nodes.length === 1 ? nodes : undefined;
   let letters = 0;
   for (const bounds of readsOf(reader, way, byTime)) {

@@ -1,14 +1,15 @@
 // Finds the best edges for a question without reading all of them. The search begins with the
 // newest edges and ends when no older edge can be better than those found.
 //
-// The search reads windows of time, from the newest towards the past, and offers every matching row
-// to a heap of `size` edges. A window may contain GROWTH times as many estimated rows as the window
-// before. While the heap is not full, every edge with a named node is read. Once the heap is full,
-// the least score in it is a threshold. For an edge that is not newer than the end of a window,
-// two parts of the score are bounded: its recency is at most that of the window's end, and its
-// share of the keywords is at most 1. So for each number of named nodes in the edge, score.ts can
-// compute the least weight with which the edge still reaches the threshold. Therefore at most two
-// kinds of edges must be read (`looksFor`):
+// The search reads windows of time, from the newest towards the past (in the order `oldest`, from
+// the oldest on), and offers every matching row to a heap of `size` edges. A window may contain
+// GROWTH times as many estimated rows as the window before. While the heap is not full, every edge
+// with a named node (every edge, if no node is named) is read. Once the heap is full, the least
+// score in it is a threshold. For an edge that is not newer than the end of a window, two parts of
+// the score are bounded: its recency is at most that of the window's end, and its share of the
+// keywords is at most 1. So for each number of named nodes in the edge, score.ts can compute the
+// least weight with which the edge still reaches the threshold. Therefore at most two kinds of
+// edges must be read (`looksFor`):
 //
 // - edges that contain enough nodes to reach the threshold with any weight
 // - edges that contain fewer nodes, but have enough weight
@@ -16,7 +17,8 @@
 // ways.ts finds the edges with at least k of the nodes through the node index. The least weight
 // becomes a range condition for the engine. Both requirements rise from window to window. When no
 // edge can meet them, the search ends. The result is exact: an edge that was not read could not be
-// among the best. A search in an order by time ends as soon as the heap is full.
+// among the best. A search in an order by time ends after the window in which the heap becomes
+// full.
 
 import type { RangeCondition } from '../../engine/index.ts';
 import type { Steps } from '../../schedule/steps.ts';
@@ -78,8 +80,8 @@ function* searchWindow(
   { startTs, endTs, rows }: Window,
   best: BestEdges,
 ): Steps<boolean> {
-  // An older edge must contain more nodes, so the window is read in pieces, from the newest to the
-  // oldest, with rising requirements.
+  // To be among the best, an older edge must contain more nodes. So the window is read in pieces,
+  // from the newest to the oldest, with rising requirements.
   for (let high = endTs, low = startTs; high >= startTs; high = low - 1) {
     const { looks, enoughSince } = looksFor(search, best, high);
     if (looks.length === 0) return false;
@@ -111,7 +113,7 @@ const ANY: Look = { held: 1, weight: Number.NEGATIVE_INFINITY };
 
 /**
  * Returns which edges at or before `endTs` must be read. If there are none, the search has ended.
- * Edges before `enoughSince` need more nodes than that, unless they have enough weight.
+ * Edges before `enoughSince` need more nodes than `looks` require, unless they have enough weight.
  */
 function looksFor(search: Search, best: BestEdges, endTs: number): { looks: Look[]; enoughSince: number } {
   const { order, scale, nodes, hasKeywords } = search;

@@ -1,10 +1,11 @@
 // Finds the times of the first and the last live edge in a window without reading all edges between
 // them.
 //
-// The first edge is read directly, because scans are in time order. The last edge is found in two
-// steps. A binary search over row estimates finds a time after which there is no edge. Estimates
-// count deleted rows too, so the second step scans windows of growing width (1, 4, 16, ... seconds)
-// backwards from that time until a window contains a live edge.
+// If few rows are in memory, the engine finds both times. Otherwise, the first edge is read
+// directly, because scans are in time order. The last edge is found in two steps. A binary search
+// over row estimates finds a time after which there is no edge. Estimates count deleted rows too,
+// so the second step scans windows of growing width (1, 4, 16, ... seconds) backwards from that
+// time until a window contains a live edge.
 
 import type { EdgeReader } from './edge-rows.ts';
 
@@ -60,7 +61,10 @@ function* lastTimeOf(
 /** Number of iterations of the binary search between two pauses. */
 const STEP_LOOKS = 16;
 
-/** Returns a time after which there is no edge. There must be an edge at `low`. */
+/**
+ * Returns the earliest time after which the estimates count no edge up to `high`. There must be an
+ * edge at `low`.
+ */
 function* latestEstimated(reader: EdgeReader, low: number, high: number): Generator<undefined, number, void> {
   let [from, to] = [low, high];
   for (let looks = 1; from < to; looks++) {
