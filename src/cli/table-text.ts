@@ -5,7 +5,7 @@ import { displayWidth, padEnd } from './display-width.ts';
 
 const GAP = '  ';
 
-/** Returns one line per row; the last column is not padded. */
+/** Returns a line for the header and for each row; the last column is not padded. */
 export function tableText(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [header, ...rows].map((cells) => cells.map(printable));
   const widths = header.map((_, column) => Math.max(...lines.map((cells) => displayWidth(cells[column] ?? ''))));
@@ -18,8 +18,8 @@ export function tableText(header: readonly string[], rows: readonly (readonly st
 }
 
 /**
- * Escapes control characters and line breaks as \u00XX, so that text from an untrusted source
- * cannot forge lines or control the terminal.
+ * Escapes control characters, line separators, and characters that change the direction of text as
+ * \uXXXX, so that text from an untrusted source cannot forge lines or control the terminal.
  */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, escaped);

@@ -49,7 +49,10 @@ const EPOCH = 1;
  * the whole newest file is read when a log is opened.
  */
 const FILE_BYTES = 2 ** 24;
-/** Size of a chunk in bytes. A frame with a larger payload is yielded in pieces. */
+/**
+ * A chunk ends after the frame with which it reaches this size in bytes. A frame whose payload
+ * alone reaches this size is yielded in pieces.
+ */
 const PIECE_BYTES = 2 ** 17;
 
 /**

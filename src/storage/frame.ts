@@ -155,8 +155,8 @@ export function putFrameChecksum({ view }: Region, offset: number, sum: number):
 }
 
 /**
- * Returns the frame header at `offset` without checking it. Returns null if fewer bytes are left or
- * the magic number is missing.
+ * Returns the frame header at `offset` without checking it. Returns null if fewer bytes than a
+ * header are left or the magic number is missing.
  */
 export function peekFrame(region: Region, offset: number): FrameHeader | null {
   const { bytes, view } = region;

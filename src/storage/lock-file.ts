@@ -18,7 +18,7 @@ export interface LockHolder {
   /** The PID namespace of `pid`. Two containers usually have different ones. */
   pidNamespace: string;
   /**
-   * Id of the holder's lock socket; '' if the holder is an older build or the platform has no
+   * Id of the holder's lock socket; '' if the holder is an older build or the platform has no lock
    * sockets.
    */
   socket: string;
@@ -177,8 +177,8 @@ export function readHolder(path: string): LockHolder | null {
 }
 
 /**
- * Returns whether the holder is alive, judged by its PID. A holder in another PID namespace counts
- * as dead: if it were alive, its socket would have answered.
+ * Returns whether the holder is alive, judged by its PID, boot id, start time and process state. A
+ * holder in another PID namespace counts as dead: if it were alive, its socket would have answered.
  */
 function isAlive(holder: LockHolder, mySpace: string): boolean {
   if (holder.pidNamespace !== '' && mySpace !== '' && holder.pidNamespace !== mySpace) return false;

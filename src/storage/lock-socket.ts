@@ -80,8 +80,9 @@ function allowAll(path: string): void {
 }
 
 /**
- * Connects to a socket and resolves with the listener's answer: '' if it does not answer in time,
- * `dead` if nobody listens any more, `gone` if the socket does not exist.
+ * Connects to a socket and resolves with the listener's answer: '' if it does not answer in time or
+ * refuses for a reason that does not exclude a live listener, `dead` if nobody listens any more,
+ * `gone` if the socket does not exist.
  */
 export function askSocket(path: string): Promise<string> {
   return withShortPath(path, (short) => {

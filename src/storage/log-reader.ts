@@ -56,9 +56,10 @@ export function partsOf(
 const WINDOW_BYTES = 2 ** 18;
 
 /**
- * Yields the frames in `files` that contain LSNs of at least `fromLsn`, one batch per window. The
- * files must be consecutive. Awaits `pause` between two steps. Throws `corrupt` at the first place
- * that violates the recovery rule.
+ * Yields the frames in `files` that contain LSNs of at least `fromLsn`, in batches: the frames of
+ * one window, or one larger frame. A batch is valid only until the next one is requested. The files
+ * must be consecutive. Awaits `pause` between two steps. Throws `corrupt` at the first place that
+ * violates the recovery rule.
  */
 export async function* readLogFiles(
   fs: Fs,
@@ -92,7 +93,7 @@ export async function* readLogFiles(
   }
 }
 
-/** Consecutive frames that were found at one offset. */
+/** Consecutive frames that were found from one offset on. */
 interface FoundFrames {
   frames: LogFrame[];
   /** Total size of the frames in bytes; 0 if no frame was found. */

@@ -61,8 +61,8 @@ export interface LogBounds {
 
 export interface RecoveredLog {
   /**
-   * Files that are not needed, oldest first. They are left from a removal that was interrupted, and
-   * are never read.
+   * Files that are not needed, oldest first. For example, their removal was interrupted. They are
+   * never read.
    */
   obsolete: ClosedLogFile[];
   /** Oldest first. */

@@ -157,8 +157,8 @@ export class LogRoom {
 
   /**
    * Makes a spare with space for frames of `bytes` in total. It replaces the current spare, if any,
-   * which is too small. The file has `fileBytes` bytes, or fewer if the disk has not enough space.
-   * The space counts as soon as the spare exists.
+   * which is too small. The file has `fileBytes` bytes, more if `bytes` require it, or fewer if the
+   * disk has not enough space. The space counts as soon as the spare exists.
    */
   #replace(bytes: number, fileBytes: number): void {
     const least = fileBytesFor(bytes);

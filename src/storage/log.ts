@@ -39,8 +39,9 @@ import { writeWhole } from './whole-file.ts';
 export const DEFAULT_LOG_FILE_BYTES = 2 ** 24;
 
 /**
- * Maximum size of the first log file after an open. It is small because the first write, and a
- * close without any write, wait until the file is preallocated.
+ * Maximum size in bytes of the first log file after an open, unless its first frame needs more. It
+ * is small because the first write, and a close without any write, wait until the file is
+ * preallocated.
  */
 const FIRST_FILE_BYTES = 2 ** 20;
 
@@ -52,7 +53,10 @@ export interface LogOptions extends LogOpening {
    */
   dir: string;
   crc32c: Crc32c;
-  /** Size of a log file in bytes; default 16 MB. The first file after an open has at most 1 MB. */
+  /**
+   * Size of a log file in bytes; default 16 MB. The first file after an open has at most 1 MB,
+   * unless its first frame needs more.
+   */
   fileBytes?: number;
 }
 
@@ -168,7 +172,7 @@ class FileLog implements LogStore {
 
   async appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number> {
     const payloadBytes = this.#checkFrame(operations, parts);
-    // The frame becomes a group of its own, so everything appended earlier is written first.
+    // The frame becomes a group of its own, so all frames appended earlier are flushed first.
     await this.flush();
     const firstLsn = this.headLsn + 1;
     const group = new FrameGroup(frameBytes(payloadBytes));
@@ -392,7 +396,7 @@ class FileLog implements LogStore {
 
   /**
    * Begins a new file that starts with `firstLsn` and has space for a frame of `neededBytes`. The
-   * old file is made durable before the new one exists.
+   * old file is made durable before the new one gets its name.
    */
   async #rotate(firstLsn: number, neededBytes: number): Promise<void> {
     const { fs, dir, crc32c } = this.#options;
@@ -418,8 +422,8 @@ class FileLog implements LogStore {
   }
 
   /**
-   * Prepares a spare in the background once the active file is half full. A failure is not reported
-   * here, because `#rotate` tries again.
+   * Prepares a spare file in the background, unless the active file is less than half full. A
+   * failure is not reported here, because `#rotate` tries again.
    */
   #prepareSpare(): void {
     if (this.#closed || (this.#active !== null && this.#active.bytes * 2 < this.#active.capacity)) return;

@@ -128,7 +128,10 @@ export class MarkFile {
     this.#watermarkLsn = lsn;
   }
 
-  /** Throws `conflict` if the mark on the disk is not the one that this process wrote last. */
+  /**
+   * Throws `conflict` if the current slot on the disk is neither the last one that this process
+   * wrote nor the one that it is writing.
+   */
   assertOwner(): void {
     const path = markPath(this.#dir);
     const slot = readMark(this.#fs, this.#dir, this.#crc32c)?.slot;

@@ -119,8 +119,8 @@ function headerOf(number: number): Uint8Array {
 }
 
 /**
- * Returns the format version in the header of a file, or null if the file is missing or has no
- * header.
+ * Returns the format version in the header of a file, or null if the file is missing or shorter
+ * than a header.
  */
 export function replayFileVersion(fs: Fs, dir: string, number: number): number | null {
   const path = `${dir}/${replayFileName(number)}`;

@@ -61,9 +61,9 @@ export type Dialect = 'duckdb' | 'postgres';
 
 /**
  * A value in a row. The SQL itself converts every type that has no counterpart here: decimals,
- * times of day and unusual types arrive as text, and timestamps arrive as integers. Integers of any
- * width are numbers or, beyond 2^53, bigints. A list contains the members of a group as texts or
- * numbers.
+ * times of day and unusual types arrive as text, timestamps as microseconds and dates as days since
+ * 1970. Integers of any width are numbers or, beyond 2^53, bigints. A list contains the members of
+ * a group as texts or numbers.
  */
 export type SqlValue = number | bigint | string | boolean | null | readonly (string | number | null)[];
 export type SqlRow = readonly SqlValue[];

@@ -66,7 +66,7 @@ export class ResultCache {
 
   /**
    * Stores a result, unless it is larger than a quarter of the cache. `bytes` is the approximate
-   * size of its edges as JSON.
+   * memory that its edges take.
    */
   put(key: CacheKey, result: CachedResult, bytes: number): void {
     const text = textOf(key);

@@ -204,8 +204,8 @@ export class VirtualGraphs {
 
   /**
    * Copies a result into a table. Rejects like `query`, and with `table_exists`, `invalid_input`.
-   * Calls `begun` when the first rows arrive, because the remaining time depends on the number of
-   * rows.
+   * Calls `begun` when 10,000 edges or the whole result have arrived, because the remaining time
+   * depends on the number of edges.
    */
   async materialize(
     id: string,

@@ -16,7 +16,9 @@ interface Entry {
 
 export interface KnownSchema {
   readonly schema: BackendSchema;
-  /** False if the schema was read from a database server some seconds ago. */
+  /**
+   * False if the schema is that of a database server and comes from the cache: it may be outdated.
+   */
   readonly isCertain: boolean;
 }
 

@@ -4,7 +4,7 @@
 export const FIRST_SECOND = -62_135_596_800;
 export const LAST_SECOND = 253_402_300_799;
 const DAY_MS = 86_400_000;
-/** Latest and, negated, earliest time of a `Date`: AD 275,760 and 271,821 BC. */
+/** Latest and, negated, earliest time of a `Date`, in the years 275,760 and -271,821. */
 const MAX_DATE_MS = 8.64e15;
 
 export interface Instant {
@@ -18,7 +18,7 @@ const FORM = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?:(:\d\d)(?:\.(\d{1,6}))?)?(Z
 
 /**
  * Parses an ISO 8601 date or time. A time without a zone is UTC. Returns undefined if the text is
- * invalid or names a day that does not exist.
+ * invalid, names a day that does not exist, or is outside the years 1 to 9999.
  */
 export function instantOf(text: string): Instant | undefined {
   const found = FORM.exec(text);
@@ -49,8 +49,8 @@ export function isoTimestamp(second: number, hasZone: boolean, micros = 0): stri
 }
 
 /**
- * Formats days since 1970 as `2024-05-31`. A year with more than four digits is written as ISO 8601
- * prescribes: `+012024-05-31`.
+ * Formats days since 1970 as `2024-05-31`. A year outside 0 to 9999 gets a sign and six digits:
+ * `+012024-05-31`. Days that no `Date` can hold are returned as the number itself.
  */
 export function isoDate(day: number): string {
   const ms = day * DAY_MS;

@@ -22,7 +22,8 @@ const NOT_SENT: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', '
 
 /**
  * Requests a backup. Uses `node:http` because `fetch` fails when an answer does not begin within
- * five minutes, and a large backup may take longer. Throws ServerRefusal or NoAnswer.
+ * five minutes, and a large backup may take longer. Throws ServerRefusal, NoAnswer, or an Error if
+ * the answer is not JSON.
  */
 export async function requestBackup({ url, apiKey }: ServerAddress, body: BackupRequest): Promise<BackupAnswer> {
   const { status, text } = await post(`${url}/v1/backup`, apiKey, JSON.stringify(body)).catch((error) => {

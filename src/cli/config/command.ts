@@ -13,7 +13,10 @@ type Value = string | number | boolean | readonly string[] | null;
 
 const MASK = '***';
 
-/** Returns the exit code: 0 on success, 1 when the settings cannot be used. */
+/**
+ * Returns the exit code: 0 on success, 1 when the file cannot be read, 2 when a setting is not
+ * accepted.
+ */
 export function configPrintCommand(flags: ConfigPrintFlags, world: World): number {
   let loaded: LoadedConfig;
   try {

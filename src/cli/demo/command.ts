@@ -150,8 +150,9 @@ interface Filled {
 }
 
 /**
- * Generates the meetings and imports them. When an earlier run with the same size and seed has
- * already stored the meetings, leaves them in place.
+ * Generates the meetings, and imports them into an empty table. A table with exactly that number of
+ * rows is left unchanged: an earlier run is taken to have filled it. Throws if it has another
+ * number of rows.
  */
 async function fill(flags: DemoFlags, size: DemoSize, world: World): Promise<Filled> {
   const table = { table: flags.table ?? DEFAULT_TABLE, createTable: true, bucketSeconds: BUCKET_SECONDS };
@@ -178,7 +179,9 @@ async function fill(flags: DemoFlags, size: DemoSize, world: World): Promise<Fil
   }
 }
 
-/** Returns the number of inserted meetings. Throws the error that stopped the import. */
+/**
+ * Returns the number of inserted meetings. Throws an Error with the reason if the import stopped.
+ */
 async function importMeetings(target: ImportTarget, source: Source, world: World): Promise<number> {
   const progress = startProgress({ output: world.stderr, label: 'demo', totalBytes: undefined, now: world.now });
   const run = new ImportRun({
@@ -214,7 +217,10 @@ function demoSource(size: DemoSize, facts: DemoFacts): Source {
   };
 }
 
-/** Generates NDJSON text; the same size and seed always give the same bytes. */
+/**
+ * Generates NDJSON text, and adds each meeting to `facts`. The same size and seed always give the
+ * same bytes.
+ */
 export async function* demoChunks({ people, days, seed }: DemoSize, facts: DemoFacts): AsyncGenerator<Buffer> {
   const random = new Random(seed);
   const town = buildTown(people, random);

@@ -7,7 +7,7 @@ export interface Invitation {
   table: string;
   /** The person that the requests ask about. */
   person: number;
-  /** The key as it is shown in the requests; undefined when no key is needed. */
+  /** The key as the requests and the address show it; undefined to leave it out. */
   key: string | undefined;
 }
 

@@ -86,7 +86,10 @@ async function graphsOf(client: ServerClient): Promise<Document[]> {
   }
 }
 
-/** Removes the version numbers, because the database that loads the document assigns its own. */
+/**
+ * Removes the version number and the stratum, because the database that loads the document
+ * determines its own.
+ */
 export function withoutVersion(document: object): Document {
   const { version: _version, stratum: _stratum, spec_version: _spec, ...rest } = document as Record<string, unknown>;
   return rest;

@@ -24,7 +24,7 @@ export interface DumpedFile {
 export interface DumpFile extends Definitions {
   readonly format: 'hedgerow-dump';
   readonly version: 1;
-  /** Format of the files with edges, `tables/<name>.<ending>`. */
+  /** Format of the files with edges, except those of `nullsPath`, which contain statements. */
   readonly edges: DumpFormat;
   readonly files: readonly DumpedFile[];
   /** When the dump was made, in epoch milliseconds. */

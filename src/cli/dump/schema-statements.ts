@@ -24,8 +24,9 @@ export function schemaStatements(tables: readonly TableItem[], indexes: readonly
 }
 
 /**
- * Creates a table, and adds the first column with a default and all later columns one by one,
- * because only ADD COLUMN can set a default. Adds all columns of the primary table in this way.
+ * Returns statements that create a table, and then add the first column with a default and all
+ * later columns one by one, because only ADD COLUMN can set a default. All columns of the primary
+ * table are added in this way.
  */
 function tableStatements(item: TableItem): string[] {
   const { name, member_tables, columns, primary } = item;

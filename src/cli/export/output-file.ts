@@ -12,7 +12,7 @@ import type { Output } from '../world.ts';
 
 /**
  * Writes all pieces to the file, or to `stdout` when `path` is undefined. Rejects with the error
- * that stops the export, and leaves no file in that case.
+ * that stops the export, and leaves no new file in that case.
  */
 export async function writeOutput(
   pieces: AsyncIterable<Uint8Array>,

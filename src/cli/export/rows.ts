@@ -32,8 +32,8 @@ export async function openRows(flags: RunnerFlags, world: World): Promise<RowSou
 }
 
 /**
- * Memory budget in megabytes. Little is enough: every row is read only once, so nothing needs to
- * stay in memory.
+ * Memory budget in megabytes, unless the environment sets another. Little is enough: every row is
+ * read only once, so nothing needs to stay in memory.
  */
 const MEMORY_MB = '64';
 

@@ -17,9 +17,9 @@ import type { Source } from './source.ts';
 import type { ImportTarget } from './targets/target.ts';
 
 /**
- * Resolves with the exit code: 0 on success; 1 when an input was not read to its end, or when more
- * than half of the rows were rejected; 2 for a wrong call. With `--on-error skip`, rejecting up to
- * half of the rows is not a failure.
+ * Resolves with the exit code: 0 on success; 1 when something failed, an input was not read to its
+ * end, or more than half of the rows were rejected; 2 for a wrong call. With `--on-error skip`,
+ * rejecting up to half of the rows is not a failure.
  */
 export async function importCommand(paths: readonly string[], flags: ImportFlags, world: World): Promise<number> {
   let inputs: Input[] = [];

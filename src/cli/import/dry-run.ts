@@ -75,7 +75,7 @@ function missingText({ name, type }: TableColumn, { format }: Input, { create }:
   return `no column ${name} in the table; --create makes it`;
 }
 
-/** Returns why an import would fail; undefined when it would succeed. */
+/** Returns why an import would fail, judging by the first rows; undefined when it would succeed. */
 function failureText({ source }: Input, { count, bad, firstBad }: TriedRows, onError: 'stop' | 'skip') {
   if (firstBad === undefined || (onError === 'skip' && bad * 2 <= count)) return undefined;
   const what = `line ${firstBad.line} of ${source.path}: ${firstBad.reason}`;

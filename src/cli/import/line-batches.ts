@@ -50,8 +50,8 @@ export interface LineBatch {
    */
   original?(index: number): string;
   /**
-   * The edges that the lines contain, so that the lines need not be parsed. Undefined for a row
-   * from which no edge could be made. Only for formats other than NDJSON.
+   * The edge in each line, so that the lines need not be parsed. An element is undefined if no edge
+   * could be made from its row. Only for formats other than NDJSON.
    */
   readonly edges?: readonly (EdgeInput | undefined)[];
   /**
@@ -60,8 +60,8 @@ export interface LineBatch {
    */
   content?(): string | Uint8Array;
   /**
-   * Frees the memory of the lines while the batch becomes durable. Afterwards only the positions of
-   * the lines are available.
+   * Frees the memory of the lines, when they have been read for the last time and the batch is not
+   * durable yet. Afterwards only the positions of the lines are available.
    */
   release?(): void;
   /**

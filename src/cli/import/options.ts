@@ -18,8 +18,8 @@ const BATCH_BYTES = MEGABYTE;
 export const LINE_BYTES = 64 * MEGABYTE;
 
 /**
- * Memory budget of the database. A small one is enough: an import reads nothing back, and rows are
- * moved from the log into segments as soon as there are enough of them.
+ * Maximum memory budget of the database in megabytes. A small one is enough: an import reads
+ * nothing back, and rows are moved from the log into segments as soon as there are enough of them.
  */
 const IMPORT_MEMORY_MB = 32;
 

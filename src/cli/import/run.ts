@@ -141,7 +141,7 @@ export class ImportRun implements Intake {
     if (!this.closed) await progress?.finish();
   }
 
-  /** Inserts a batch. Never rejects; a failure stops the import. */
+  /** Inserts a batch. Never throws: a failure stops the import. */
   async #insert(batch: LineBatch, key: string | undefined): Promise<number | undefined> {
     try {
       const inserted = await this.#options.target.insert(batch, this, key);
@@ -184,8 +184,8 @@ export class ImportRun implements Intake {
   }
 
   /**
-   * Keeps the first reason, but a failure replaces any other reason: after a failure, lines before
-   * a bad line may be missing.
+   * Keeps the first reason, but a failure replaces any other. Otherwise the text for `bad_line`
+   * would claim that all lines before it are inserted.
    */
   #stop(stop: Stop): void {
     const known = this.tally.stop;
@@ -193,7 +193,7 @@ export class ImportRun implements Intake {
   }
 }
 
-/** Describes a stop in one sentence and adds what to do. */
+/** Describes why the import stopped, and what has been inserted. */
 export function stopText(stop: Stop): string {
   switch (stop.why) {
     case 'bad_line':

@@ -104,7 +104,10 @@ async function firstBytes(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
   return head;
 }
 
-/** Converts to UTF-8; bytes that are invalid in the encoding become U+FFFD. */
+/**
+ * Converts other encodings to UTF-8; bytes that are invalid in the encoding become U+FFFD. UTF-8 is
+ * passed on unchanged.
+ */
 async function* decoded(chunks: AsyncGenerator<Buffer>, facts: Facts, label: string): AsyncGenerator<Buffer> {
   const head = await firstBytes(chunks);
   const kind = unreadableKind(head);

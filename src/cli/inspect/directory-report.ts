@@ -53,7 +53,7 @@ export interface MarkLine {
 export interface DirectoryReport {
   kind: 'directory';
   path: string;
-  /** LSN of the manifest; null before the first compaction. */
+  /** LSN of the manifest; null when there is none that can be read. */
   manifest_lsn: number | null;
   /** Content of the lock file, if there is one; a server may then be running. */
   lock: string | null;
@@ -187,8 +187,8 @@ function stillListed(tools: FileTools, dir: string, table: number, segment: numb
 }
 
 /**
- * Counts the operations of a frame that are not yet in a segment, by table. Adds tables that are
- * known only from the log.
+ * Counts the operations of a frame that are not yet in a segment, by table. Adds tables that were
+ * created after the manifest, and removes those that were dropped after it.
  */
 function countPending(
   frame: FrameReport,

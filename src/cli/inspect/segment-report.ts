@@ -21,7 +21,10 @@ export interface SegmentReport {
   bytes_per_edge: number | null;
   header: SegmentHeader | null;
   sections: SegmentSection[];
-  /** The rows in the file, including those that have been deleted since. */
+  /**
+   * The first rows in the file, including rows that have been deleted since. `last_rows` are the
+   * last rows that are not among them.
+   */
   first_rows: unknown[];
   last_rows: unknown[];
   problems: Problem[];

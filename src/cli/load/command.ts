@@ -38,8 +38,8 @@ export async function loadCommand(given: string, flags: LoadFlags, world: World)
 }
 
 /**
- * Adds settings for a new directory: the primary table is named as in the dump, and the limit of
- * members is the highest possible, so that every edge of the dump is accepted.
+ * Adds settings that the environment does not contain: the name of the primary table, as in the
+ * dump, and the highest possible limit of members, so that every edge of the dump is accepted.
  */
 function withDumpSettings(world: World, { tables }: DumpFile): World {
   const name = tables.find(({ primary }) => primary)?.name;

@@ -1,4 +1,4 @@
-// Creates what a dump defines: tables before the edges, everything else after them.
+// Creates what a dump defines: the tables before edges are inserted, everything else afterwards.
 
 import type { TableItem } from '../../engine/index.ts';
 import {
@@ -13,9 +13,10 @@ import type { DefinitionStore } from '../dump/definitions.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
 
 /**
- * Creates the tables, and resolves with the number of rows that each of them already holds. A table
- * may exist already if it matches the table in the dump and is empty; when a load is being resumed,
- * it need not be empty. Throws before anything is created if a table violates this.
+ * Creates the missing tables and columns. Resolves with the number of rows that each table of the
+ * dump already held. A table may exist already if it matches the table in the dump and is empty;
+ * when a load is being resumed, it need not be empty. Throws before anything is created if a table
+ * violates this.
  */
 export async function makeTables(
   store: DefinitionStore,

@@ -53,8 +53,8 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIME = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})?$/;
 
 /**
- * Schema of a time. Accepts every form that `secondsOf` reads, because models are poor at computing
- * epoch seconds.
+ * Schema of a time: epoch seconds or a text, which `secondsOf` checks. Texts are allowed because
+ * models are poor at computing epoch seconds.
  */
 export const moment = (sentence: string) =>
   described(
@@ -63,8 +63,8 @@ export const moment = (sentence: string) =>
   );
 
 /**
- * Returns epoch seconds. A date without a time becomes its first or its last second. Throws
- * `invalid_input`.
+ * Returns epoch seconds. A date without a time becomes its first or its last second, as `end`
+ * requires. Throws `invalid_input`.
  */
 export function secondsOf(given: number | string, name: string, end: 'first' | 'last'): number {
   if (typeof given === 'number') return given;

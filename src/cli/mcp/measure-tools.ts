@@ -91,7 +91,7 @@ const runMeasure = tool({
   },
 });
 
-/** Parameters that name a node, or an edge with `on: "edges"`. */
+/** Parameters whose value is a node, or an edge if the parameter `on` is `edges`. */
 const NODE_PARAMETERS: ReadonlySet<string> = new Set(['node_id', 'source', 'target']);
 /** Measures whose results are by node, unless a parameter selects edges. */
 const BY_NODE: ReadonlySet<string> = new Set([

@@ -42,7 +42,10 @@ export class NodeNames {
     return new NodeNames(client, of, await namesTable(client, of, signal), signal);
   }
 
-  /** Throws `invalid_input` for an unknown name, and explains where names are stored. */
+  /**
+   * Takes an unknown name that is an integer as a number. For any other unknown name throws
+   * `invalid_input`, which explains where names are stored.
+   */
   async numberOf(node: GivenNode): Promise<number> {
     return (await this.numbersOf([node]))[0]!;
   }

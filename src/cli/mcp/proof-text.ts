@@ -6,7 +6,9 @@ import { timeText } from './shown.ts';
 type Proof = ReasonAnswer['proofs'][number];
 type ProofNode = Proof['nodes'][number];
 
-/** At most this many lines are shown for one proof; the facts on further lines are only counted. */
+/**
+ * Maximum number of lines per proof. If it is not enough, one more line counts the facts not shown.
+ */
 const MOST_LINES = 60;
 
 /**

@@ -82,8 +82,8 @@ const query = tool({
 });
 
 /**
- * Adds a column of text after each column of seconds: `time` after `event_ts`, `a.time` after
- * `a.event_ts`, `first_time` after `first`.
+ * Makes edges readable, and adds a column of text after each column of seconds: `time` after
+ * `event_ts`, `a.time` after `a.event_ts`, `first_time` after `first`.
  */
 function shownRow(one: QueryRow, { times, edges }: ColumnKinds): object {
   if (times.length === 0 && edges.length === 0) return one;
@@ -123,8 +123,8 @@ async function namesIn(
 }
 
 /**
- * Throws `forbidden` for statements that are not allowed here. The service alone cannot decide
- * that: with an admin's key, it would let the model do what an admin may do.
+ * Throws `forbidden` or `invalid_statement` for a statement that is not allowed here. The service
+ * alone cannot decide that: with an admin's key, it would let the model do what an admin may do.
  */
 function requireAllowed({ role, effect }: Prepared, allowWrites: boolean): void {
   if (role === 'readonly') return;

@@ -59,7 +59,7 @@ export function parametersOf(given: readonly string[]): Parameters {
   return Object.fromEntries(parameters);
 }
 
-/** Parses the value of a parameter as a person types it. Throws UsageError. */
+/** Parses the JSON value of a parameter. Throws UsageError. */
 export function jsonValue(name: string, text: string): unknown {
   try {
     return JSON.parse(text);

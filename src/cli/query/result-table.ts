@@ -56,7 +56,9 @@ function headText(name: string): string {
   return clipped(printable(name), MOST_CELLS);
 }
 
-/** Returns the text of a value without control characters. */
+/**
+ * Returns the text of a value, with control characters escaped, and shortened if it is too wide.
+ */
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   const text = typeof value === 'string' ? value : JSON.stringify(value);

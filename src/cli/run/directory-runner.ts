@@ -13,7 +13,8 @@ import type { World } from '../world.ts';
 import type { Parameters, Place, Ran, Row } from './runner.ts';
 
 /**
- * Throws ConfigError or the error of opening the directory. Does not create a missing directory.
+ * Throws UsageError, ConfigError, or the error of opening the directory. Does not create a missing
+ * directory.
  */
 export async function openDirectoryRunner(data: string, config: string | undefined, world: World): Promise<Place> {
   const { database, settings } = await openDirectory(data, config, world);

@@ -19,7 +19,7 @@ export class ServerRunner implements Place {
 
   /** Does not contact the server. */
   constructor({ url, apiKey, session }: ServerOptions) {
-    // The server has its own time limit, and the user can interrupt the wait.
+    // No time limit here: the server has its own, and the user can interrupt the wait.
     this.#client = new HedgerowClient({
       url,
       timeoutMs: 0,

@@ -14,8 +14,8 @@ export interface ShellFlags extends RunnerFlags {
 }
 
 /**
- * Resolves with the exit code: 0 on success, 1 when a statement of a script fails, 2 for a wrong
- * call.
+ * Resolves with the exit code: 0 on success; 1 when the database cannot be opened, or a statement
+ * or command of a script fails; 2 for a wrong call.
  */
 export async function shellCommand(flags: ShellFlags, world: World): Promise<number> {
   try {

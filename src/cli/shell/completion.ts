@@ -47,7 +47,10 @@ export function completionOf(before: string, tables: readonly KnownTable[]): Com
   return matching([...keywords, ...functions, ...names, ...columns], word);
 }
 
-/** Returns the columns of the alias's table, or of all tables when the alias is unknown. */
+/**
+ * Returns the columns that begin with `word`, from the table that `alias` stands for or names,
+ * otherwise from all tables.
+ */
 function columnsFor(alias: string, word: string, before: string, tables: readonly KnownTable[]): Completion {
   const meant = [...before.matchAll(/\b([A-Za-z_]\w*)\s*:\s*`?([A-Za-z_]\w*)/g)].find(
     (pattern) => pattern[1]!.toLowerCase() === alias.toLowerCase(),

@@ -1,5 +1,5 @@
-// Stores the statements of earlier sessions in a file of the user: one per line, the newest last,
-// up to a limit.
+// Stores the statements of all sessions in a file of the user: one per line, the newest last, up to
+// a limit.
 
 import { appendFileSync, chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 

@@ -7,8 +7,8 @@ import type { ShellSession } from './session.ts';
 import { type Piece, StatementSplitter } from './statement-splitter.ts';
 
 /**
- * Resolves with the exit code: 1 when a statement failed or the run was interrupted, and 0
- * otherwise.
+ * Resolves with the exit code: 1 when a statement or a command failed or the run was interrupted,
+ * and 0 otherwise.
  */
 export async function runScript(session: ShellSession): Promise<number> {
   const { world } = session;

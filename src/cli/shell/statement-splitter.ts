@@ -122,16 +122,19 @@ function leadingLines(text: string): number {
   return blank.split('\n').length - 1;
 }
 
-/** Returns the first word of a statement in capitals; empty when it does not begin with a word. */
+/**
+ * Returns the first word of a statement in capitals, skipping comments; empty when the statement
+ * does not begin with a word.
+ */
 export function firstWord(statement: string): string {
   const [, word = ''] = /^(?:\s|\/\/[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*([A-Za-z]+)/.exec(statement) ?? [];
   return word.toUpperCase();
 }
 
 /**
- * Returns an equivalent statement on one line: removes line comments, and replaces line breaks in
- * texts by `\n`. Returns undefined when that is not possible, because a name in backquotes contains
- * a line break.
+ * Returns an equivalent statement on one line: removes line comments, replaces line breaks in texts
+ * by escapes such as `\n`, and other line breaks by blanks. Returns undefined when that is not
+ * possible, because a name in backquotes contains a line break.
  */
 export function onOneLine(statement: string): string | undefined {
   let line = '';

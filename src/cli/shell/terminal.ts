@@ -22,7 +22,7 @@ class Terminal {
   readonly #history: History;
   readonly #lines: Interface;
   readonly #splitter = new StatementSplitter();
-  /** Lines that were typed while a statement ran, and are not processed yet. */
+  /** Lines that are not processed yet, for example because a statement is running. */
   readonly #waiting: string[] = [];
   /** Number of entries in the history before the next line is typed. */
   #known: number;
@@ -138,8 +138,8 @@ class Terminal {
   }
 
   /**
-   * Handles Ctrl-C: stops the running statement. If no statement is running, discards what has been
-   * typed.
+   * Handles Ctrl-C: answers an open question with no, or else stops the running statement, or else
+   * discards what has been typed. Drops the waiting lines in each case.
    */
   #interrupt(): void {
     this.#waiting.length = 0;

@@ -20,7 +20,7 @@ export interface VirtualFlags {
   name?: string | undefined;
   save?: boolean | undefined;
   useLlm?: boolean | undefined;
-  // Flags of query.
+  // Flags of query; materialize takes `limit` too.
   limit?: string | undefined;
   capturedAt?: string | undefined;
   refresh?: boolean | undefined;
@@ -36,7 +36,8 @@ const BODY =
   'one JSON object as POST /v1/virtual/propose takes it, such as {"backend": {"type": "csv", "path": "trips.csv"}}';
 
 /**
- * Returns the request body, from a file or from flags; flags take precedence. Throws UsageError.
+ * Returns the request body. The backend comes from the file or from flags; the other flags override
+ * fields of the file. Throws UsageError, and Error when the file cannot be read.
  */
 export async function proposeInput(
   file: string | undefined,

@@ -12,7 +12,9 @@ import { type Later, later } from './later.ts';
 export type DuckDbPeer = Pick<ChildProcess, 'send' | 'kill' | 'on' | 'pid' | 'connected'>;
 export type Run = Omit<Extract<ToDuckDb, { kind: 'run' }>, 'kind' | 'id'>;
 
-/** Size of the JavaScript heap, which only holds batches in transit. DuckDB uses native memory. */
+/**
+ * Size of the JavaScript heap in MB. It only holds batches in transit. DuckDB uses native memory.
+ */
 const HEAP_MB = 128;
 
 /** Starts the built script, even when this module runs from source (tests). */
@@ -44,7 +46,10 @@ export interface Answer {
 }
 
 export class DuckDbChild {
-  /** Rejects with `virtual_unavailable` if the library is missing. */
+  /**
+   * Resolves when the process is ready. Rejects with `virtual_unavailable` if the library is
+   * missing, and with `backend_failed` if the process ends before.
+   */
   readonly ready: Promise<void>;
   readonly gone: Promise<void>;
   readonly #peer: DuckDbPeer;

@@ -1,5 +1,5 @@
-// Manages the databases that are open in the DuckDB process. Each is read-only, has no access to
-// other files, and has a locked configuration.
+// Manages the databases that are open in the DuckDB process. Each has a locked configuration and no
+// access to other files. A database file is opened read-only.
 
 import type { Connection, Instance, Library } from './duckdb-library.ts';
 import type { DuckDbLimits, DuckDbSource, FileFormat } from './duckdb-messages.ts';
@@ -7,8 +7,8 @@ import { type HeldFiles, holdFiles } from './held-files.ts';
 
 const MOST_IDLE = 3;
 /**
- * Up to this size in bytes, all rows of the files are read to infer the column types. Of larger
- * files, a sample is read.
+ * If the CSV or JSON files of a source have at most this many bytes in total, all their rows are
+ * read to infer the column types, otherwise 200,000 rows.
  */
 const SAMPLE_ALL_BYTES = 64 * 2 ** 20;
 
@@ -25,7 +25,8 @@ interface OpenDatabase {
 
 export interface Databases {
   /**
-   * Calls `work` with a new connection. Rejects with DuckDB's reason if it cannot open the source.
+   * Calls `work` with a new connection. Rejects with the reason if the source cannot be opened or
+   * `work` rejects.
    */
   use<T>(source: DuckDbSource, work: (connection: Connection) => Promise<T>): Promise<T>;
 }
@@ -134,8 +135,8 @@ async function openInstance(
 }
 
 /**
- * Returns the statements that close all access except to `paths`. A view reads its files again on
- * each query, so the files stay allowed, by full name.
+ * Returns the statements that set the time zone to UTC, forbid access to all files except `paths`,
+ * and lock the settings. The files of a view stay allowed because each query reads them again.
  */
 function settings(paths: readonly string[]): string[] {
   return [

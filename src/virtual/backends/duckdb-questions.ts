@@ -94,7 +94,8 @@ export class DuckDbQuestions {
 
   /**
    * Runs the statement and yields its rows. Combines the tiny chunks of a scan that matches few
-   * rows into larger batches, but holds rows back for at most `KEPT_BACK_MS`.
+   * rows into larger batches, but sends a smaller batch when a chunk arrives more than
+   * `KEPT_BACK_MS` after the last batch.
    */
   async *#stream(run: Run, connection: Connection): AsyncGenerator<WireBatch> {
     await connection.run('BEGIN');

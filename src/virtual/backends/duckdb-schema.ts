@@ -12,7 +12,7 @@ import type {
 } from '../backend.ts';
 import type { Ask } from './ask.ts';
 
-/** Time limit for counting the rows of all views together. */
+/** Time limit in milliseconds for counting the rows of all views together. */
 const COUNT_MS = 2000;
 
 const RELATIONS = `

@@ -73,8 +73,8 @@ function plainNumbers(vector: object, rowCount: number): ArrayLike<number> | und
 const SAFE_HALF = 2 ** 21;
 
 /**
- * Converts integers to doubles, reading each integer as two 32-bit halves. Returns undefined if an
- * integer is not between -2^53 and 2^53.
+ * Converts integers to doubles, reading each integer as two 32-bit halves. Returns undefined unless
+ * all integers are at least -2^53 + 2^32 and less than 2^53.
  */
 function safeIntegers(items: BigInt64Array): Float64Array | undefined {
   const halves = new Int32Array(items.buffer, items.byteOffset, 2 * items.length);
@@ -139,7 +139,10 @@ function wholeNumber(value: bigint): number | bigint {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
 }
 
-/** Converts a list item. Texts and numbers are unchanged; all other values become text. */
+/**
+ * Converts a list item. Safe integers and finite numbers become numbers, null stays null, and all
+ * other values become text.
+ */
 function member(value: Value): string | number | null {
   if (value === null || typeof value === 'string') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);

@@ -184,8 +184,8 @@ async function printOf(path: string, stats: BigIntStats, withLog: boolean): Prom
 }
 
 /**
- * Returns the names below the root that match a pattern, sorted. Follows a link to a folder only if
- * the pattern contains the name of the link literally.
+ * Returns the names below the root that match a pattern, sorted. `**` does not follow links to
+ * folders. Throws `invalid_input` for a link that leads out of the root.
  */
 async function expand(root: string, pattern: string): Promise<string[]> {
   let looked = 0;
@@ -240,7 +240,10 @@ function passMissing(error: unknown): void {
   if (error instanceof HedgerowError) throw error;
 }
 
-/** Creates a folder for data that does not fit into memory. Returns a function that removes it. */
+/**
+ * Creates a folder for data that does not fit into memory. Returns its path and a function that
+ * removes it.
+ */
 export async function spillFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'hedgerow-virtual-'));
   return { path, remove: () => rm(path, { recursive: true, force: true }) };

@@ -1,5 +1,5 @@
-// Matches file names against patterns: `*`, `?` and `[a-z]` within a name, and `**` for any number
-// of nested folders.
+// Matches single names against patterns with `*`, `?` and `[a-z]`, and derives the name of a table
+// from a path. (`**`, for any number of nested folders, is handled in files.ts.)
 
 const WILDCARD = /[*?[]/;
 
@@ -65,9 +65,10 @@ function matchesOne(part: string, character: string): boolean {
 const PACKED = /\.(gz|zst)$/i;
 
 /**
- * Returns the table name for a path. For a file it is the file name without extensions. For a
- * pattern it is the text before the first wildcard in the last name or, if there is no such text,
- * the nearest folder without a wildcard.
+ * Returns the table name for a path. For a file it is the file name without its extension and
+ * without `.gz` or `.zst`. For a pattern it is the text before the first wildcard in the last name
+ * or, if there is no such text, the nearest folder without a wildcard, or `rootName` if there is
+ * none.
  */
 export function tableNameOf(path: string, rootName: string): string {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');

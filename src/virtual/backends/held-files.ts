@@ -1,11 +1,12 @@
 // Makes sure that DuckDB reads exactly the files that were found. By the time DuckDB opens a path,
 // the path may lead to another file.
 //
-// This module opens each data file and compares its device and inode with those that were found.
-// DuckDB then gets a symbolic link, in a private folder, to the open descriptor. Reading the link
-// reads the opened file, even if the old path now leads to another file. This does not work for a
-// database, which DuckDB opens by its resolved path. A database therefore gets a hard link in the
-// private folder, or a copy if the folder is on another file system. Its WAL is always copied.
+// This module opens each data file and compares its device and inode with those that were found. On
+// Linux, DuckDB then gets a symbolic link, in a private folder, to the open descriptor; elsewhere
+// it gets the path that was found. Reading the link reads the opened file, even if the old path now
+// leads to another file. This does not work for a database, which DuckDB opens by its resolved
+// path. A database therefore gets a hard link in the private folder, or a copy if the folder is on
+// another file system. Its WAL is always copied.
 
 import { constants, existsSync } from 'node:fs';
 import { copyFile, type FileHandle, link, mkdir, mkdtemp, open, rm, symlink } from 'node:fs/promises';

@@ -108,7 +108,7 @@ async function connect(pool: pg.Pool, { signal }: Deadline): Promise<pg.PoolClie
 
 /**
  * Gives the connection back to the pool after success. After a failure it drops the connection,
- * which ends the transaction.
+ * which ends the transaction, and also cancels the running statement if `cancel` is true.
  */
 async function leave(pool: pg.Pool, client: pg.PoolClient, cancel: boolean, failed: boolean): Promise<void> {
   if (failed) {

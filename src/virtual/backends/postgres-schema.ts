@@ -13,7 +13,7 @@ import type {
 import type { Ask } from './ask.ts';
 import { kindOfPostgres } from './postgres-values.ts';
 
-/** Time limit for counting the rows of all tables together. */
+/** Time limit in milliseconds for counting the rows of all tables together. */
 const COUNT_MS = 2000;
 /** Number of rows from which the planner's estimate is used instead of counting. */
 const ESTIMATE_FROM = 100_000;
@@ -87,7 +87,7 @@ function columnsByTable(rows: readonly SqlRow[]): Map<string, BackendColumn[]> {
   return found;
 }
 
-/** Counts the rows of a table. Returns null if counting takes too long or is not permitted. */
+/** Counts the rows of a table. Returns null if this fails or takes longer than `ms`. */
 async function counted(ask: Ask, path: readonly string[], ms: number): Promise<number | null> {
   if (ms <= 0) return null;
   const quoted = path.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');

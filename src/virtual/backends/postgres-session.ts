@@ -1,5 +1,6 @@
 // Opens a PostgreSQL database as a backend. Each SELECT runs in a read-only transaction. Error
-// messages mask the password. They show only the host and the name of the connection string.
+// messages contain the name of the connection string, its host, and the server's message with the
+// password masked, but no other part of the connection string.
 
 import { HedgerowError, refusal, type SettingKey } from '../../errors.ts';
 import type { BackendSession, QueryOptions, RowBatch, SqlStatement } from '../backend.ts';

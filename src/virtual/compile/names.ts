@@ -64,7 +64,10 @@ function groupParts(
   return { members, properties: [...new Set(edge.group_columns.map(column))] };
 }
 
-/** Throws if a pattern names a member that the edge does not have or that has another label. */
+/**
+ * Throws if the patterns name a member that the edge does not have, a member twice, or a member
+ * with another label, or if the alias of the edge is the name of such a member.
+ */
 function checkPatterns(query: Query, edge: EdgeSpec, spec: VirtualSpec): void {
   const seen = new Set<string>();
   for (const { member, label } of query.members) {

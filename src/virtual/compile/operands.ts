@@ -129,7 +129,7 @@ export function integerOperand(sql: string, about: string, context: OperandConte
 
 /**
  * Returns the exact integer, or undefined for a number with a fraction. A value beyond 128 bits
- * becomes the greatest or least integer of 128 bits.
+ * becomes 2^127 - 1 or its negative.
  */
 function integralOf(value: number | bigint): number | bigint | undefined {
   if (typeof value === 'bigint') return value;
@@ -140,9 +140,10 @@ function integralOf(value: number | bigint): number | bigint | undefined {
 }
 
 /**
- * Returns an operand that compares exactly: the literal is converted, as written, to the type of
- * the column. In DuckDB, a column with scale 0 is compared as an integer. A literal that the
- * column's type cannot represent is compared as a double.
+ * Returns an operand that compares exactly where possible. In PostgreSQL, the literal, as written,
+ * is cast to `numeric`. In DuckDB, a column with scale 0 is compared as an integer. For other
+ * columns, the literal is converted, as written, to the type of the column, or compared as a double
+ * if that type cannot represent it.
  */
 function decimalOperand(column: BackendColumn, raw: string, about: string, context: OperandContext): Operand {
   const { dialect } = context;
@@ -267,8 +268,8 @@ function compareDays(sql: string, operator: Comparison, second: number, context:
   return operator[0] === '<' ? `${sql} <= ${at(day)}` : `${sql} > ${at(day)}`;
 }
 
-// The functions below return the value of a literal and throw `invalid_statement` if its type is
-// wrong.
+// The functions below, except `mismatch`, return the value of a literal and throw
+// `invalid_statement` if its type is wrong.
 
 function mismatch(literal: Literal, about: string, advice: string, { text }: OperandContext): HedgerowError {
   return errorAt(text, literal.start, `${about}; ${advice}.`, undefined, 'invalid_statement');

@@ -44,14 +44,14 @@ export interface Materialized {
 
 /** Number of edges per durable commit. */
 const BATCH = 10_000;
-/** Number of edges inspected to choose column types. */
+/** At least this many edges, if there are so many, are inspected to choose column types. */
 const LOOKED_AT = 10_000;
 const MOST_NODES = 20_000_000;
 const NODES_SUFFIX = '_nodes';
 
 export interface CopyOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called when the first rows have arrived. */
+  /** Called when the edges that determine the column types have arrived. */
   readonly begun?: (() => void) | undefined;
 }
 

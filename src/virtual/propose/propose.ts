@@ -100,8 +100,8 @@ function memberOf(column: BackendColumn, index: number, node_label: string, used
 
 /**
  * Returns the column by which rows form groups, if there are exactly two references: rows with
- * equal values in that column have the same time. Without sampled rows, judges by the names of the
- * columns.
+ * equal values in that column have the same time. With fewer than two sampled rows, judges by the
+ * names of the columns.
  */
 function groupColumn(view: TableView): { column: BackendColumn; why: string } | undefined {
   const { references, rows, time } = view;
@@ -192,7 +192,10 @@ function targetOf(
   return { table: holder.table.name, column: holder.key!.name, why: `its values are found in ${holder.table.name}` };
 }
 
-/** Returns whether at least half of the column's sampled values are keys of the other table. */
+/**
+ * Returns whether the column has at least two different sampled values, and at least half of these
+ * are among the sampled keys of the other table.
+ */
 function holds({ key, values }: TableView, column: BackendColumn, view: TableView): boolean {
   const seen = new Set(view.values.get(column));
   if (key === undefined || key.kind !== column.kind || seen.size < 2) return false;

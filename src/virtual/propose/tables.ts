@@ -91,7 +91,8 @@ function isIdKind({ kind }: BackendColumn): boolean {
 
 /**
  * Finds the key of a table. It is a declared key of one column or, if there is none, a column that
- * is called `id` or named after the table, and whose sampled values are all distinct.
+ * is called `id` or named after the table, and whose sampled values are all distinct. With fewer
+ * than two sampled rows, the first word of its name must be `id` instead.
  */
 function keyColumn(
   table: BackendTable,

@@ -83,7 +83,10 @@ function nodeLabelAt(
   return found;
 }
 
-/** Parses the columns of the members by their names. Each member must have exactly one column. */
+/**
+ * Returns the column of each member, by the member's name. Reports members without a column, and
+ * columns without a member.
+ */
 function memberColumnsAt(
   fields: Fields,
   place: Place,

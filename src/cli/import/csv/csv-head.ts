@@ -22,7 +22,7 @@ export interface CsvFlags {
    * Undefined: the delimiter is read from a line such as `sep=;`, or guessed from the first line.
    */
   readonly delimiter: string | undefined;
-  /** True when the first line is a row, not a header. */
+  /** True when the first line is a row, unless it has exactly the names in `columns`. */
   readonly isHeadless: boolean;
   /**
    * Names of the columns of a file without a header. Undefined: the names in the header are used,
@@ -52,8 +52,8 @@ interface Line {
 
 /**
  * Reads the head. `head` holds the first bytes of the file, and `isWhole` is true when these are
- * all of it. Throws `invalid_input` for a file that is not CSV, and UsageError for names that do
- * not fit.
+ * all of it. Throws `invalid_input` for a file that is not CSV, and UsageError if `columns` has
+ * more or fewer names than the first line has cells.
  */
 export async function csvHead(
   { head, isWhole }: { readonly head: Buffer; readonly isWhole: boolean },

@@ -61,7 +61,10 @@ export async function lookIntoCsv(source: Source, csv: CsvFlags, flags: RowFlags
   };
 }
 
-/** Replaces carriage returns by newlines when the file has no newlines, as on old Macs. */
+/**
+ * Replaces carriage returns by newlines if `head` has carriage returns but no newlines, as files of
+ * old Macs do.
+ */
 function withNewlines(peeked: Peeked): Peeked {
   const { head, chunks } = peeked;
   if (head.includes(NEWLINE) || !head.includes(CARRIAGE_RETURN)) return peeked;

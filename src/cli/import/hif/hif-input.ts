@@ -31,9 +31,11 @@ import { type Element, jsonElements, parsed } from './json-elements.ts';
 /** Assumed ratio between the size of a document and its size when compressed. */
 const PACKED_TIMES = 10;
 const UNKNOWN_BYTES = 2 ** 30;
-/** Number of edges from which the columns are planned. */
+/** Maximum number of edges in the sample from which the columns are planned. */
 const LOOKED_AT = 200;
-/** Columns that do not come from `attrs`. They precede those that do. */
+/**
+ * The columns for the members and the weight. Like `NAME`, they precede the columns from `attrs`.
+ */
 const MEMBERS = 'members';
 const WEIGHT = 'weight';
 /** The column for the name of the edge in the document. */
@@ -139,7 +141,7 @@ interface HifFacts {
   readonly losses: HifLosses;
   /** True when an edge has the field `weight`. */
   weights: boolean;
-  /** True when the id of a node is not an integer. */
+  /** True when the id of a node is a text other than an integer of at most 15 digits. */
   named: boolean;
 }
 

@@ -5,13 +5,13 @@ import type { HifWhole } from './hif-parts.ts';
 import type { HifEdge, HifId, HifIncidence, HifNode } from './hif-schema.ts';
 
 /**
- * At most this many ids are remembered, at about 100 bytes each. When there are more, nodes without
- * an edge are not counted.
+ * At most this many ids of nodes in incidences are remembered, and as many of nodes in `nodes`, at
+ * about 100 bytes each. When there are more, nodes without an edge are not counted.
  */
 const MOST_IDS = 500_000;
 /**
- * The value of `written-by` in exports of this database. In such an export, edges are named by
- * their ids, which need not be kept because an import assigns new ids.
+ * The value of `written-by` in exports of Hedgerow. In such an export, edges are named by their
+ * ids, which need not be kept because an import assigns new ids.
  */
 const WRITER = 'Hedgerow';
 
@@ -31,7 +31,7 @@ export class HifLosses {
   readonly #joined = new Set<HifId>();
   readonly #listed = new Set<HifId>();
 
-  /** True when the document is an export of this database. */
+  /** True when the document is an export of Hedgerow. */
   get isOwn(): boolean {
     return this.#isOwn;
   }

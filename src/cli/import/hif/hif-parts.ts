@@ -17,7 +17,10 @@ export interface HifWhole {
   readonly nodes: HifId[];
   weight: number | undefined;
   attrs: Readonly<Record<string, unknown>>;
-  /** True when two entries for this edge differ; the later entry counts. */
+  /**
+   * True when two entries for this edge differ in the weight or in an attribute that both have; the
+   * later value counts.
+   */
   isOverwritten: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Cuts the bytes of a JSON object into its fields, and its long lists into their elements, in
+// Cuts the bytes of a JSON object into its fields, and the wanted lists into their elements, in
 // bounded memory. JSON.parse then reads each piece.
 //
 // For example, {"network-type":"directed","edges":[{"edge":1},{"edge":2}]} with `edges` as a wanted
@@ -15,8 +15,8 @@ export interface Element {
   readonly key: string;
   readonly text: string;
   /**
-   * `list`: a wanted list begins. `element`: an element of such a list. `value`: a field with any
-   * other value.
+   * `list`: a wanted list begins, or ends without any element. `element`: an element of such a
+   * list. `value`: a field with any other value.
    */
   readonly kind: 'list' | 'element' | 'value';
 }

@@ -20,8 +20,8 @@ export interface ProgressState {
   readonly id: string;
   readonly input: string;
   /**
-   * Hash of the input's first bytes, as they are on disk. For text it covers only lines that are
-   * done, because later lines may be corrected before the import is resumed.
+   * Hash of the input's first bytes, as they are on disk. For uncompressed text it covers only
+   * lines that are done, because later lines may be corrected before the import is resumed.
    */
   readonly head: { readonly bytes: number; readonly sha256: string };
   /** The target and how the input is read; both must be the same to resume. */
@@ -89,7 +89,10 @@ export class ProgressFile {
     return file;
   }
 
-  /** Throws when the file is about another input, target or way of reading, or is too old. */
+  /**
+   * Throws when the file is about another input, target or way of reading, or is too old, or when
+   * the beginning of the input has changed.
+   */
   static resume(path: string, state: ProgressState, facts: Pick<ProgressState, 'input' | 'plan'>): ProgressFile {
     const anew = `To start over, remove ${path}; what was inserted stays in the table.`;
     if (state.input !== facts.input) throw new Error(`${path} is about ${state.input}, not ${facts.input}. ${anew}`);

@@ -72,7 +72,7 @@ export class RejectFiles {
     return (await this.#files.get(path))?.bytes ?? 0;
   }
 
-  /** Paths of the files that contain rejects of this run. */
+  /** Paths of the files that this run has continued or written. */
   get paths(): string[] {
     return [...this.#files.keys()];
   }

@@ -4,9 +4,12 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Size of heap and buffers, in bytes, below which the returned function never collects garbage. */
+/** Size of heap and buffers, in bytes, below which garbage is never collected. */
 const LIMIT_BYTES = 40 * 2 ** 20;
-/** Garbage is collected when this many bytes have been added since the last collection. */
+/**
+ * Above `LIMIT_BYTES`, garbage is collected when this many bytes have been added since the last
+ * collection.
+ */
 const STEP_BYTES = 12 * 2 ** 20;
 
 /** Returns a function to call now and then; it collects garbage when enough has accumulated. */

@@ -1,4 +1,5 @@
-// Parses one line into one edge, and checks it by the rules of the server's NDJSON body.
+// Parses one line into one edge, and checks it by the rules of the server's NDJSON body. Only edges
+// in the most common form (plain-edge.ts) are not checked here, but by the target.
 
 import { isUtf8 } from 'node:buffer';
 import { HedgerowError } from '../../../errors.ts';

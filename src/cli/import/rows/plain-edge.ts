@@ -2,9 +2,9 @@
 // several times as fast as JSON.parse.
 //
 // A line is accepted only when the result is certainly the same as that of JSON.parse. It must have
-// exactly these two keys in this order, and integers of at most 15 digits without leading zeros,
-// fraction or exponent. Spaces may occur wherever JSON allows them. All other lines are left to
-// JSON.parse.
+// exactly these two keys in this order, at least one member, and integers of at most 15 digits
+// without leading zeros, fraction or exponent. Spaces may occur wherever JSON allows them, except
+// before and within `{"event_ts":` and within `"members":`. All other lines are left to JSON.parse.
 
 export interface PlainEdge {
   event_ts: number;

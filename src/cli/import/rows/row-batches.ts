@@ -7,7 +7,7 @@ import { reasonOf } from './edge-line.ts';
 
 const NEWLINE = 10;
 
-/** Gives the names that received a number since the last `take`. */
+/** The methods of NodeNames for the names that received a number since the last `take`. */
 type TakenNames = Pick<NodeNames, 'take' | 'waiting' | 'forget'>;
 const NO_NAMES: TakenNames = { take: (): readonly NamedNode[] => [], waiting: 0, forget() {} };
 
@@ -18,7 +18,10 @@ export interface RowForm<Row, Kept> {
   /** Returns what is kept of a row until its batch is stored. */
   kept(row: Row): Kept;
   shown(kept: Kept): string;
-  /** Returns the size of a row in bytes; when left out, the size of the edge is estimated. */
+  /**
+   * Returns the approximate size of a row in bytes. If left out, the size is estimated from the
+   * edge.
+   */
   bytesOf?(row: Row): number;
 }
 
@@ -43,8 +46,9 @@ export class RowBatches<Row, Kept> {
   }
 
   /**
-   * Adds a row and returns the batch when it is full. `line` is the line on which the row begins;
-   * `offset` and `nextLine` are the position at which the input continues.
+   * Adds a row. Returns the batch if it is now full, or if it must end at its first fault and has
+   * one. `line` is the line on which the row begins; `offset` and `nextLine` are the position at
+   * which the input continues.
    */
   add(row: Row, line: number, offset: number, nextLine: number): LineBatch | undefined {
     let edge: EdgeInput | undefined;

@@ -73,7 +73,9 @@ function valueIn(given: unknown, { name, type, isGuessed, decimal }: PropertyCol
   }
 }
 
-/** Returns the nodes when every cell is one plain integer; undefined otherwise. */
+/**
+ * Returns the nodes when each of the cells at `indexes` is one plain integer; undefined otherwise.
+ */
 function plainNodes(cells: readonly unknown[], indexes: readonly number[]): number[] | undefined {
   const nodes = new Array<number>(indexes.length);
   for (let i = 0; i < indexes.length; i++) {

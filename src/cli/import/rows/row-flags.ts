@@ -41,7 +41,7 @@ export function csvFlags(flags: ImportFlags): CsvFlags {
   };
 }
 
-/** Accepts one character, or `\t` for the tab. */
+/** Accepts one character other than `"` or a newline, or `\t` for the tab. Throws UsageError. */
 function delimiterOf({ delimiter }: ImportFlags): string | undefined {
   const character = delimiter === '\\t' ? '\t' : delimiter;
   if (character === undefined || (character.length === 1 && character !== '"' && character !== '\n')) return character;

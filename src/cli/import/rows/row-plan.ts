@@ -73,8 +73,9 @@ export interface RowPlan {
 }
 
 /**
- * Makes the plan. `known` are the columns of the table; their types are used. Throws UsageError for
- * columns that do not exist.
+ * Makes the plan. `known` are the columns of the table; their types are used. Throws UsageError if
+ * a flag names a column that does not exist, or if the columns for the time or the members cannot
+ * be determined.
  */
 export function planRows(table: ForeignTable, flags: RowFlags, known: readonly TableColumn[]): RowPlan {
   const { names } = table;

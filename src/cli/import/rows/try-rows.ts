@@ -1,5 +1,5 @@
-// Reads the first rows of an input without storing them, to report how many could be imported and
-// what is wrong with the first row that could not.
+// Reads the first rows of an input without storing them, to report how many were read, how many of
+// them could not be imported, and what is wrong with the first of these.
 
 import { ColumnSet } from '../../../model/columns.ts';
 import type { EdgeTable } from '../../../model/edge.ts';
@@ -18,7 +18,10 @@ export interface TriedRows {
 
 const LIMITS: BatchLimits = { rows: 10_000, bytes: 512 * 1024, lineBytes: LINE_BYTES };
 
-/** Tries the rows against a table with these columns. The input cannot be read again afterwards. */
+/**
+ * Checks the first batch of rows against a table with these columns. The input cannot be read again
+ * afterwards.
+ */
 export async function tryRows(plan: PlannedInput, columns: readonly TableColumn[]): Promise<TriedRows> {
   const table: EdgeTable = { name: '', columns: ColumnSet.of(columns), maxMembers: Number.POSITIVE_INFINITY };
   const lines = new EdgeLineReader(table, () => null);

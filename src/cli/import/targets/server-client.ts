@@ -50,8 +50,8 @@ export class ServerClient {
   }
 
   /**
-   * Lists the tables. Commands send this request first, so its error explains how to start a server
-   * when none answers.
+   * Lists the tables. This is usually the first request of a command, so if no server answers, its
+   * error explains how to start one.
    */
   async tables(withDefaults = false): Promise<TableItem[]> {
     try {
@@ -137,7 +137,10 @@ export class ServerClient {
     await this.#request('DELETE', `/v1/keys/${encodeURIComponent(keyId)}`);
   }
 
-  /** Returns the JSON of a successful answer. Throws ServerRefusal or NoAnswer. */
+  /**
+   * Returns the JSON of a successful answer. Throws ServerRefusal, NoAnswer, or an Error if the
+   * answer is not JSON.
+   */
   async #request(
     method: string,
     path: string,
@@ -209,7 +212,7 @@ function passes({ code, message }: ServerRefusal): boolean {
 }
 
 /**
- * Returns whether the answer comes from a proxy that cannot reach the service at the moment, and
+ * Returns whether the answer comes from a proxy that cannot pass the request on at the moment, and
  * not from the service itself.
  */
 function isBetween({ status, code }: ServerRefusal): boolean {

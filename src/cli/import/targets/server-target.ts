@@ -171,7 +171,8 @@ class ServerTarget implements ImportTarget {
   }
 
   /**
-   * Sends lines as one body. Removes each line that the server refuses, and sends the rest again.
+   * Sends lines as one body. When the server refuses a line, sends the others again, or with
+   * `stopAtFirst` only the lines before it. A body that is too large is sent in halves.
    */
   async #send(batch: LineBatch, lines: readonly number[], intake: Intake, key: string | undefined): Promise<number> {
     let kept = lines;

@@ -41,10 +41,11 @@ export interface ImportTarget {
   /** Resolves when the nodes are durable. Creates the table of nodes when it is missing. */
   addNodes(nodes: readonly NamedNode[]): Promise<void>;
   /**
-   * Writes the good lines of a batch as one commit. Resolves with their number when they are
-   * durable, or with undefined when not all were sent because no more lines are wanted. Batches
-   * take effect in the order given. A batch that was already committed under this `key` is not
-   * written again.
+   * Writes the good lines of a batch as one commit, or as several if they are too large for one
+   * request to a server. Resolves with their number when they are durable, or with undefined when
+   * not all were sent because no more lines are wanted. Batches take effect in the order given,
+   * except over several connections to a server. A batch that was already committed under this
+   * `key` is not written again.
    */
   insert(batch: LineBatch, intake: Intake, key: string | undefined): Promise<number | undefined>;
   compact(): Promise<void>;
