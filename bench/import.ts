@@ -1,4 +1,4 @@
-// Imports a file into a data directory and into a server, and measures the rate, the peak memory of
+// Imports files into a data directory and into a server, and measures the rate, the peak memory of
 // the importing process, and resuming after kills.
 
 import { type ChildProcess, spawn } from 'node:child_process';

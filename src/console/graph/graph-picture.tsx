@@ -21,7 +21,10 @@ interface Props {
   readonly onPin: (choice: Choice | undefined) => void;
 }
 
-/** With more nodes than this, only the `BUSIEST` and those hovered over or pinned show names. */
+/**
+ * With more nodes than this, only the `BUSIEST` nodes show names, and the nodes in all edges that
+ * are hovered over or pinned, or that contain the node which is.
+ */
 const MOST_LABELLED = 160;
 const BUSIEST = 40;
 const INSIDE_LENGTH = 3;
@@ -92,7 +95,10 @@ export function GraphPicture({ graph, placement, names, form, pinned, onPin }: P
   );
 }
 
-/** If there are more hulls than this, each is drawn fainter, because overlaps would be too dark. */
+/**
+ * With more highlighted hulls than this (or, if nothing is highlighted, four times as many hulls),
+ * hulls are drawn fainter, because overlaps would be too dark.
+ */
 const MANY_HULLS = 10;
 
 function pictureClassOf({ drawn }: Graph, looked: Choice | undefined, names: NodeNames): string {
