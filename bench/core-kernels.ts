@@ -72,7 +72,7 @@ interface CompiledPeers {
   dispose(): void;
 }
 
-/** Compiles `core-kernels.c` in a temporary directory. Returns undefined if gcc is missing or fails. */
+/** Compiles `core-kernels.c` in a temporary directory; returns undefined if gcc cannot do this. */
 function compileC(edges: readonly Edge[]): CompiledPeers | undefined {
   const directory = mkdtempSync(join(tmpdir(), 'core-kernels-'));
   const program = join(directory, 'kernels');

@@ -301,7 +301,7 @@ function bytesOf(list: ArrayBufferView): Uint8Array {
   return new Uint8Array(list.buffer, list.byteOffset, list.byteLength);
 }
 
-/** Compiles `core-leaf.c` in a temporary directory. Returns undefined if gcc is missing or fails. */
+/** Compiles `core-leaf.c` in a temporary directory; returns undefined if gcc cannot do this. */
 function compileC() {
   const directory = mkdtempSync(join(tmpdir(), 'core-leaf-'));
   const program = join(directory, 'leaf');

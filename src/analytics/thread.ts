@@ -16,7 +16,7 @@ export interface ThreadResult {
 }
 
 export interface RunInThread {
-  /** Cancels the call; the call rejects with the signal's reason. */
+  /** Cancels the call unless its answer has begun; it then rejects with the signal's reason. */
   signal: AbortSignal;
   progress: ((done: number) => void) | undefined;
 }

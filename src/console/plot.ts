@@ -29,7 +29,7 @@ export interface PlotInput {
 /** Draws into an element and adapts to changes of its width. */
 export function drawPlot(target: HTMLElement, input: PlotInput): Plot {
   let marked: { start: number; end: number } | undefined;
-  /** Positions are known only while drawing, and change with the size of the plot. */
+  /** Called at each drawing, because positions change with the size of the plot. */
   const showMark = (drawn: uPlot) => {
     if (marked === undefined) return;
     const left = drawn.valToPos(marked.start, 'x');
