@@ -134,7 +134,7 @@ async function check(name: string, dir: string, given: Rows): Promise<void> {
 
 /**
  * Runs an import. With `killAt`, kills the process once its progress file reports that this share
- * of the file has been read.
+ * of the file is in the table.
  */
 function run(args: readonly string[], cwd: string, killAt?: number): Promise<Outcome> {
   const started = performance.now();
