@@ -47,8 +47,8 @@ const OUT = FREE_AT + 16 * MIB;
 const SCRATCH = FREE_AT + 40 * MIB;
 
 /**
- * Runs every kernel. With `tiny`, does only the least number of runs, on small inputs, and leaves
- * out C and the plain build.
+ * Runs every kernel. With `tiny`, measures as briefly as possible, on small inputs, and leaves out
+ * C and the plain build.
  */
 export async function runCoreLeaf(options: { tiny: boolean }): Promise<Row[]> {
   const budgetMs = options.tiny ? 0 : 150;

@@ -35,8 +35,8 @@ export interface Projections {
 export interface MeasureInput {
   readonly projections: Projections;
   /**
-   * Returns the milliseconds of a clock without a defined epoch, which is only for time budgets: no
-   * result depends on it, except results marked `exact: false`.
+   * Returns the milliseconds of a clock without a defined epoch. Only for time budgets: no result
+   * depends on the clock, except results marked `exact: false`.
    */
   readonly nowMs: () => number;
 }
@@ -60,7 +60,7 @@ export interface MeasureResult {
   shape: Shape;
   /** The variant of the measure that was used. */
   definition: string;
-  /** Whether equal member sets counted once; null if that makes no difference. */
+  /** `distinct` if equal member sets counted once, else `events`; null if both give the same. */
   basis: Basis | null;
 }
 
@@ -77,13 +77,13 @@ export interface Measure {
   run(input: MeasureInput, params: ParameterValues): Steps<MeasureResult>;
 }
 
-/** The time window, a parameter of every measure. */
+/** The time window: two parameters of every measure. */
 export const WINDOW: readonly Parameter[] = [
   { name: 'start_ts', type: 'time', about: 'Only edges at this time (epoch seconds or ISO 8601) or later.' },
   { name: 'end_ts', type: 'time', about: 'Only edges at this time (epoch seconds or ISO 8601) or earlier.' },
 ];
 
-/** Returns the parameter `basis` with this default; omit it if it depends on other parameters. */
+/** Returns the parameter `basis`. Pass its default unless this depends on other parameters. */
 export function basisParameter(basis?: Basis): Parameter {
   const about = 'events: every edge counts; distinct: equal member sets count once.';
   const parameter = { name: 'basis', type: 'choice', choices: ['events', 'distinct'], about } as const;

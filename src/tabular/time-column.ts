@@ -5,7 +5,8 @@ import { dayAndMonth, guessTimeFormat, secondsIn, type TimeFormat, type TimePatt
 import { wordsOf } from './words.ts';
 
 /**
- * Names that always mean a time, whatever the other columns are. The first name in this list wins.
+ * Names that always mean a time, whatever the other columns are. The first name in this list whose
+ * column holds times wins.
  */
 const CERTAIN_NAMES = [
   'event_ts',
@@ -126,8 +127,8 @@ export function guessTimeColumns(table: ForeignTable, { members, format, isNeede
 }
 
 /**
- * Returns the first column that holds times in words or dates, not in numbers; undefined if there
- * is none. For tables in which no name indicates the time.
+ * Returns the first column that holds dates, without plain numbers; undefined if there is none. For
+ * tables in which no name indicates the time.
  */
 export function firstColumnOfTimes(table: ForeignTable): number | undefined {
   const index = table.names.findIndex((_, at) => {

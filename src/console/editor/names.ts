@@ -19,9 +19,9 @@ const functions = FUNCTIONS.map((label): Name => ({ label, type: 'function', app
 
 /**
  * Returns the names for the word that ends at the place, and where that word starts; undefined if
- * nothing is completed there. Unless the user asked for completion (`isAsked`), this is also so in
- * three cases: the statement introduces a new name there, the word is already one of the names, or
- * the word is empty and need not be a table or a column.
+ * nothing is completed there. Unless the user asked for it (`isAsked`), nothing is completed where
+ * the statement introduces a new name, when the word is already one of the names, or when it is
+ * empty and need not be a table or a column.
  */
 export function namesAt(
   text: string,

@@ -22,8 +22,8 @@ interface Props {
 }
 
 /**
- * With more nodes than this, only the `BUSIEST` nodes show names, and the nodes in all edges that
- * are hovered over or pinned, or that contain the node which is.
+ * With more nodes than this, only these show names: the `BUSIEST`, the members of the edge that is
+ * hovered over or pinned, and a node that is, with its neighbours.
  */
 const MOST_LABELLED = 160;
 const BUSIEST = 40;

@@ -37,7 +37,7 @@ const PUSH = 1150;
 /** A hub pushes less than a node, because at most a small square is drawn there. */
 const HUB_WEIGHT = 0.35;
 const PULL_TO_MIDDLE = 0.035;
-/** Pairs of points to visit in all rounds together. With more points, fewer rounds (30 or more). */
+/** Pairs of points to visit in all rounds together. More points get fewer rounds, at least 30. */
 const MOST_PAIR_VISITS = 40_000_000;
 const HEAT = 34;
 
