@@ -148,7 +148,7 @@ function buildGraph(core: Core, columns: IncidenceColumns): { sets: Incidence; g
   return { sets, graph: finish(sets.nodeGraph(1, MOST_ARCS)) };
 }
 
-/** The incidence columns as a table scan would produce them. */
+/** Returns the incidence columns as a table scan would produce them. */
 function columnsOf(edges: readonly Edge[]): IncidenceColumns {
   return {
     times: Float64Array.from(edges, (edge) => edge.event_ts),

@@ -22,7 +22,7 @@ const MERGED_RUNS = 4;
 const WEIGHT_COLUMN = 0;
 const REAL = 1;
 
-/** Returns all kernels. They run on one segment that contains the edges, at most 65,536. */
+/** Returns all kernels. They run on segments and records of the given edges, at most 65,536. */
 export function makeKernels(edges: readonly Edge[]): Kernel[] {
   const loaded = new Loaded(edges);
   const segment = peers.buildSegment(loaded.columns);
@@ -200,7 +200,7 @@ function nodeKernels(loaded: Loaded, segment: peers.PeerSegment, edges: readonly
   ];
 }
 
-/** Removes dead rows from a list. One row in eight is dead: rows 3, 11, 19, ... */
+/** Returns a kernel that removes dead rows from a list: one row in eight, rows 3, 11, 19, ... */
 function reconcileKernel(loaded: Loaded): Kernel {
   const { core, rows, out } = loaded;
   const dead = Uint32Array.from({ length: rows >> 3 }, (_, i) => i * 8 + 3);
@@ -219,7 +219,10 @@ function reconcileKernel(loaded: Loaded): Kernel {
   };
 }
 
-/** Merges runs. Rows are dealt to the runs round-robin, so that the runs interleave completely. */
+/**
+ * Returns a kernel that merges runs. Rows are dealt to the runs round-robin, so that the runs
+ * interleave completely.
+ */
 function mergeKernel(loaded: Loaded): Kernel {
   const { core, rows, out, columns } = loaded;
   const { words, bytes } = core.memory;
@@ -271,8 +274,8 @@ function jsonKernel(loaded: Loaded, segment: peers.PeerSegment): Kernel {
 }
 
 /**
- * Finds the rows in a range of values. Uses a segment of its own that has a numeric column with an
- * order index; each range covers a hundredth of the values.
+ * Returns a kernel that finds the rows in a range of values. Uses a segment of its own that has a
+ * numeric column with an order index; each range covers a hundredth of the values.
  */
 function psiKernel(edges: readonly Edge[], random: Random): Kernel {
   const weights = Float64Array.from(edges, () => Math.floor(random.unit() * 1e6) / 100);
@@ -324,7 +327,10 @@ function psiKernel(edges: readonly Edge[], random: Random): Kernel {
   };
 }
 
-/** Appends records to a new memtable, then does the first lookup, which builds the index. */
+/**
+ * Returns a kernel that appends records to a new memtable, then does the first lookup, which builds
+ * the index.
+ */
 function appendKernel(loaded: Loaded): Kernel {
   const { columns, rows, incidences } = loaded;
   const records = loaded.core.memory.borrow(loaded.records, loaded.recordBytes).slice();

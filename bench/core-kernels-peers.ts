@@ -93,7 +93,10 @@ function writeLeb128(members: Float64Array, from: number, count: number, view: D
   return data;
 }
 
-/** Reads the members of every record into `out`; returns the 32-bit sum of the last members. */
+/**
+ * Reads the members of one record after the other into `out`. Returns the sum, modulo 2^32, of the
+ * last member of each record.
+ */
 export function decodeStreamVbyte(rows: number, view: DataView, out: Float64Array): number {
   let sum = 0;
   for (let row = 0, at = 0; row < rows; row++) {
@@ -335,8 +338,8 @@ export function stringifyRows({ starts, ordinals, nodes }: PeerSegment, times: F
 }
 
 /**
- * Writes the rows whose value is in [low, high], in ascending order. `sorted` are the sorted
- * values, `order` their rows.
+ * Writes the numbers of the rows whose value is in [low, high], ascending, and returns how many.
+ * `sorted` are the sorted values, `order` their rows.
  */
 export function psiRange(
   sorted: Float64Array,

@@ -21,7 +21,7 @@ export interface KernelTimes {
 
 const SEGMENT_ROWS = 65_536;
 
-/** Times every kernel. With `tiny`, runs each once, and leaves out C. */
+/** Times every kernel. With `tiny`, runs each twice (once to check it), and leaves out C. */
 export async function runCoreKernels(options: { tiny: boolean; edges: readonly Edge[] }): Promise<KernelTimes[]> {
   const edges = options.edges.slice(0, SEGMENT_ROWS);
   const runC = options.tiny ? undefined : compileC(edges);
@@ -72,7 +72,7 @@ interface CompiledPeers {
   dispose(): void;
 }
 
-/** Compiles `core-kernels.c` in a temporary directory; returns undefined if gcc is missing. */
+/** Compiles `core-kernels.c` in a temporary directory; returns undefined if gcc cannot do this. */
 function compileC(edges: readonly Edge[]): CompiledPeers | undefined {
   const directory = mkdtempSync(join(tmpdir(), 'core-kernels-'));
   const program = join(directory, 'kernels');

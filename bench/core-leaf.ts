@@ -26,14 +26,14 @@ interface Kernel {
   name: string;
   unit: string;
   units: number;
-  /** The inputs as the C peer reads them. */
+  /** The inputs `a` and `b`. The C peer also reads the numbers `na` and `nb`. */
   a: Uint8Array;
   na: number;
   b: Uint8Array;
   nb: number;
   /** Name of the peer in `core-leaf.c`. */
   c: string;
-  /** Writes the input that only the core needs; called once. */
+  /** Writes the input that only the core needs; called once for each build of the core. */
   prepare?: (leaf: Leaf) => void;
   /** Runs on the inputs at A and B in the leaf's memory. The result must equal that of `js`. */
   ours: (leaf: Leaf) => number;
@@ -47,8 +47,8 @@ const OUT = FREE_AT + 16 * MIB;
 const SCRATCH = FREE_AT + 40 * MIB;
 
 /**
- * Runs every kernel. With `tiny`, runs each once or twice on small inputs, and leaves out C and the
- * plain build.
+ * Runs every kernel. With `tiny`, measures as briefly as possible, on small inputs, and leaves out
+ * C and the plain build.
  */
 export async function runCoreLeaf(options: { tiny: boolean }): Promise<Row[]> {
   const budgetMs = options.tiny ? 0 : 150;
@@ -301,7 +301,7 @@ function bytesOf(list: ArrayBufferView): Uint8Array {
   return new Uint8Array(list.buffer, list.byteOffset, list.byteLength);
 }
 
-/** Compiles `core-leaf.c` in a temporary directory; returns undefined if gcc is missing. */
+/** Compiles `core-leaf.c` in a temporary directory; returns undefined if gcc cannot do this. */
 function compileC() {
   const directory = mkdtempSync(join(tmpdir(), 'core-leaf-'));
   const program = join(directory, 'leaf');

@@ -1,5 +1,5 @@
 // Times rules on large relations: the transitive closure of a random graph, and the same-generation
-// relation of a tree. The peer is clingo, if its package is installed.
+// relation of a tree. The peer for the latter is clingo, if its package is installed.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { BaseFacts, evaluate, readRuleSet } from 'hedgerow';
@@ -123,7 +123,7 @@ interface Pairs {
 function pairsOf({ file }: Program, tiny: boolean): Pairs {
   const path = sharedFile(file);
   if (tiny || !existsSync(path)) {
-    // A tree in which every node has three children.
+    // A tree in which every inner node has three children.
     return { list: Array.from({ length: 120 }, (_, i) => [i + 1, Math.floor(i / 3)] as const), isMade: true };
   }
   const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);

@@ -48,14 +48,14 @@ const FULL_EDGES = 1_286_239;
 const TINY_EDGES = 1500;
 const SEED = 1;
 
-/** Path of a file in the shared folder; the file may be absent. */
+/** Returns the path of a file in the shared folder. The file may be absent. */
 export function sharedFile(path: string): string {
   return join(process.env.HEDGEROW_SHARED ?? fileURLToPath(new URL('../../shared', import.meta.url)), path);
 }
 
 /**
- * Opens the real file, or writes the synthetic one to `scratch`. Tiny runs always use the synthetic
- * one.
+ * Returns the real data set if its file is present. Otherwise, and always for tiny runs, writes a
+ * synthetic one to `scratch` and returns it.
  */
 export function loadDataset(options: { tiny: boolean; scratch: string }): Dataset {
   const file = sharedFile(FILE);
@@ -73,7 +73,7 @@ function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
-/** Unzips and parses a file. All stores of a race load through this function: the same work. */
+/** Unzips and parses a file. All stores use this function, so this work is the same for each. */
 export function readEdges(file: string): Edge[] {
   const text = gunzipSync(readFileSync(file)).toString();
   return text

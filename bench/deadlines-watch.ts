@@ -66,7 +66,7 @@ export class HealthProbe {
   }
 }
 
-/** Returns the percentile that about `share` (0 to 1) of the times do not exceed. */
+/** Returns the time that about `share` (0 to 1) of the times do not exceed; 0 if there are none. */
 export function percentile(times: readonly number[], share: number): number {
   const sorted = [...times].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
@@ -78,8 +78,8 @@ const IDLE_MS = 1;
 const IDLE_LOOKS = 30;
 
 /**
- * Returns the milliseconds from now until the main thread of a process is idle: the end of the last
- * poll interval in which it was busy (Linux only).
+ * Returns the milliseconds from the call until the main thread of a process is idle: the end of the
+ * last poll interval in which it was busy, before 30 idle ones (Linux only).
  */
 export async function untilIdle(pid: number): Promise<number> {
   const start = performance.now();

@@ -23,7 +23,7 @@ export interface Sum {
 
 type Form = 'csv' | 'ndjson';
 
-/** Writes rows until the file has at least `bytes` bytes. Only the last row may exceed that. */
+/** Writes rows until the file has at least `bytes` bytes. Only the last row may extend further. */
 export function writeRows(path: string, form: Form, bytes: number, seed: number): Rows {
   const random = randomFrom(seed);
   const below = (limit: number) => Math.floor(random.unit() * limit);

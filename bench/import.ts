@@ -1,4 +1,4 @@
-// Imports a file into a data directory and into a server, and measures the rate, the peak memory of
+// Imports files into a data directory and into a server, and measures the rate, the peak memory of
 // the importing process, and resuming after kills.
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -134,7 +134,7 @@ async function check(name: string, dir: string, given: Rows): Promise<void> {
 
 /**
  * Runs an import. With `killAt`, kills the process once its progress file reports that this share
- * of the file has been read.
+ * of the file is in the table.
  */
 function run(args: readonly string[], cwd: string, killAt?: number): Promise<Outcome> {
   const started = performance.now();

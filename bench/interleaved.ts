@@ -1,5 +1,6 @@
-// Times residual conditions while rows in memory are interleaved with rows in segments: after
-// COMPACT, after an UPDATE of scattered rows, and after another COMPACT.
+// Times statements, most of them with residual conditions, after COMPACT, after an UPDATE of
+// scattered rows (so that rows in memory are interleaved with rows in segments), and after another
+// COMPACT.
 //
 // npx tsx bench/interleaved.ts [rows] [updated]
 

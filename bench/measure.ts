@@ -8,8 +8,8 @@ export type Side = () => number | Promise<number>;
 
 /**
  * Runs the sides alternately, reversing the order every round, so that other load on the machine
- * affects all of them. Returns the median of each side. With `warmUp`, the first run of each side
- * is not counted.
+ * affects all of them. Returns the median of each side. With `warmUp`, each side first runs once
+ * more, which is not counted.
  */
 export async function alternate(rounds: number, sides: readonly Side[], warmUp = false): Promise<number[]> {
   if (warmUp) for (const side of sides) await side();

@@ -1,5 +1,5 @@
-// Times rules against clingo, and the stages of a question about the whole data set: retrieval,
-// reasoning, answer, firewall.
+// Times rules against clingo, and the stages of questions to a table with the whole data set:
+// retrieval, reasoning, answer, firewall.
 
 import { openDatabase, type RagRequest, Reasoning, type StepRunner } from 'hedgerow';
 import { datalogRows } from './datalog.ts';
@@ -11,8 +11,8 @@ const MOST_RETRIEVAL_MS = 5;
 const ROUNDS = 15;
 
 /**
- * Two nodes have met if one edge contains both. They are connected through a third node if both
- * have met the third but not each other.
+ * Two nodes have met if one edge contains both (the lower id is the first argument). Two nodes are
+ * connected through a third, whose id is between theirs, if both have met it but not each other.
  */
 const RULES = [
   {

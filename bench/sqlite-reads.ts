@@ -4,7 +4,7 @@
 import type Sqlite from 'better-sqlite3';
 import { sink } from './measure.ts';
 
-/** The part of a statement from its `from` clause on; the edge table has the alias e. */
+/** A statement's `from` clause and what follows, except `order by`; the edge table has alias e. */
 export type SqliteForm = string;
 
 const COLUMNS = 'e.id, e.ts as event_ts, e.members, e.weight';

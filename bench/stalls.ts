@@ -1,5 +1,5 @@
 // Measures how long the event loop is blocked: by `/health` on a large table (`health`), or by
-// listing many tables and gathering their figures (`tables`).
+// creating and opening many tables, gathering their figures, and a few writes (`tables`).
 //
 // npx tsx bench/stalls.ts health [edges] [nodes]
 // npx tsx bench/stalls.ts tables [tables] [rows]

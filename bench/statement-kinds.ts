@@ -27,7 +27,7 @@ export interface StatementKind {
 const LOOKUP: Target = { ratioAtLeast: 5 };
 const SCAN: Target = { ratioAtLeast: 1 };
 
-/** Returns the kinds; `share` scales the number of queries of each, relative to a full run. */
+/** Returns all kinds except scans. `share` scales the number of queries, relative to a full run. */
 export function lookupKinds(edges: readonly Edge[], share: number): StatementKind[] {
   const count = (whole: number) => Math.max(2, Math.round(whole * share));
   return [...rangeKinds(edges, count), ...memberKinds(edges, count), ...joinKinds(edges, count)];
@@ -238,7 +238,7 @@ const WHOLE: readonly Whole[] = [
   ],
 ];
 
-/** Returns scans of the whole table without an index on the columns read. SQLite is left out. */
+/** Returns aggregates of the whole table. SQLite is left out. */
 export function scanKinds(share: number): StatementKind[] {
   const count = Math.max(2, Math.round(20 * share));
   return WHOLE.map(([name, ours, sql, parameters = () => ({})]) => ({

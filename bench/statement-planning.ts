@@ -23,7 +23,7 @@ function knownText(i: number): Given {
   return { text: KNOWN, parameters: { n: i, a: 1000 + i, b: 90_000 + i * 3, w: (i % 20) + 0.5 } };
 }
 
-/** Returns medians in microseconds, with their limits. */
+/** Returns rows with medians in microseconds and their targets. */
 export async function planningRows(ours: HedgerowSide, tiny: boolean): Promise<BenchRow[]> {
   const runs = tiny ? 50 : 10_000;
   return [

@@ -82,7 +82,7 @@ export async function openHedgerow(dir: string): Promise<HedgerowSide> {
   return new HedgerowSide(await openDatabase({ dir }));
 }
 
-/** Runs statements through the embedded API, in this process. */
+/** Runs statements in this process. */
 export class HedgerowSide implements StatementSide {
   readonly name = 'Hedgerow';
   readonly #database: Hedgerow;
@@ -137,7 +137,10 @@ function columnOf(vector: Vector, count: number): Column {
   return Array.from({ length: count }, (_, index) => valueAt(vector, index));
 }
 
-/** One case per number of columns: filling an array element by element costs twice as much. */
+/**
+ * Adds the rows of a chunk. There is one case per number of columns, because filling an array
+ * element by element costs twice as much.
+ */
 function pushRows(rows: unknown[][], columns: readonly Column[], count: number): void {
   const [a, b, c, d] = columns as [Column, Column, Column, Column];
   switch (columns.length) {
@@ -163,8 +166,8 @@ async function runAll(step: () => boolean): Promise<void> {
 }
 
 /**
- * Creates tables `e` and `m` in memory, in time order. They use 32-bit integers, the smallest type
- * that can hold the values. Returns undefined if DuckDB is not installed.
+ * Creates tables `e` and `m` in memory, in time order. Ids, times and nodes are 32-bit integers,
+ * the smallest type that can hold them. Returns undefined if DuckDB is not installed.
  */
 export async function openDuckSide(edges: readonly Edge[]): Promise<StatementSide | undefined> {
   const database = await openDuckDb();

@@ -78,8 +78,8 @@ interface Racer {
 }
 
 /**
- * Compares whole answers for a few queries and the row counts for all, then races all sides. The
- * target is relative to the faster peer.
+ * Compares whole answers for a few queries, then races all sides and meanwhile compares the row
+ * counts for all queries. The target is relative to the faster peer.
  */
 async function race(
   kind: StatementKind,
@@ -97,7 +97,7 @@ async function race(
   await compareAnswers(kind, racers);
   const taken = await raceQueries(kind, racers, rounds);
   const rates = taken.map((ms) => (kind.queries.length / ms) * 1000);
-  // Without both peers it is unknown which one is faster, so there is no target.
+  // If a peer is missing, it is unknown which peer is the fastest, so there is no target.
   const bestPeer = sides.includes(undefined) ? undefined : Math.max(...rates.slice(1));
   return racers.slice(1).map(({ side }, index) => {
     const peer = rates[index + 1]!;
@@ -128,7 +128,7 @@ async function fastest(
   return best.form;
 }
 
-/** Throws unless all sides return the same rows, in any order. */
+/** Throws unless all sides return the same rows, in any order, for the first five queries. */
 async function compareAnswers({ name, queries }: StatementKind, racers: readonly Racer[]): Promise<void> {
   for (const query of queries.slice(0, 5)) {
     const [ours, ...others] = await Promise.all(

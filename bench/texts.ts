@@ -55,8 +55,8 @@ export async function runTexts({ tiny, dataset, workspace }: PartOptions): Promi
 }
 
 /**
- * Returns the CPU milliseconds of the longest stretch between two event loop turns. The prefix
- * `form` makes the text a new one, so that nothing about it is cached.
+ * Returns the CPU milliseconds of the longest stretch between two event loop turns. `form` is put
+ * before the text. A prefix not used before makes it a new text, about which nothing is cached.
  */
 async function stretch(statements: Statements, { text, parameters = {} }: LargeText, form: string): Promise<number> {
   let longest = 0;

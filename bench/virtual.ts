@@ -16,7 +16,7 @@ const TINY_ROWS = 10_000;
 const ROUNDS = 7;
 const MOST_MB = 300;
 const MOST_RATIO = 1.3;
-/** Less than the whole stream takes, because the timeout applies only until the answer begins. */
+/** Less than the whole stream takes: the timeout must apply only until the answer begins. */
 const TIMEOUT_MS = 10_000;
 /** Pause of the slow reader after each chunk. */
 const SLOW_PAUSE_MS = 20;
@@ -43,7 +43,7 @@ const SPEC = {
 };
 const MATCH = 'MATCH (t:Transfer){src:Account, dst:Account}';
 
-/** Generates rows in order of `id` and of time, with scattered accounts. */
+/** Returns SQL that generates rows in order of `id` and of time, with scattered accounts. */
 function transfersSql(rows: number): string {
   return `SELECT range AS id, (range * 7919) % 100000 AS src, (range * 104729) % 100003 AS dst, 'kind ' || (range % 8) AS kind,
     (range % 10007) / 8.0 AS amount, TIMESTAMP '2020-01-01' + INTERVAL (range * 7) SECOND AS at FROM range(${rows})`;

@@ -15,7 +15,7 @@ export interface MeasureValue {
   result: unknown;
   /** The variant of the measure that was used. */
   definition: string;
-  /** Whether equal member sets counted once; null if that makes no difference. */
+  /** `distinct` if equal member sets counted once, else `events`; null if both give the same. */
   basis: Basis | null;
   /** The parameters as applied, with defaults filled in. */
   params: ParameterValues;

@@ -10,8 +10,8 @@ export interface Chunks {
    */
   next(): Uint8Array<ArrayBuffer> | null;
   /**
-   * Must be called after an empty chunk. If it returns true, `resume` will be called once when
-   * there is more; if it returns false, `next` can be called again at once.
+   * Must be called after an empty chunk. If it returns true, `resume` will be called once, when
+   * there is more or the stream has ended. If it returns false, `next` can be called at once.
    */
   wait(resume: () => void): boolean;
   /** Ends the stream: no more chunks will be read. */

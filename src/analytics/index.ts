@@ -144,13 +144,16 @@ export class Analytics {
     }
   }
 
-  /** Stops the threads. Running calls reject with `draining`. */
+  /** Stops the threads. Their running calls reject with `draining`. */
   close(): Promise<void> {
     return this.#pool.close();
   }
 }
 
-/** Returns the shorter of the two limits in milliseconds; undefined if there is no limit. */
+/**
+ * Returns the shorter of the two limits in milliseconds; undefined if there is no limit. Leaves out
+ * a `budget_ms` that the measure applies itself.
+ */
 function timeOf(measure: string, { budget_ms }: ParameterValues, { timeoutMs = 0 }: RunOptions): number | undefined {
   const budgetMs = typeof budget_ms === 'number' && !KEEP_THEIR_BUDGET.has(measure) ? budget_ms : Infinity;
   const ms = Math.min(budgetMs, timeoutMs > 0 ? timeoutMs : Infinity);

@@ -8,7 +8,8 @@ import type { Parameter, ParameterValues } from './parameters.ts';
 export type Basis = 'events' | 'distinct';
 
 /**
- * The edges of one window in the forms that kernels work on. Each is built on first use and kept.
+ * The edges of one window in the forms that kernels work on. Each form is built on first use and
+ * kept.
  */
 export interface Projections {
   /** Width of the table's time buckets, in seconds. */
@@ -25,8 +26,8 @@ export interface Projections {
    */
   edgeGraph(s: number, basis: Basis): Steps<Graph>;
   /**
-   * Returns the graph of all nodes, followed by all edges, in which each node is joined to its
-   * edges.
+   * Returns the graph whose vertices are all nodes, followed by all edges. Each node is joined to
+   * the edges that contain it.
    */
   bipartiteGraph(basis: Basis): Steps<Graph>;
 }
@@ -34,8 +35,8 @@ export interface Projections {
 export interface MeasureInput {
   readonly projections: Projections;
   /**
-   * Milliseconds of a clock without a defined epoch. It is only for time budgets: no result depends
-   * on it, except results marked `exact: false`.
+   * Returns the milliseconds of a clock without a defined epoch. Only for time budgets: no result
+   * depends on the clock, except results marked `exact: false`.
    */
   readonly nowMs: () => number;
 }
@@ -59,7 +60,7 @@ export interface MeasureResult {
   shape: Shape;
   /** The variant of the measure that was used. */
   definition: string;
-  /** Whether equal member sets counted once; null if that makes no difference. */
+  /** `distinct` if equal member sets counted once, else `events`; null if both give the same. */
   basis: Basis | null;
 }
 
@@ -71,18 +72,18 @@ export interface Measure {
   /** Paper or book of the default definition. */
   readonly source: string;
   readonly parameters: readonly Parameter[];
-  /** JSON Schema of `result`. */
+  /** JSON Schema of the answer's field `result`. */
   readonly result: Record<string, unknown>;
   run(input: MeasureInput, params: ParameterValues): Steps<MeasureResult>;
 }
 
-/** The time window, a parameter of every measure. */
+/** The time window: two parameters of every measure. */
 export const WINDOW: readonly Parameter[] = [
   { name: 'start_ts', type: 'time', about: 'Only edges at this time (epoch seconds or ISO 8601) or later.' },
   { name: 'end_ts', type: 'time', about: 'Only edges at this time (epoch seconds or ISO 8601) or earlier.' },
 ];
 
-/** Returns the parameter `basis`. Omit the default if it depends on other parameters. */
+/** Returns the parameter `basis`. Pass its default unless this depends on other parameters. */
 export function basisParameter(basis?: Basis): Parameter {
   const about = 'events: every edge counts; distinct: equal member sets count once.';
   const parameter = { name: 'basis', type: 'choice', choices: ['events', 'distinct'], about } as const;

@@ -14,7 +14,7 @@ export class WindowProjections implements Projections {
   readonly #incidences = new Map<Basis, Incidence>();
   readonly #graphs = new Map<string, Graph>();
 
-  /** `columns`: all edges of the window. They are released once the incidences are built. */
+  /** `columns`: all edges of the window. They are released once the incidence is built. */
   constructor(core: Core, columns: IncidenceColumns, bucketSeconds: number) {
     this.#core = core;
     this.#columns = columns;

@@ -63,8 +63,8 @@ export class ThreadCalls {
       await this.#send(call, held);
       broken = false;
     } catch (error) {
-      // A HedgerowError leaves the instance intact. After a trap or exhausted memory, the instance
-      // may be corrupt.
+      // After a trap or exhausted memory (`overloaded`), the instance may be corrupt. Any other
+      // HedgerowError leaves it intact.
       broken = !(error instanceof HedgerowError) || error.code === 'overloaded';
       throw error;
     } finally {

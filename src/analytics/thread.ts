@@ -16,7 +16,7 @@ export interface ThreadResult {
 }
 
 export interface RunInThread {
-  /** Cancels the call; the call rejects with the signal's reason. */
+  /** If it aborts before the answer has begun, cancels the call, which rejects with its reason. */
   signal: AbortSignal;
   progress: ((done: number) => void) | undefined;
 }

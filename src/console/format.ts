@@ -3,8 +3,8 @@
 import type { TimeWindow } from './state.ts';
 
 /**
- * Formats a time as `2000-01-31 23:59:59`, in UTC; a number outside the range of dates stays a
- * number.
+ * Formats a time as `2000-01-31 23:59:59`, in UTC. If the number is outside the range of dates,
+ * returns its digits.
  */
 export function timeText(seconds: number): string {
   const date = new Date(seconds * 1000);

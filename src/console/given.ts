@@ -4,8 +4,8 @@
 export interface Given {
   readonly key: string;
   /**
-   * Runs without a click if it only reads, since anyone can write such a link. Undefined if it does
-   * not begin with MATCH.
+   * Undefined if it does not begin with MATCH. Runs without a click only if it changes nothing,
+   * since anyone can write such a link.
    */
   readonly statement: string | undefined;
   readonly tab: 'rows' | 'graph';

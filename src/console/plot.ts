@@ -29,7 +29,7 @@ export interface PlotInput {
 /** Draws into an element and adapts to changes of its width. */
 export function drawPlot(target: HTMLElement, input: PlotInput): Plot {
   let marked: { start: number; end: number } | undefined;
-  /** Positions are known only while drawing, and change with the size of the plot. */
+  /** Called at each drawing, because positions change with the size of the plot. */
   const showMark = (drawn: uPlot) => {
     if (marked === undefined) return;
     const left = drawn.valToPos(marked.start, 'x');
@@ -142,8 +142,8 @@ function timeTexts(_plot: uPlot, ticks: readonly number[], _axis: number, _space
 }
 
 /**
- * Formats as `2000-01-31T16:25:00`. A number outside the range of dates stays a number, padded to
- * the same length.
+ * Formats as `2000-01-31T16:25:00`. If the number is outside the range of dates, returns its
+ * digits, padded to the same length.
  */
 function isoTime(seconds: number): string {
   const time = new Date(seconds * 1000);

@@ -32,7 +32,7 @@ export function watchService(): () => void {
     if (!document.hidden) await lookForService();
     if (!isOver) wait();
   };
-  // When a request fails, the next check comes sooner.
+  // Starts the first pause, and a new one whenever the service is lost or found again.
   const unfollow = goneSince.subscribe(wait);
   return () => {
     isOver = true;

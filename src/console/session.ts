@@ -41,7 +41,7 @@ const STORED_KEY = 'hedgerow.key';
 
 /** Undefined when nobody is signed in. */
 export const session = signal<Session | undefined>(undefined);
-/** False until it is known whether a key is needed. */
+/** False until the page knows whether a key is needed, or has failed to ask the service. */
 export const hasLooked = signal(false);
 
 /** Returns the URL from which the page was loaded, including a path that a proxy puts in front. */

@@ -27,7 +27,7 @@ export const tables = signal<readonly Table[]>([]);
 export const indexes = signal<readonly Index[]>([]);
 export const rules = signal<RuleList['rules']>([]);
 export const catalogError = signal<unknown>(undefined);
-/** True when the lists have been requested, whether or not that succeeded. */
+/** True once a request for the lists has ended, whether or not it succeeded. */
 export const isListed = signal(false);
 export const tableName = signal('');
 export const table = computed(() => tables.value.find(({ name }) => name === tableName.value));
@@ -46,7 +46,7 @@ export interface WantedName {
 }
 export const wantedName = signal<WantedName | undefined>(undefined);
 
-/** Restores the state from before the sign-in. */
+/** Forgets what was loaded or chosen since the sign-in. */
 export function forgetAll(): void {
   tables.value = [];
   indexes.value = [];

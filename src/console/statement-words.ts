@@ -29,8 +29,8 @@ export function quoted(name: string): string {
 }
 
 /**
- * Returns the first word in capitals, which determines the kind of statement; empty when there is
- * none.
+ * Returns the first word, converted to capitals. It determines the kind of statement. Empty when
+ * there is no word.
  */
 export function firstWord(statement: string): string {
   return /^\s*(\w+)/.exec(bare(statement))?.[1]?.toUpperCase() ?? '';

@@ -26,7 +26,7 @@ export function barsOf(
   const counts = starts.map(() => 0);
   for (const { ts, count } of found) {
     const at = Math.round(ts / bucketSeconds) - from;
-    // An edge that was written between the two requests may be outside of the bars.
+    // An edge written between the requests for the span and for the counts may be outside the bars.
     if (counts[at] !== undefined) counts[at] += count;
   }
   return { starts, counts };

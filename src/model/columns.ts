@@ -39,7 +39,7 @@ export const FIRST_USER_COLUMN = BUILT_IN_COLUMNS.length;
 /** Fields of an edge in a request that are not properties. */
 export const EDGE_FIELDS: ReadonlySet<string> = new Set([...KEY_COLUMNS, 'table', 'properties']);
 
-/** Names that a user column cannot have: they are in every row or in every request. */
+/** Names that a user column cannot have, because fields of rows or of requests have them. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set([...EDGE_FIELDS, ...BUILT_IN_TYPES.keys()]);
 
 /** Maximum number of user columns in a table. A segment can have 4,000 columns in all. */

@@ -331,8 +331,9 @@ function takeProperties(
 }
 
 /**
- * Reads `properties` first, then user columns at the top level, then built-in columns at the top
- * level (by their exact names). If a column is given more than once, the last value counts.
+ * Returns the properties. If a column is given more than once, a top-level field with the exact
+ * name of a built-in column takes precedence over other top-level fields, and these over the object
+ * `properties`.
  */
 function readProperties(source: Record<string, unknown>, table: EdgeTable, faults: Faults): readonly CheckedProperty[] {
   const found: CheckedProperty[] = [];

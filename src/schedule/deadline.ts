@@ -1,6 +1,6 @@
 // Limits how long work may take: one signal that combines a time limit with the caller's signal.
 
-/** Longest delay that timers support, in milliseconds. */
+/** Longest delay that timers support, in milliseconds. The signal ignores longer limits. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export class Deadline {

@@ -35,7 +35,7 @@ export type Step = () => boolean;
  */
 export type RunSteps = (step: Step) => Promise<void>;
 
-/** Observes a unit of work; called before each of its steps. */
+/** Observes a unit of work: `look` is called before each step, `progress` after a step. */
 export interface Watch {
   /** Throws to abandon the work. */
   look(): void;
@@ -47,7 +47,7 @@ export interface SchedulerFigures {
   /** Number of turns of the event loop in which long work ran. */
   readonly turns: number;
   readonly steps: number;
-  /** Longest time in milliseconds that long work took in one turn since the start. */
+  /** Longest time in milliseconds that long work took in one turn so far. */
   readonly longestTurnMs: number;
   readonly longestStepMs: number;
   /** Number of steps that took more than LONG_STEP_MS. */

@@ -8,8 +8,8 @@ const REAL = /^[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const BOOLEAN = /^(true|false)$/i;
 
 /**
- * Returns the type that fits a cell, or undefined if the cell is empty. If `isText` is true, a
- * string is a text even if it looks like another type.
+ * Returns the type that fits a cell; undefined if the cell is empty or a word for a missing number.
+ * If `isText` is true, every string is a text.
  */
 export function cellType(cell: unknown, isText: boolean): ColumnType | undefined {
   switch (typeof cell) {

@@ -1,5 +1,5 @@
-// The first rows of a table from an external source. At this point, the meaning of its columns
-// (time, nodes, properties) is not known yet.
+// Rows of a table from an external source: all of them, or the first ones. At this point, the
+// meaning of its columns (time, nodes, properties) is not known yet.
 
 export interface ForeignTable {
   readonly names: readonly string[];

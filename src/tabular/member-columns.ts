@@ -99,7 +99,7 @@ function holdsLists(table: ForeignTable, index: number): boolean {
 }
 
 /**
- * Returns whether a column contains only numbers and is not named like an amount. A single such
+ * Returns whether a column contains only integers and is not named like an amount. A single such
  * column is more often an amount than a node, so the caller needs two of them.
  */
 function holdsNumbers(table: ForeignTable, index: number): boolean {

@@ -101,7 +101,7 @@ function secondsFrom(said: Said): number {
   return date.getTime() / 1000 + hour * 3600 + minute * 60 + second + fraction - offsetOf(said.get('z') ?? 'Z');
 }
 
-/** Returns the year. As POSIX requires, the two-digit years 69 to 99 are in the last century. */
+/** Returns the year. As POSIX requires, the two-digit years 69 to 99 are 1969 to 1999. */
 function yearOf(said: Said): number {
   const year = said.get('Y');
   if (year !== undefined) return Number(year);

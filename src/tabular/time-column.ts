@@ -5,7 +5,8 @@ import { dayAndMonth, guessTimeFormat, secondsIn, type TimeFormat, type TimePatt
 import { wordsOf } from './words.ts';
 
 /**
- * Names that always mean a time, whatever the other columns are. The first name in this list wins.
+ * Names that always mean a time, whatever the other columns are. The first name in this list whose
+ * column holds times wins.
  */
 const CERTAIN_NAMES = [
   'event_ts',
@@ -126,8 +127,8 @@ export function guessTimeColumns(table: ForeignTable, { members, format, isNeede
 }
 
 /**
- * Returns the first column that holds times, for tables in which no name indicates one. Returns
- * undefined if there is none.
+ * Returns the first column that holds dates, without plain numbers; undefined if there is none. For
+ * tables in which no name indicates the time.
  */
 export function firstColumnOfTimes(table: ForeignTable): number | undefined {
   const index = table.names.findIndex((_, at) => {
@@ -155,8 +156,9 @@ function keyOf(name: string): string {
 }
 
 /**
- * True if at least half of the cells are times: some rows may be bad. A date that is ambiguous
- * without a flag counts too, because the error of its row explains which flag to use.
+ * True if at least half of the cells that are not empty are times: some rows may be bad. A date
+ * that is ambiguous without a flag counts too, because the error of its row explains which flag to
+ * use.
  */
 function holdsTimes(cells: readonly unknown[], given: TimeFormat | TimePattern | undefined): boolean {
   const present = cells.filter((cell) => !isNothing(cell));

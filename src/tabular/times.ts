@@ -86,7 +86,7 @@ function orderOf(cells: readonly unknown[]): 'dmy' | 'mdy' | undefined {
   return monthFirst > 0 && monthFirst >= dayFirst * MOST_TO_BAD ? 'mdy' : undefined;
 }
 
-/** Returns the two numbers before the year of a date that ends with the year. */
+/** Returns the two numbers before the year of a date in which the year comes last. */
 export function dayAndMonth(cell: unknown): readonly [number, number] | undefined {
   const parts = typeof cell === 'string' ? DAY_MONTH.exec(cell.trim()) : null;
   return parts === null ? undefined : [Number(parts[1]), Number(parts[2])];
@@ -98,8 +98,8 @@ function isNumber(cell: unknown): boolean {
 
 /**
  * Returns whole seconds, rounded down. A time without a zone is UTC. Returns NaN if the cell is not
- * a time in this format. Every format for dates also accepts ISO 8601 and dates with the month as a
- * word.
+ * a time in this format. The formats `iso`, `dmy` and `mdy` all accept ISO 8601, other dates with
+ * the year first, and dates with the month as a word.
  */
 export function secondsIn(cell: unknown, format: TimeFormat | TimePattern): number {
   const seconds = cell instanceof Date ? cell.getTime() / 1000 : exactSeconds(cell, format);

@@ -22,7 +22,7 @@ export function isKey(name: string): boolean {
 
 /**
  * Turns a header into a property name: `Total (EUR)` -> `Total_EUR`. Appends a number if that name
- * is taken, without regard to case.
+ * is taken or is in EDGE_FIELDS, without regard to case.
  */
 export function propertyName(header: string, taken: Set<string>): string {
   const words = header.match(/[A-Za-z0-9_]+/g)?.join('_') ?? '';

@@ -54,7 +54,7 @@ export function wordsOf(name: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** Returns the words that describe what a column refers to, without roles, numbers and `id`. */
+/** Returns the words for the thing that a column refers to, without roles, numbers and ID_WORDS. */
 export function thingOf(name: string): string[] {
   return unnumbered(name).filter((word) => roleOfWord(word) === undefined && !ID_WORDS.has(word));
 }

@@ -31,7 +31,7 @@ export interface CallOptions {
 
 /** A call in progress. */
 export interface OpenCall<Output> {
-  /** True until the thread has sent its final message. */
+  /** True until the thread has sent the final message of the call, or has died. */
   readonly isOpen: boolean;
   readonly output: Promise<Output>;
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;

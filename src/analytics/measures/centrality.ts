@@ -53,8 +53,8 @@ export const CENTRALITY_PARAMETERS: readonly Parameter[] = [
 export interface CentralityGraph {
   graph: Graph;
   /**
-   * Number of vertices used for normalisation. Edges with fewer than `s` members are not part of
-   * the graph and are not counted.
+   * Number of vertices used for normalisation. In projection `line`, edges with fewer than `s`
+   * members are isolated vertices of `graph`, but are not counted and get no value in the result.
    */
   size: number;
   basis: Basis;

@@ -1,4 +1,4 @@
-// Decides whether an operator connects all nodes.
+// Decides whether the edges connect all nodes.
 
 import type { Incidence, Operator, Steps } from '../../core/index.ts';
 

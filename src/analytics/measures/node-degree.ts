@@ -31,7 +31,7 @@ export const nodeDegree: Measure = {
       const weight = weights === undefined ? 1 : weights[e]!;
       for (let at = begin; at < end; at++) degrees[words[edgeNodes / 4 + at]!]! += weight;
     }
-    // A sum of weights that is not finite becomes null.
+    // A sum of weights that is not finite becomes NaN, which is written as null.
     for (let v = 0; v < nodes; v++) if (!Number.isFinite(degrees[v]!)) degrees[v] = Number.NaN;
     const definition = weights === undefined ? 'edges' : 'weights';
     return { shape: mapOf(incidence.copyNodeIds(), degrees, params), definition, basis };

@@ -41,7 +41,10 @@ export const pairwiseClustering: Measure = {
   },
 };
 
-/** Returns the mean over the neighbours of each node; 0 for a node without neighbours. */
+/**
+ * Returns, for each node, the mean over its neighbours of the share of common edges; 0 for a node
+ * without neighbours.
+ */
 function commonEdges(graph: Graph, incidence: Incidence, mode: Mode): Float64Array {
   const degrees = incidence.copyNodeDegrees();
   const starts = graph.copyStarts();

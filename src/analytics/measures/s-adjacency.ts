@@ -5,7 +5,7 @@ import { limitOf } from '../shapes.ts';
 import { S_PARAMETERS, S_SOURCE, sGraph, sView } from './s-graph.ts';
 import { streamedTriples, Triples } from './triples.ts';
 
-/** Number of arcs processed per step. */
+/** Approximate number of arcs processed per step. */
 const STEP_ARCS = 200_000;
 
 export const sAdjacency: Measure = {

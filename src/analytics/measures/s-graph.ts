@@ -1,5 +1,5 @@
-// Shared by the s-measures: builds the s-graph, which joins nodes that share s edges (or edges that
-// share s members), and maps ids to its vertices.
+// Shared by the s-measures: builds the s-graph, which joins nodes that share at least s edges (or
+// edges that share at least s members), and maps ids to its vertices.
 
 import type { Graph, Incidence, Steps } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';

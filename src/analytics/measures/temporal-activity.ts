@@ -42,7 +42,7 @@ export const temporalActivity: Measure = {
   },
 };
 
-/** Returns the number of events per bucket. `times` is ascending. */
+/** Returns the number of events per bucket; empty ones only if `filled`. `times` is ascending. */
 function activity(times: Float64Array, width: number, filled: boolean): { ts: number; count: number }[] {
   if (times.length === 0) return [];
   const first = Math.floor(times[0]! / width);

@@ -106,8 +106,8 @@ interface Burstiness extends Record<string, number | null> {
 }
 
 /**
- * Returns the figures for `times`, which ascend. B is null with fewer than two gaps, or if all gaps
- * are 0.
+ * Returns the figures for `times`, which ascend. All but `intervals` are null with fewer than two
+ * gaps, or if all gaps are 0.
  */
 function burstiness(times: Float64Array, zeros: boolean): Burstiness {
   const gaps: number[] = [];

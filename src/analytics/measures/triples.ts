@@ -3,11 +3,15 @@
 import { HedgerowError } from '../../errors.ts';
 import type { Shape } from '../measure.ts';
 
-/** Maximum length of a list, counted in numbers (three per triple). They take 400 MB. */
+/**
+ * Maximum length of the array of triples, counted in numbers (three per triple): 400 MB. The array
+ * grows by doubling, so adding fails at about half of this length.
+ */
 const MOST_NUMBERS = 50_000_000;
 
 /**
- * Enumerates the pairs of one vertex: calls `add` with each other vertex and the value of the pair.
+ * Enumerates the pairs of one vertex: for each pair, calls `add` with the other vertex and the
+ * value of the pair.
  */
 export type RowOf = (vertex: number, add: (other: number, value: number) => void) => void;
 

@@ -36,7 +36,7 @@ export const zhouClustering: Measure = {
   },
 };
 
-/** Returns the variant size_ratio for each node, where 0 / 0 is 0. */
+/** Returns the variant size_ratio for each node; 0 with fewer than two edges, or for 0 / 0. */
 function sizeRatios({ core, nodes, nodeStarts, nodeEdges, ...incidence }: Incidence): Float64Array {
   const { words } = core.memory;
   const sizes = incidence.edgeStarts / 4;

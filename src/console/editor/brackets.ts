@@ -36,8 +36,8 @@ function bracketsOf({ state }: EditorView): DecorationSet {
 }
 
 /**
- * Returns the bracket before or after the place, and its counterpart. Ignores brackets in texts and
- * comments.
+ * Returns the position of the bracket before the place (or else after it), and of its counterpart
+ * if there is one. Ignores brackets in texts and comments.
  */
 export function bracketAt(statement: string, place: number): { at: number; other: number | undefined } | undefined {
   const text = bare(statement);

@@ -66,7 +66,8 @@ export function EditorFrame(props: Props) {
 
 /**
  * Copies each change of the statement, and each name to insert, into the editor. This happens at
- * once, not at the next rendering: the older text would overwrite a key pressed in between.
+ * once: if it waited for the next rendering, the older text would overwrite a key pressed in
+ * between.
  */
 function follow(editor: StatementEditor, text: ReadonlySignal<string>): () => void {
   const unfollowText = effect(() => editor.setText(text.value));

@@ -5,7 +5,7 @@ import { BUILT_IN_NAMES, patternsOf, quoted } from '../statement-words.ts';
 
 /**
  * Returns the text for a name. A column gets the alias of its table, unless the caret is after a
- * dot. Adds a blank where words would touch.
+ * dot. Puts a blank before it if it would touch a word.
  */
 export function insertionOf(statement: string, place: number, { table, column }: WantedName): string {
   const before = statement.slice(0, place);

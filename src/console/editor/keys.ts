@@ -13,9 +13,9 @@ import {
 } from './code-mirror.ts';
 
 /**
- * The bindings of the library's standard keymap, listed one by one. Importing that keymap would
- * include half of a language parser, which is larger than the rest of the console. Only the
- * commands for indentation and syntax trees are left out.
+ * Bindings of the library's default keymap, listed one by one. Importing that keymap would include
+ * half of a language parser, which is larger than the rest of the console. The commands for
+ * indentation, syntax trees and several carets, among others, are left out.
  */
 const BINDINGS: readonly KeyBinding[] = [
   { key: 'ArrowLeft', run: commands.cursorCharLeft, shift: commands.selectCharLeft, preventDefault: true },

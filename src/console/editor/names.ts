@@ -18,9 +18,10 @@ const keywords = KEYWORDS.map((label): Name => ({ label, type: 'keyword' }));
 const functions = FUNCTIONS.map((label): Name => ({ label, type: 'function', apply: `${label}(` }));
 
 /**
- * Returns the names for the word that ends at the place, and where that word starts. When the user
- * did not ask for completion (`isAsked`), returns undefined in three cases: nothing has been typed
- * yet, the word is already one of the names, or the statement introduces a new name there.
+ * Returns the names for the word that ends at the place, and where that word starts; undefined if
+ * nothing is completed there. Unless the user asked for it (`isAsked`), nothing is completed where
+ * the statement introduces a new name, when the word is already one of the names, or when it is
+ * empty and need not be a table or a column.
  */
 export function namesAt(
   text: string,

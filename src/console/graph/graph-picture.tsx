@@ -21,7 +21,10 @@ interface Props {
   readonly onPin: (choice: Choice | undefined) => void;
 }
 
-/** With more nodes than this, only the `BUSIEST` and those hovered over or pinned show names. */
+/**
+ * With more nodes than this, only these show names: the `BUSIEST`, the members of the edge that is
+ * hovered over or pinned, and a node that is, with its neighbours.
+ */
 const MOST_LABELLED = 160;
 const BUSIEST = 40;
 const INSIDE_LENGTH = 3;
@@ -92,7 +95,10 @@ export function GraphPicture({ graph, placement, names, form, pinned, onPin }: P
   );
 }
 
-/** If there are more hulls than this, each is drawn fainter, because overlaps would be too dark. */
+/**
+ * With more highlighted hulls than this (or, if nothing is highlighted, four times as many hulls),
+ * hulls are drawn fainter, because overlaps would be too dark.
+ */
 const MANY_HULLS = 10;
 
 function pictureClassOf({ drawn }: Graph, looked: Choice | undefined, names: NodeNames): string {

@@ -128,7 +128,8 @@ function summaryOf({ kind, nodes, edgeCount, drawn, nodesLeftOut }: Graph): stri
 
 /**
  * Returns the positions of nodes and edges. When edges are added to a result, the nodes that were
- * already drawn keep their positions, so that the picture grows instead of jumping.
+ * already drawn keep their positions unless they overlap others, so that the picture grows instead
+ * of jumping.
  */
 function usePlacement(graph: Graph, halfWidth: (node: number) => number, rows: Result['rows']): Placement {
   const last = useRef<{ rows: Result['rows']; points: ReadonlyMap<number, Point> }>({ rows, points: new Map() });

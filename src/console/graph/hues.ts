@@ -1,5 +1,5 @@
-// Chooses colours for hulls, so that edges with common nodes have different colours if there are
-// enough.
+// Chooses colours for hulls, so that edges with common nodes have different colours as far as
+// possible.
 
 import type { DrawnEdge } from './graph-model.ts';
 

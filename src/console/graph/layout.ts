@@ -17,7 +17,10 @@ export interface LayoutEdge {
 export interface LayoutInput {
   readonly nodes: readonly number[];
   readonly edges: readonly LayoutEdge[];
-  /** Earlier positions: these nodes stay where they are, and new nodes are placed among them. */
+  /**
+   * Earlier positions: these nodes stay where they are unless they overlap others, and new nodes
+   * are placed among them.
+   */
   readonly before: ReadonlyMap<number, Point>;
   /** Half of the width of a node, including its name. */
   readonly halfWidth: (node: number) => number;
@@ -48,8 +51,8 @@ export function layOut(input: LayoutInput): Placement {
 }
 
 /**
- * Returns the starting positions: on a spiral. When other nodes already have positions, a new node
- * starts near those with which it shares an edge.
+ * Returns the starting positions. A node with an earlier position starts there. A new node starts
+ * near such nodes in an edge that contains it or, if there are none, on a spiral.
  */
 function startOf({ nodes, edges, before }: LayoutInput): Map<number, Point> {
   const near = new Map<number, Point>();

@@ -1,10 +1,10 @@
 // Moves points until they come to rest: a force-directed layout.
 //
 // Each round computes a force on every point. Points that are closer than `FAR` push each other
-// apart. A spring pulls the two members of a pair together. Larger edges have a hub, a point in
-// their middle, and springs pull their members towards it. Then each point moves along its force,
-// but by no more than the heat, which falls from round to round so that the points come to rest. At
-// the end, nodes that still overlap are moved apart.
+// apart. A spring holds the two members of a pair near each other. Larger edges have a hub, a point
+// in their middle, and springs hold their members near it. Then each point that is not fixed moves
+// along its force, but by no more than the heat, which falls from round to round so that the points
+// come to rest. At the end, nodes that still overlap are moved apart, even if they are fixed.
 
 import type { Point } from './layout.ts';
 
@@ -34,10 +34,10 @@ const HUB_LENGTH = 30;
  */
 const FAR = 190;
 const PUSH = 1150;
-/** A hub pushes less than a node, because it is not drawn. */
+/** A hub pushes less than a node, because at most a small square is drawn there. */
 const HUB_WEIGHT = 0.35;
 const PULL_TO_MIDDLE = 0.035;
-/** Pairs of points to visit in all rounds together; with more points there are fewer rounds. */
+/** Pairs of points to visit in all rounds together. More points get fewer rounds, at least 30. */
 const MOST_PAIR_VISITS = 40_000_000;
 const HEAT = 34;
 
@@ -119,7 +119,7 @@ function spring(
   forces.y[b]! -= dy * force;
 }
 
-/** Moves each point by at most `heat`. A slight pull to the middle keeps loose points in sight. */
+/** Moves points by at most `heat`. A slight pull to the middle keeps loose points in sight. */
 function step(xs: Float64Array, ys: Float64Array, forces: Forces, heat: number, isFixed: readonly boolean[]): void {
   for (let index = 0; index < xs.length; index++) {
     if (isFixed[index] === true) continue;

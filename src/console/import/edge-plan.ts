@@ -160,7 +160,7 @@ function membersOf(row: SourceRow, { memberColumns, separator, hasNames }: Mappi
   return [...new Set(nodes)];
 }
 
-/** Returns undefined when the cell is a word that means "no value". */
+/** Returns undefined when the column is not text and the cell is a word that means "no value". */
 function valueIn(value: unknown, { column, type, decimal }: ValueColumn): unknown {
   if (kindOfType(type) === 'text') return typeof value === 'object' ? JSON.stringify(value) : String(value);
   if (typeof value === 'string' && isNullWord(value.trim())) return undefined;

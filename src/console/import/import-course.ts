@@ -21,7 +21,7 @@ export interface Course {
   readonly planAnew: () => void;
 }
 
-/** `onDone` receives the name of the table. */
+/** Calls `onDone` with the name of the table when `writeEdges` has returned without an error. */
 export function useCourse(edges: readonly PlannedEdge[], target: Target, onDone: (table: string) => void): Course {
   const [state, setState] = useState<CourseState>('planned');
   const [key, setKey] = useState(newImportKey);

@@ -114,7 +114,7 @@ function targetWords({ name, create, addColumns, nodes }: Target): string {
   return `${name} is there: the edges are added to it${added}${beside}.`;
 }
 
-/** Returns a valid table name made from the file's name without its extension. */
+/** Returns a table name made from the file's name; if nothing remains, the chosen table's name. */
 function nameFor(file: string): string {
   const stem = file
     .replace(/\..*$/, '')

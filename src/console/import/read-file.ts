@@ -12,7 +12,7 @@ export type SourceRow = Readonly<Record<string, unknown>>;
 export interface Reject {
   readonly row: number;
   readonly reason: string;
-  /** The row as it is in the file. */
+  /** The row as it is in the file: its line or, in CSV, its cells. */
   readonly source: unknown;
 }
 

@@ -1,5 +1,5 @@
-// Writes planned edges in parts, each completely or not at all. Edges that the service refuses are
-// collected; other failures end the import.
+// Writes planned edges in parts. Each request is stored completely or not at all. Edges that the
+// service refuses are left out and collected; other failures end the import.
 
 import { Hyperedges } from '../../client/hyperedges.ts';
 import { HedgerowApiError, type NewHyperedge, type NewTable } from '../../client/index.ts';

@@ -75,8 +75,9 @@ function Json({ answer }: { answer: MeasureAnswer }) {
 }
 
 /**
- * Returns what the ids in a measure's result identify. The schema of the result describes this,
- * except for s-measures and line graphs, where the definition that was used determines it.
+ * Returns what the ids in a measure's result identify. For s-measures, line graphs and
+ * `latapy_edges`, the definition that was used determines this; for most others, the description in
+ * the schema of the result.
  */
 function idsOf(measure: Measure | undefined, { definition, measure: name }: MeasureAnswer): Meaning['ids'] {
   const { description = '' } = (measure?.result ?? {}) as { description?: string };

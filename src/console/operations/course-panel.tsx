@@ -1,4 +1,4 @@
-// Plots requests per second and memory since this view was opened.
+// Plots requests per second and memory, as sampled while this view is open.
 
 import { bytesText, countText, numberText } from '../format.ts';
 import { PlotFrame } from '../plot-frame.tsx';

@@ -8,7 +8,7 @@ import { type Latency, latenciesOf, type Sample } from './metrics-text.ts';
 
 const MOST_ROUTES = 12;
 
-/** What the user sees as names of the strategies by which reads find their rows. */
+/** Names on the page of the strategies by which reads find their rows. */
 const STRATEGIES: ReadonlyMap<string, string> = new Map([
   ['tpi', 'reads by time'],
   ['fmi', 'reads by node'],

@@ -1,5 +1,5 @@
-// Determines which columns of a result hold times or members, and the table of the members. Uses
-// the types in the answer or, if these are missing, the text of the statement.
+// Determines which columns of a result hold times or members, and the table of the members. The
+// table follows from the text of the statement, and so do the kinds if the answer has no types.
 
 import { bare, patternsOf } from '../statement-words.ts';
 import type { Result } from './run-statement.ts';

@@ -1,5 +1,5 @@
-// Asks for confirmation before statements that delete data permanently. Only a click on its button
-// runs them; the keys that run other statements do not.
+// Asks for confirmation before statements that drop something, or delete or change all edges of a
+// table. Only a click on its button runs them; the keys that run other statements do not.
 
 import '../style/views.css';
 import { lossOf } from '../../formats/losses.ts';

@@ -85,7 +85,7 @@ function listIn(name: string, text: string): unknown[] {
   }
 }
 
-/** Parses numbers, true, false, null and lists as JSON; anything else is a text. */
+/** Parses numbers, quoted texts, true, false, null and lists as JSON. Anything else is a text. */
 function anyIn(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

@@ -12,7 +12,7 @@ import { windowOf, withWindow } from './window-condition.ts';
 /** The text in the editor: one statement, or several separated by semicolons. */
 export const statement = signal(storedDraft('statement'));
 
-/** One result for each statement that has run. */
+/** The results of the statements of the last run, in order. */
 export const results = signal<readonly Result[]>([]);
 /** Index of the result that is shown. */
 export const chosen = signal(0);
@@ -37,7 +37,7 @@ export interface Failed {
   readonly hasWritten: boolean;
 }
 export const failed = signal<Failed | undefined>(undefined);
-/** Statements that wait for the user to confirm that they may delete data for good. */
+/** Statements that wait for the user's confirmation, and what they would destroy. */
 export interface Asked {
   readonly text: string;
   readonly losses: readonly string[];
@@ -89,10 +89,10 @@ export function holdToWindow(text = statement.value): boolean {
   return isChanged;
 }
 
-/** The window to which the statement was last restricted. */
+/** The window of time at the last call of `windowHasMoved` or `followStatement`. */
 let seenWindow: TimeWindow | undefined;
 
-/** Returns true when the window of time has changed since the last call. */
+/** Returns true when the window of time differs from `seenWindow`, and stores it there. */
 export function windowHasMoved(): boolean {
   const before = seenWindow;
   seenWindow = timeWindow.value;

@@ -25,8 +25,8 @@ const READS: ReadonlySet<string> = new Set(['MATCH', 'SHOW', 'EXPLAIN', 'ANALYZE
 
 /**
  * Runs the statements; cancels a run in progress. Ends after the last statement, or at the first
- * that fails; the results so far are kept. When a statement would delete data for good, none is run
- * until the user has confirmed (`isConfirmed`).
+ * that fails; the results so far are kept. When a statement needs confirmation (`lossesOf`), none
+ * is run until the user has given it (`isConfirmed`).
  */
 export async function run(text = statement.value, isConfirmed = false): Promise<void> {
   const statements = statementsOf(text);

@@ -1,5 +1,5 @@
-// Shows the proof of a derived fact as a tree: inner nodes are conclusions with their rules, and
-// leaves are stored edges, which the user can open.
+// Shows the proof of a derived fact as a tree: inner nodes are conclusions with their rules. Leaves
+// are stored edges, which the user can open, absent facts, and comparisons.
 
 import type { ReasonAnswer } from '../../client/index.ts';
 import { EdgeTag } from '../edge-tag.tsx';

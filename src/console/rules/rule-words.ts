@@ -40,7 +40,7 @@ function isAtom(value: unknown): value is Atom {
   return typeof pred === 'string' && Array.isArray(args);
 }
 
-/** Predicates that are known of every edge without a rule, with their numbers of arguments. */
+/** Predicates that edges provide without a rule, with their numbers of arguments. */
 export const BASE_PREDICATES: ReadonlyMap<string, number> = new Map([
   ['hyperedge', 1],
   ['at', 2],
@@ -60,8 +60,8 @@ interface Head {
 }
 
 /**
- * Returns a sentence for each predicate in the conditions of a rule that can never be true: it is
- * provided neither by edges, nor by the rule itself, nor by another enabled rule.
+ * Returns a sentence for each predicate without facts in the conditions of a rule: those provided
+ * neither by edges, nor by the rule itself, nor by another enabled rule.
  */
 export function unknownPredicates(rule: unknown, others: readonly Head[]): string[] {
   const { id, if: body, then: head } = (rule ?? {}) as { id?: unknown; if?: unknown; then?: unknown };
