@@ -189,7 +189,7 @@ describeDuckDb('paths', () => {
     'in/*.parquet',
     'in/[c-z]*.csv',
     '%61.csv',
-  ])('%s is reported as missing', async (path) => {
+  ])('are reported as missing if no file is there: %s', async (path) => {
     const answer = await outcome(rowsOf(world.backends.open(csv(path)), 'SELECT 1'));
     expect(answer).toBe(
       `backend_failed: The file ${path} is not there: put it below the folder for virtual graphs, or change backend.path of the graph.`,
@@ -214,7 +214,7 @@ describeDuckDb('paths', () => {
     ['in/?.csv', 'in', 1],
     ['in/[a-c].csv', 'in', 1],
     ['in/b*.csv', 'b', 1],
-  ])('%s gives the table %s with %i rows', async (path, table, rows) => {
+  ])('give one table: %s gives %s with %i rows', async (path, table, rows) => {
     const session = world.backends.open(csv(path.replaceAll('ROOT', world.root)));
     const { tables } = await session.schema();
     expect(tables.map(({ name, row_count }) => [name, row_count])).toEqual([[table, rows]]);
@@ -256,7 +256,7 @@ describeDuckDb('patterns', () => {
     ['[-a]', '-', true],
     ['a[1', 'a[1', true],
     ['(.+)', 'aa', false],
-  ])('%s matches the name %s: %s', (pattern, name, expected) => {
+  ])('are compared with names: %s matches %s: %s', (pattern, name, expected) => {
     expect(nameTest(pattern)(name)).toBe(expected);
     expect(hasWildcard('plain.csv')).toBe(false);
   });
@@ -277,7 +277,7 @@ describeDuckDb('patterns', () => {
     ['*.parquet', 'root'],
     ['**/*.parquet', 'root'],
     ['x/*/same.parquet', 'same'],
-  ])('%s gives the table name %s', (path, table) => {
+  ])('give the name of the table: %s gives %s', (path, table) => {
     expect(tableNameOf(path, 'root')).toBe(table);
   });
 });
