@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { foldersBelow, functionsOf, type SourceFile, sourceFiles } from './support/source-tree.ts';
 
-/** Comment lines count. Comments are wrapped at MAX_COMMENT_COLUMNS. */
+/** Maximum number of lines in a file, including comments of at most MAX_COMMENT_COLUMNS. */
 const MAX_FILE_LINES = 500;
 const MAX_COMMENT_COLUMNS = 100;
 const MAX_FUNCTION_LINES = 70;

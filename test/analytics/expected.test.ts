@@ -13,8 +13,8 @@ function fileOf(name: string): Json {
 }
 
 /**
- * Throws unless both values are equal, except for rounding: numbers may differ by 1e-9, or by a
- * relative 1e-9 if they are above 1.
+ * Throws unless both values are equal, except for rounding: numbers may differ by `tolerance`, or
+ * by a relative `tolerance` if they are above 1.
  */
 function close(found: unknown, wanted: unknown, place: string, tolerance = 1e-9): void {
   if (typeof wanted === 'number') {

@@ -115,7 +115,8 @@ describe('a write with an Idempotency-Key', () => {
 
   test('is tested on every route that accepts the header', () => {
     const covered = new Set(WRITES.map(([, method, path]) => `${method} ${path.replace('/third', '/{name}')}`));
-    // Statements are covered in query.test.ts, rules in rules.test.ts.
+    // Covered elsewhere: indexes in indexes.test.ts, backups in test/backup, statements in
+    // query.test.ts, rules in rules.test.ts.
     const others = ['POST /v1/indexes', 'DELETE /v1/indexes/{table}/{column}', 'POST /v1/backup', 'POST /v1/query'];
     others.push('POST /v1/rules', 'DELETE /v1/rules/{id}');
     // Covered in virtual-specs.test.ts and virtual-materialize.test.ts.

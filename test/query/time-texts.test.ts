@@ -108,7 +108,7 @@ describe('a text that is compared with a time', () => {
       const parameters = match(form.replaceAll('@@', '$b').replaceAll('@', '$a'));
       expect(await rows(parameters, { a: text, b: other })).toEqual(expected);
       expect(await rows(parameters, { a, b })).toEqual(expected);
-      // Both use the same access path.
+      // A text and its seconds lead to the same access path.
       const plan = async (condition: string, given: ParameterValues = {}) => {
         const [row] = await rows(`EXPLAIN ${match(condition)}`, given);
         return JSON.stringify(row).replace(/"(filter|condition|conditions|where)":("(\\.|[^"])*"|\[[^\]]*\])/g, '');

@@ -256,8 +256,8 @@ describe('a key', () => {
       headers: { ...own, 'if-none-match': tables.headers.get('etag')! },
     };
     expect((await send(server.url, read)).status).toBe(304);
-    // A replay is only for the key that made the write. With another key the same request writes
-    // again, and with a readonly key it is refused.
+    // A replay is only for the API key that made the write. With another API key the same request
+    // writes again, and with a readonly one it is refused.
     const other = { ...write, headers: { 'idempotency-key': 'once' } };
     expect((await keys.send('admin', other)).json.id).not.toBe(first.json.id);
     expect((await keys.send('readonly', other)).status).toBe(403);

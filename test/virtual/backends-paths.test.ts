@@ -27,11 +27,12 @@ beforeAll(async () => {
   symlinkSync('circle.csv', join(root, 'circle.csv'));
   symlinkSync('nowhere.csv', join(root, 'dangling.csv'));
   symlinkSync('in/b.csv', join(root, 'inner.csv'));
-  // Links whose targets are inside the root. One leads through a parent folder, and another to a
-  // folder that does not exist yet.
+  // The next three links have targets inside the root. The second leads through the parent folder
+  // of the root, and the third to a folder that does not exist.
   symlinkSync('in', join(root, 'here'));
   symlinkSync(`../${basename(root)}`, join(root, 'near'));
   symlinkSync('not/yet', join(root, 'round'));
+  // Links whose targets are outside the root, exist or do not, or are special files.
   symlinkSync('/', join(root, 'slash'));
   symlinkSync(join(outside, 'absent.csv'), join(root, 'lost.csv'));
   symlinkSync(join(outside, 'more'), join(root, 'mixed.csv'));
@@ -117,8 +118,8 @@ const REFUSED: FileBackend[] = [
     'mixed/*.csv',
     'slash/etc/passwd',
     'slash/etc/pass*',
-    // Similar paths to files that do not exist. The error is the same, so that it does not reveal
-    // which files exist outside the root:
+    // The next 11 paths are similar, but lead to files that do not exist. The error is the same, so
+    // that it does not reveal which files exist outside the root.
     'way/absent.csv',
     'way/x.csv/absent.csv',
     'way/more/absent.csv',
@@ -130,6 +131,7 @@ const REFUSED: FileBackend[] = [
     '*/*/absent.csv',
     'w?y/absent.csv',
     'relative/absent.csv',
+    // Links to links, links to `/` and to nothing, special files, and folders:
     'again/x.csv',
     'again/absent.csv',
     'slash/etc/absent',
