@@ -244,7 +244,7 @@ describe('the log and the manifest', () => {
     }
   });
 
-  test('no longer need log files once every table has been compacted past them, so these are removed', async () => {
+  test('keep no log files that every table has been compacted past', async () => {
     const fs = simDisk();
     const database = await openSim(fs, { logFileBytes: 4096 + 400 });
     for (let round = 0; round < 10; round++) await fill(database.table(), range(0, 10));

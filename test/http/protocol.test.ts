@@ -235,7 +235,7 @@ describe('a connection', () => {
   // The transports differ here, because of a limit of uWebSockets.js. The next two tests notice a
   // change.
   test.runIf(overNode)(
-    'gets the answer to a request pipelined after a running write after the write, over node:http',
+    'gets the answer to a pipelined request after that to the running write, over node:http',
     async () => {
       const body = '{"event_ts":1,"members":[1]}';
       const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
