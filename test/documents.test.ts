@@ -30,11 +30,11 @@ function namedPaths(document: string): string[] {
 }
 
 describe('documents', () => {
-  it.each(documents)('%s names files that exist', (document) => {
+  it.each(documents)('name files that exist: %s', (document) => {
     expect(namedPaths(document).filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
-  it('the README can be read within a few minutes', () => {
+  it('include a README that can be read within a few minutes', () => {
     const words = readFileSync(join(ROOT, 'README.md'), 'utf8').split(/\s+/).length;
     expect(words).toBeLessThanOrEqual(MOST_README_WORDS);
   });

@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'vitest';
 import { foldersBelow, functionsOf, type SourceFile, sourceFiles } from './support/source-tree.ts';
 
-/** Comment lines count. Comments are wrapped at MAX_COMMENT_COLUMNS. */
+/** Maximum number of lines in a file, including comments of at most MAX_COMMENT_COLUMNS. */
 const MAX_FILE_LINES = 500;
 const MAX_COMMENT_COLUMNS = 100;
 const MAX_FUNCTION_LINES = 70;
@@ -340,14 +340,14 @@ describe('imports', () => {
 });
 
 describe('rules that exist once', () => {
-  it.each(ONCE)('the rule for $rule is only in $owner', ({ pattern, owner }) => {
+  it.each(ONCE)('include the rule for $rule, which is only in $owner', ({ pattern, owner }) => {
     const files = new Set(src.filter(({ code }) => code.some((line) => pattern.test(line))).map(({ path }) => path));
     expect([...files]).toEqual([owner]);
   });
 });
 
 describe('banned code', () => {
-  it.each(BANS)('$pattern is not used: use $instead', ({ pattern, within, except }) => {
+  it.each(BANS)('is not used: $pattern (use $instead)', ({ pattern, within, except }) => {
     const files = src.filter(
       ({ path }) => (within?.test(path) ?? true) && !except?.some((allowed) => path.startsWith(allowed)),
     );

@@ -13,8 +13,8 @@ function fileOf(name: string): Json {
 }
 
 /**
- * Throws unless both values are equal, except for rounding: numbers may differ by 1e-9, or by a
- * relative 1e-9 if they are above 1.
+ * Throws unless both values are equal, except for rounding: numbers may differ by `tolerance`, or
+ * by a relative `tolerance` if they are above 1.
  */
 function close(found: unknown, wanted: unknown, place: string, tolerance = 1e-9): void {
   if (typeof wanted === 'number') {
@@ -34,7 +34,7 @@ function close(found: unknown, wanted: unknown, place: string, tolerance = 1e-9)
 
 const tried = new Set<string>();
 
-describe.each(['tiny7', 'plain6'])('%s', (name) => {
+describe.each(['tiny7', 'plain6'])('the hypergraph %s', (name) => {
   const wanted = fileOf(name);
   const { hyperedges, bucket_seconds: bucketSeconds } = wanted.input;
   const edges: PlainEdge[] = hyperedges.map((edge: Json, i: number) => ({ id: i + 1, ...edge }));
@@ -50,7 +50,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
   const byText = (pairs: [number[], unknown][]) =>
     Object.fromEntries(pairs.map(([members, value]) => [setId(members), value]));
 
-  it('density has the expected values', () => {
+  it('has the expected density', () => {
     const { density } = wanted;
     check('density', {}, density.incidence);
     check('density', { basis: 'distinct' }, density.incidence_distinct);
@@ -61,7 +61,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
       check('density', { kind: 'uniform', k: Number(k) }, value);
   });
 
-  it('uniformity has the expected values', () => {
+  it('has the expected uniformity', () => {
     const { uniformity } = wanted;
     check(
       'uniformity',
@@ -79,7 +79,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     );
   });
 
-  it('overlapping_coefficient has the expected values', () => {
+  it('has the expected overlapping_coefficient', () => {
     const it = wanted.overlapping_coefficient;
     check('overlapping_coefficient', {}, it.simpson_mean_intersecting);
     check('overlapping_coefficient', { pairs: 'all' }, it.simpson_mean_all);
@@ -91,7 +91,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     }
   });
 
-  it('node_degree and edge_size have the expected values', () => {
+  it('has the expected node_degree and edge_size', () => {
     check('node_degree', {}, wanted.node_degree.degree);
     check('node_degree', { basis: 'distinct' }, wanted.node_degree.degree_distinct);
     check('node_degree', { node_id: 3 }, { 3: wanted.node_degree.degree[3] });
@@ -99,14 +99,14 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     check('edge_size', { edge_id: 2 }, { 2: edges[1]!.members.length });
   });
 
-  it('isolated nodes and edges are those expected', () => {
+  it('has the expected isolated nodes and edges', () => {
     check('isolated_nodes', {}, wanted.isolated_nodes);
     const isolated = wanted.isolated_edges.map((edge: PlainEdge) => setId(edge.members));
     check('isolated_edges', {}, isolated);
     check('isolated_edges', { basis: 'distinct' }, wanted.isolated_edges_distinct_basis.map(setId));
   });
 
-  it('redundancy has the expected values', () => {
+  it('has the expected redundancy', () => {
     const { redundancy } = wanted;
     check('redundancy', {}, redundancy.latapy_nodes_distinct);
     check('redundancy', { basis: 'events' }, redundancy.latapy_nodes_multi);
@@ -117,7 +117,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     check('redundancy', { variant: 'pair_multiplicity' }, pairs / ((nodes * (nodes - 1)) / 2));
   });
 
-  it('centralities have the expected values', () => {
+  it('has the expected centralities', () => {
     check('betweenness', {}, wanted.betweenness.clique_normalized);
     check('betweenness', { normalized: false }, wanted.betweenness.clique_raw);
     check('betweenness', { projection: 'bipartite' }, wanted.betweenness.bipartite_distinct);
@@ -127,7 +127,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     check('harmonic_centrality', { normalized: false }, wanted.harmonic_centrality.clique_sum);
   });
 
-  it('pagerank has the expected values', () => {
+  it('has the expected pagerank', () => {
     check('pagerank', {}, wanted.pagerank.hyperedge_walk_multi);
     check('pagerank', { basis: 'distinct' }, wanted.pagerank.hyperedge_walk_distinct);
     check('pagerank', { walk: 'clique' }, wanted.pagerank.clique_unweighted);
@@ -135,7 +135,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     check('pagerank', { walk: 'nonlazy' }, wanted.pagerank.clique_nonlazy);
   });
 
-  it('clique number and spectra have the expected values', () => {
+  it('has the expected clique number and spectra', () => {
     check(
       'clique_number',
       {},
@@ -157,7 +157,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     );
   });
 
-  it('clustering has the expected values', () => {
+  it('has the expected clustering', () => {
     check('zhou_clustering', {}, wanted.zhou_clustering.distinct);
     check('zhou_clustering', { basis: 'events' }, wanted.zhou_clustering.multi);
     check('pairwise_clustering', {}, wanted.pairwise_clustering.two_section_local);
@@ -166,7 +166,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     check('pairwise_clustering', { mode: 'dot', basis: 'events' }, wanted.pairwise_clustering.latapy_dot_multi);
   });
 
-  it('modularity has the expected values', () => {
+  it('has the expected modularity', () => {
     const { modularity } = wanted;
     const nodes = [...new Set(edges.flatMap(({ members }) => members))].sort((a, b) => a - b);
     const components = run('s_connected_components') as number[][];
@@ -188,7 +188,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     expect(found.communities).toHaveLength(modularity.louvain_on_w_over_size_minus_1.communities);
   });
 
-  it('s-measures on edges have the expected values', () => {
+  it('has the expected s-measures on edges', () => {
     for (const s of [1, 2, 3]) {
       const pairs = (run('s_adjacency', { s, on: 'edges' }) as number[][]).map(([a, b]) => [a, b]);
       const expected = wanted.s_adjacency[s].pairs.map((pair: number[][]) => pair.map(setId).sort((a, b) => a - b));
@@ -213,7 +213,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     }
   });
 
-  it('s-measures on nodes have the expected values', () => {
+  it('has the expected s-measures on nodes', () => {
     for (const [s, it] of Object.entries(fileOf(`${name}.node-s`).node_s_measures) as [string, Json][]) {
       check('s_adjacency', { s: Number(s) }, it.pairs);
       check('s_distance', { s: Number(s) }, it.distances);
@@ -227,7 +227,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     }
   });
 
-  it('measures of time have the expected values', () => {
+  it('has the expected measures of time', () => {
     const { temporal_activity: activity, temporal_burstiness: bursts, temporal_coreness: cores } = wanted;
     const series = activity.series.map((count: number, i: number) => ({
       ts: activity.first_bucket_start + i * activity.bucket_seconds,
@@ -272,21 +272,21 @@ describe('measures whose bugs were fixed', () => {
   ];
   const run = (name: string, params: Record<string, unknown>) => new MeasuredEdges(edges, 10).run(name, params).result;
 
-  it('an edge of weight 0 connects no nodes', () => {
+  it('connect no nodes by an edge of weight 0', () => {
     expect(run('spectral_gap', { weighted: true })).toBe(0);
     expect(run('spectral_gap', {})).toBeGreaterThan(0);
   });
 
-  it('size_ratio is 0 when there are fewer than two edges', () => {
+  it('include size_ratio, which is 0 when there are fewer than two edges', () => {
     expect(run('zhou_clustering', { variant: 'size_ratio' })).toMatchObject({ 1: 0, 4: 0 });
   });
 
-  it('a distinct set can be named by the id of any of its edges', () => {
+  it('accept the id of any of its edges as the name of a distinct set', () => {
     expect(run('edge_size', { edge_id: 4, basis: 'distinct' })).toEqual({ 1: 2 });
     expect(run('redundancy', { variant: 'latapy_edges', edge_id: 4 })).toEqual({ 1: 0 });
   });
 
-  it('a parameter that has no effect with the other ones is refused, and the error names it', () => {
+  it('refuse a parameter that has no effect with the other ones, and name it in the error', () => {
     const wrong: [string, Record<string, unknown>, string][] = [
       ['betweenness', { projection: 'line', node_id: 1 }, 'node_id'],
       ['betweenness', { edge_id: 1 }, 'edge_id'],

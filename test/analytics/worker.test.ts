@@ -222,7 +222,7 @@ describe('the end of a call', () => {
     await Promise.all([expect(lost).rejects.toMatchObject({ code: 'draining' }), analytics.close()]);
   });
 
-  test('small tables that take long are moved to a thread', async () => {
+  test('comes with the same result when a small table takes long and is moved to a thread', async () => {
     const threads: InlineThread[] = [];
     const analytics = inThreads(database, fs, threads, { smallMembers: 20_000, moveAfterMs: -1 });
     const here = new Analytics({ database, moveAfterMs: Infinity });
@@ -230,7 +230,7 @@ describe('the end of a call', () => {
     expect(threads).toHaveLength(1);
   });
 
-  test('progress is reported and never decreases', async () => {
+  test('is preceded by reports of progress that never decrease', async () => {
     const told: number[] = [];
     const analytics = inThreads(database, fs);
     await analytics.run(undefined, 'betweenness', {}, { progress: (done) => told.push(done) });

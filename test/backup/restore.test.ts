@@ -335,7 +335,7 @@ test('contents that contradict each other are refused, despite correct checksums
   expect(await refusal(await craft([good[0]!, ...flipped]))).toMatch(/seg-.*corrupt at offset/);
 });
 
-/** Returns Node's file system, which fails at write operation number `at`. */
+/** Returns Node's file system with a fault at operation number `at` (from 0), reads not counted. */
 function failing(at: number, code: string): Fs & { operations: number } {
   const count = (): void => {
     if (fs.operations++ === at) throw Object.assign(new Error(`${code}: as wanted`), { code });

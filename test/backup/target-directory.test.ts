@@ -1,5 +1,5 @@
-// The directories that a backup may be written to. Every path that leads out of the backup root is
-// refused before anything is created.
+// Tests which directories a backup may be written to. Every path that leads out of the backup root
+// is refused before anything is created.
 
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -53,7 +53,7 @@ describe('parts of the benches', () => {
     ['memory', runMemory, 1],
     ['analytics', runAnalytics, 12],
   ];
-  it.each(parts)('%s returns its rows', async (_, part, rows) => {
+  it.each(parts)('return their rows: %s', async (_, part, rows) => {
     const found = await part({ tiny: true, dataset, workspace, note: () => {} });
     expect(found.length).toBeGreaterThanOrEqual(rows);
     for (const row of found) {
@@ -63,7 +63,7 @@ describe('parts of the benches', () => {
     }
   });
 
-  it('the data set reads its edges from its file, and again after they were released', () => {
+  it('share a data set that reads its edges from its file, and again after they were released', () => {
     const { edges } = dataset;
     expect(edges).toEqual(syntheticEdges(edges.length, 1));
     dataset.release();

@@ -26,7 +26,7 @@ async function analyze(flags: AnalyzeFlags, table?: string, measure?: string): P
   return analyzeCommand(table, measure, flags, world);
 }
 
-describe('on a data directory and on a server', () => {
+describe('analyze on a data directory and on a server', () => {
   let server: TestServer;
   let places: AnalyzeFlags[];
   beforeEach(async () => {
@@ -37,7 +37,7 @@ describe('on a data directory and on a server', () => {
   });
   afterEach(() => server.close());
 
-  test('a measure is printed as JSON or as the rows of its result', async () => {
+  test('prints a measure as JSON or as the rows of its result', async () => {
     for (const place of places) {
       expect(await analyze(place, 'hyperedges', 'node_degree'), world.err).toBe(0);
       expect(JSON.parse(world.out)).toMatchObject({ measure: 'node_degree', result: { 1: 1, 2: 2, 3: 2 } });
@@ -49,7 +49,7 @@ describe('on a data directory and on a server', () => {
     }
   });
 
-  test('the largest values are sorted in descending order, and equal values by id', async () => {
+  test('sorts the largest values in descending order, and equal values by id', async () => {
     const hub = [{ event_ts: 3, members: [9, 2, 3], weight: null }];
     await lookInto(world.path('db'), async (database) => insertAll(database.table(), hub));
     await insertAll(server.database.table(), hub);
@@ -64,14 +64,14 @@ describe('on a data directory and on a server', () => {
     }
   });
 
-  test('the measures are listed when no table is given', async () => {
+  test('lists the measures when no table is given', async () => {
     for (const place of places) {
       expect(await analyze({ ...place, format: 'csv' })).toBe(0);
       expect(world.out.trimEnd().split('\n')).toHaveLength(26);
     }
   });
 
-  test('an error is reported in one line', async () => {
+  test('reports an error in one line', async () => {
     for (const place of places) {
       expect(await analyze(place, 'hyperedges', 'densty')).toBe(1);
       expect(world.err).toMatch(/^hedgerow: .*densty.*density/);

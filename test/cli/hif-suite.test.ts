@@ -41,7 +41,7 @@ async function imported(path: string): Promise<{ code: number; edges: object[]; 
 }
 
 describe('valid files of the HIF suite', () => {
-  test.each(filesOf('compliant'))('%s is imported', async (file) => {
+  test.each(filesOf('compliant'))('are imported: %s', async (file) => {
     const path = `compliant/${file}`;
     const document = JSON.parse(readFileSync(FOLDER + path, 'utf8'));
     expect(isHif(document)).toBe(true);
@@ -53,7 +53,7 @@ describe('valid files of the HIF suite', () => {
 });
 
 describe('invalid files of the HIF suite', () => {
-  test.each(filesOf('non-compliant'))('%s is refused, and nothing is created', async (file) => {
+  test.each(filesOf('non-compliant'))('are refused, and nothing is created: %s', async (file) => {
     const path = `non-compliant/${file}`;
     expect(isHif(JSON.parse(readFileSync(FOLDER + path, 'utf8')))).toBe(false);
     expect(await imported(path)).toEqual({ code: 1, edges: [], tables: [] });

@@ -287,7 +287,7 @@ describe('exports', () => {
     return document;
   }
 
-  test('rows with equal ids in the result of a statement become separate edges', async () => {
+  test('turn rows with equal ids in the result of a statement into separate edges', async () => {
     const { edges } = await exported(
       'MATCH (a:hyperedges), (b:hyperedges) WHERE a.event_ts < b.event_ts RETURN a.id AS id, a.event_ts AS event_ts, b.members AS members',
     );
@@ -301,14 +301,14 @@ describe('exports', () => {
     ]);
   });
 
-  test('a weight that is not a number becomes an attribute', async () => {
+  test('turn a weight that is not a number into an attribute', async () => {
     const { edges } = await exported(
       "MATCH (e:hyperedges) WHERE e.event_ts = 1 RETURN e.event_ts AS event_ts, e.members AS members, 'heavy' AS weight",
     );
     expect(edges).toEqual([{ edge: 0, attrs: { event_ts: 1, weight: 'heavy' } }]);
   });
 
-  test('a statement without rows becomes an empty document', async () => {
+  test('turn a statement without rows into an empty document', async () => {
     expect(await exported('MATCH (e:hyperedges) WHERE e.event_ts > 99 RETURN *')).toMatchObject({
       incidences: [],
       edges: [],
@@ -316,7 +316,7 @@ describe('exports', () => {
   });
 
   test.each(['e.formation AS members', "'ab' AS members", 'e.event_ts AS members'])(
-    'rows that are not edges are refused: %s',
+    'refuse rows that are not edges: %s',
     async (members) => {
       const statement = `MATCH (e:hyperedges) RETURN e.event_ts AS event_ts, ${members}`;
       expect(await exportCommand({ data: 'db', statement, out: 'y.hif' }, world)).toBe(1);

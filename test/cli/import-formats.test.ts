@@ -26,8 +26,8 @@ lines"
 2024-05-01T14:00:20+02:00;cid;3;
 `;
 
-describe('CSV', () => {
-  test('imports ISO 8601 times, a list of names, and properties with detected types', async () => {
+describe('the import of CSV', () => {
+  test('reads ISO 8601 times, a list of names, and properties with detected types', async () => {
     world.file('calls.csv', CALLS);
     const flags = { tsColumn: 'when', memberColumn: 'who' };
     expect(await importInto(['calls.csv'], flags), world.err).toBe(0);
@@ -53,7 +53,7 @@ describe('CSV', () => {
     expect((await plain()).map(({ members }) => members)).toEqual([[1, 2], [2, 3], [4]]);
   });
 
-  test('imports milliseconds, several member columns, built-in columns and another delimiter', async () => {
+  test('reads milliseconds, several member columns, built-in columns and another delimiter', async () => {
     world.file('x.tsv', 'timestamp\tsource\ttarget\tweight\tid\n1714564800123\t5\t7\t2\t99\n');
     expect(await importInto(['x.tsv'], { memberColumns: 'source,target' }), world.err).toBe(0);
     expect(await plain()).toEqual([{ event_ts: 1714564800, members: [5, 7], weight: 2 }]);
@@ -115,7 +115,7 @@ describe('CSV', () => {
   });
 });
 
-describe('HIF', () => {
+describe('the import of HIF', () => {
   const DOCUMENT = {
     'network-type': 'undirected',
     metadata: { about: 'a, "b" ] }' },
@@ -131,7 +131,7 @@ describe('HIF', () => {
     nodes: [{ node: 'ann', attrs: { age: 3 } }],
   };
 
-  test('edges are assembled wherever their parts are in the document', async () => {
+  test('assembles edges wherever their parts are in the document', async () => {
     world.file('x.hif', JSON.stringify(DOCUMENT, null, 2));
     world.file('y.json.gz', gzip(JSON.stringify(DOCUMENT)));
     for (const path of ['x.hif', 'y.json.gz']) expect(await importInto([path], { table: path[0]! }), world.err).toBe(0);
@@ -155,7 +155,7 @@ describe('HIF', () => {
     ['a wrong network type', { ...DOCUMENT, 'network-type': 'loose' }, /network-type.*one of/],
     ['no times', { incidences: [{ edge: 1, node: 2 }] }, /No edge of x.hif has a time/],
     ['a list', [1], /does not begin with \{/],
-  ])('a document is refused with the reason: %s', async (_name, document, message) => {
+  ])('refuses a document with the reason: %s', async (_name, document, message) => {
     world.file('x.hif', JSON.stringify(document));
     expect(await importInto(['x.hif'])).not.toBe(0);
     expect(world.err).toMatch(message);

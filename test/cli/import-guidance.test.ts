@@ -37,7 +37,7 @@ test('a member column named by --property-columns is also stored as a property',
 });
 
 describe('lists in some of several member columns', () => {
-  test('--separator splits every member column', async () => {
+  test('are split by --separator in every member column', async () => {
     world.file('calls.csv', CALLS);
     expect(await importInto(['calls.csv'], { ...BOTH, separator: ';' }), world.err).toBe(0);
     expect(await names()).toEqual(['Fatma Çelik', 'Jürgen Groß', 'Núñez, García y Cía', 'Smith, John', 'Zoë Müller']);
@@ -49,7 +49,7 @@ describe('lists in some of several member columns', () => {
     expect(world.err).not.toMatch(/--separator/);
   });
 
-  test('dry run and import suggest --separator when cells contain lists, and the dry run shows names', async () => {
+  test('make a dry run and an import suggest --separator, and the dry run shows names', async () => {
     world.file('calls.csv', CALLS);
     const warning = /2 of 3 cells of agents hold ";" between names.*--separator ';' splits/;
     expect(await importInto(['calls.csv'], { ...BOTH, dryRun: true }), world.err).toBe(0);
@@ -63,7 +63,7 @@ describe('lists in some of several member columns', () => {
     expect(world.out).not.toMatch(/warning/);
   });
 
-  test('vertical bars separate lists too, but a single name with a separator is not taken for a list', async () => {
+  test('may be separated by vertical bars, but a single name with a separator is not taken for a list', async () => {
     const many = Array.from({ length: 20 }, (_, at) => `${at},n${at},m\n`).join('');
     world.file('a.csv', `ts,a,b\n1,ann|bob,cid\n2,bob|cid,ann\n`);
     world.file('b.csv', `ts,a,b\n${many}21,ann;bob,m\n`);
@@ -75,7 +75,7 @@ describe('lists in some of several member columns', () => {
     expect(world.out).not.toMatch(/warning/);
   });
 
-  test('the error suggests a call that works when both flags for members are given', async () => {
+  test('make the error suggest a call that works when both flags for members are given', async () => {
     world.file('calls.csv', CALLS);
     expect(await importInto(['calls.csv'], { memberColumn: 'agents', memberColumns: 'customer' })).toBe(2);
     expect(world.err).toMatch(/exclude each other; --member-columns customer,agents --separator ';' reads/);

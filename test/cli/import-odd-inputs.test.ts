@@ -81,7 +81,7 @@ test('invalid bytes in UTF-16 lose only their line, and --resume continues once 
   expect([code, rows.length]).toEqual([0, 11]);
 });
 
-describe('bad rows do not affect other rows', () => {
+describe('a bad row', () => {
   const rows = [1, 2, 4].map((event_ts) => expect.objectContaining({ event_ts }));
 
   test.each<[string, string | Buffer, RegExp]>([
@@ -90,7 +90,7 @@ describe('bad rows do not affect other rows', () => {
     ['a bare quote', '3,5,6,5" disk', /^A quote is in a cell/],
     ['too few cells', '3,5,6', /has 3 cells, but the header names 4/],
     ['too many cells', '3,5,6,7,8', /has 5 cells/],
-  ])('a bad row is rejected and the others are imported: %s', async (_name, line, reason) => {
+  ])('is rejected, and the others are imported: %s', async (_name, line, reason) => {
     const content = Buffer.concat([Buffer.from(BASE), Buffer.from(line), Buffer.from('\n4,7,8,9\n')]);
     const found = await take(content, { ...PAIRS, onError: 'skip' });
     expect(found).toEqual({ code: 0, rows });
@@ -98,7 +98,7 @@ describe('bad rows do not affect other rows', () => {
     expect(world.err).toMatch(/1 bad line is in/);
   });
 
-  test('--on-error stop stops at a bad row, and --resume continues once the line is fixed', async () => {
+  test('stops an import with --on-error stop, and --resume continues once the line is fixed', async () => {
     const found = await take(`${BASE}3,5,6,"open\n4,7,8,9\n`);
     expect(found).toMatchObject({ code: 1, rows: [{ event_ts: 1 }, { event_ts: 2 }] });
     expect(world.err).toMatch(/line 4 of .*A cell in quotes does not end\. Stopped there.*--resume/);
@@ -236,17 +236,17 @@ describe('encodings of formats other than CSV', () => {
     edges: [{ edge: 'é', attrs: { event_ts: 1 } }],
   });
 
-  test('UTF-16 is detected', async () => {
+  test('are detected if they are UTF-16', async () => {
     const bytes = Buffer.from(`\ufeff${line}`, 'utf16le');
     expect((await take(bytes, {}, 'f.ndjson')).rows).toEqual([{ event_ts: 1, members: [1, 2] }]);
   });
 
-  test('--encoding is accepted for HIF', async () => {
+  test('may be named by --encoding for HIF', async () => {
     const { rows } = await take(Buffer.from(document, 'latin1'), { encoding: 'latin1' }, 'f.hif');
     expect(rows).toEqual([{ event_ts: 1, members: [1], edge: 'é' }]);
   });
 
-  test('invalid bytes are refused', async () => {
+  test('allow no invalid bytes: a file with such bytes is refused', async () => {
     const half = Buffer.concat([
       Buffer.from('\ufeff{"metadata":{"a":"', 'utf16le'),
       Buffer.from([0, 0xd8]),
@@ -255,7 +255,7 @@ describe('encodings of formats other than CSV', () => {
     expect(await refusal(half, {}, 'f.hif')).toMatch(/f\.hif holds bytes that are not valid utf-16le/);
   });
 
-  test('Parquet does not accept --encoding', async () => {
+  test('cannot be named by --encoding for Parquet', async () => {
     expect(await refusal('PAR1', { encoding: 'latin1' }, 'f.parquet')).toMatch(/--encoding is for texts/);
   });
 });

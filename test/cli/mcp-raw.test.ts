@@ -135,8 +135,8 @@ async function filledDirectory(): Promise<string> {
 }
 
 /**
- * Starts a service that answers only health checks. It reports when a client waits and when that
- * client has disconnected.
+ * Starts a service that never answers. `asked` resolves when a request has arrived, and `left` when
+ * the client of a request has disconnected.
  */
 async function silentService(): Promise<{ url: string; asked: Promise<void>; left: Promise<void> }> {
   let ask: (() => void) | undefined;

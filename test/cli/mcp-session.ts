@@ -103,7 +103,7 @@ async function sessionOver(transport: Transport, errors: () => string): Promise<
   };
 }
 
-/** The client's end of the pipes. Closes like a client that lets its process end. */
+/** The client's end of the pipes. `close` acts like a client that lets its process end. */
 class PipeTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   onclose?: () => void;

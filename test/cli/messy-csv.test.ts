@@ -60,7 +60,7 @@ async function edgesOfTable(): Promise<string[]> {
 const lines: string[] = [];
 
 describe('messy CSV', () => {
-  test.each(MESSY_CASES)('$file: $what', async (each) => {
+  test.each(MESSY_CASES)('is imported or refused as the case of $file states: $what', async (each) => {
     const outcome = await outcomeOf(each);
     lines.push(lineOf(each, outcome));
     expect(outcome, world.err).toEqual({ code: each.code, edges: each.edges, rejected: each.rejected ?? 0 });
@@ -69,7 +69,7 @@ describe('messy CSV', () => {
     expect(world.err).not.toMatch(/\n\s+at /);
   });
 
-  test('every file has a case, and the README matches the results', () => {
+  test('has a case for every file, and a README that matches the results', () => {
     const files = readdirSync(FOLDER).filter((name) => /\.[ct]sv$/.test(name));
     expect(new Set(MESSY_CASES.map(({ file }) => file))).toEqual(new Set(files));
     const text = `${HEADING}${lines.join('\n')}\n`;

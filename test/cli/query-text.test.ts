@@ -28,7 +28,7 @@ describe('the width of a text on a terminal', () => {
     ['a\u200bb', 2],
     ['ไทย', 3],
     ['ที่', 1],
-  ])('%j takes %i cells', (text, width) => {
+  ])('is computed from its characters: %j takes %i cells', (text, width) => {
     expect(displayWidth(text)).toBe(width);
     expect(padEnd(text, 8)).toBe(text + ' '.repeat(8 - width));
     expect(padStart(text, 8)).toBe(' '.repeat(8 - width) + text);
@@ -42,7 +42,7 @@ describe('the width of a text on a terminal', () => {
     ['日本語', 5, '日本…'],
     ['日本語', 4, '日…'],
     ['e\u0301e\u0301', 2, 'e\u0301e\u0301'],
-  ])('%j shortened to %i cells is %j', (text, most, expected) => {
+  ])('is limited by shortening the text: %j shortened to %i cells is %j', (text, most, expected) => {
     expect(clipped(text, most)).toBe(expected);
     expect(displayWidth(clipped(text, most))).toBeLessThanOrEqual(most);
   });
@@ -114,15 +114,15 @@ describe('an error of a statement', () => {
   });
 });
 
-describe('flags', () => {
-  test('parameters are parsed as JSON by name', () => {
+describe('the flags of a query', () => {
+  test('give parameters by name, parsed as JSON', () => {
     expect(parametersOf(['a=1', 'b="x=y"', 'c=[1,2]', '_d=null'])).toEqual({ a: 1, b: 'x=y', c: [1, 2], _d: null });
     for (const bad of ['a', '=1', '1a=1', 'a b=1', 'a=x', 'a='])
       expect(() => parametersOf([bad]), bad).toThrow(UsageError);
     expect(() => parametersOf(['a=1', 'a=2'])).toThrow(/twice/);
   });
 
-  test('the default format is a table on a terminal and JSON otherwise', () => {
+  test('set the format, by default a table on a terminal and JSON otherwise', () => {
     const world = (isTTY: boolean) => ({ stdout: { isTTY, write() {} } }) as unknown as World;
     expect(formatOf(undefined, world(true))).toBe('table');
     expect(formatOf(undefined, world(false))).toBe('json');

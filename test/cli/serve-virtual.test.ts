@@ -205,7 +205,7 @@ testInstalled('the service can be reached only from this machine', async () => {
     expect(await refused({ specDir: 'graphs', host }), host).toBe(2);
     expect(world.err).toMatch(/other machines can reach/);
   }
-  // Settings of the service with keys do not open it to other machines either.
+  // Settings of the service with keys do not open this service to other machines either.
   world.environment.HEDGEROW_HOST = '0.0.0.0';
   world.environment.HEDGEROW_ALLOW_INSECURE = '1';
   const { url, stop } = await start();

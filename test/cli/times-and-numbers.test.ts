@@ -55,7 +55,7 @@ describe('patterns of strptime', () => {
     ['%Y-%j', '2023-366', ''],
     ['%d.%m.%y', '14.03.24 8:15', ''],
     ['%a %Y', 'Foo 2024', ''],
-  ])('%s applied to %s gives %j', (pattern, text, time) => {
+  ])('parse texts: %s applied to %s gives %j', (pattern, text, time) => {
     expect(shown(strptime(pattern).secondsOf(text))).toBe(time);
   });
 
@@ -65,7 +65,7 @@ describe('patterns of strptime', () => {
     ['%d.%m', 'no year'],
     ['%Y %Y', 'twice'],
     ['%constructor %Y', '%c is not a directive'],
-  ])('%s is refused', (pattern, message) => {
+  ])('are refused if they are invalid: %s', (pattern, message) => {
     expect(() => strptime(pattern)).toThrow(message);
   });
 });
@@ -89,7 +89,7 @@ describe('numbers', () => {
     ['word', ',', 'word'],
     ['12', ',', '12'],
     ['1e5', ',', '1e5'],
-  ])('%s with the decimal sign %s is read as %s', (text, decimal, number) => {
+  ])('are read with a decimal sign: %s with %s as %s', (text, decimal, number) => {
     expect(plainNumber(text, decimal)).toBe(number);
   });
 

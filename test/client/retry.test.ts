@@ -76,7 +76,7 @@ describe('Retry-After', () => {
     ['soon', undefined],
     ['-1x', undefined],
     [null, undefined],
-  ])('%j is %j seconds', (header, seconds) => {
+  ])('gives a number of seconds: %j gives %j', (header, seconds) => {
     expect(retryAfterSeconds(header, Date.UTC(2024, 0, 1))).toBe(seconds);
   });
 });

@@ -42,7 +42,7 @@ test('an unknown predicate is reported with a suggestion', () => {
 
 const TABLES = 200;
 
-describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its views', { timeout: 90_000 }, () => {
+describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console', { timeout: 90_000 }, () => {
   let world: ConsoleWorld;
   let browser: Browser;
   let context: BrowserContext;
@@ -79,7 +79,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
   }
   const openView = (name: string) => page.getByRole('link', { name, exact: true }).click();
 
-  test('a list of 200 tables scrolls separately and can be filtered by typing', async () => {
+  test('scrolls a list of 200 tables separately and filters it by typing', async () => {
     const entries = page.locator('.catalog-list').first().locator('li');
     expect(await entries.count()).toBe(TABLES);
     expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThan(3500);
@@ -111,7 +111,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     await page.setViewportSize({ width: 1280, height: 900 });
   });
 
-  test.each([1280, 360])('the layout does not shift while the page loads, at %i px', async (width) => {
+  test.each([1280, 360])('does not shift its layout while the page loads, at %i px', async (width) => {
     const other = await context.newPage();
     await other.setViewportSize({ width, height: 900 });
     await other.addInitScript(() => {
@@ -142,7 +142,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     await other.close();
   });
 
-  test('the header shows that the service is unreachable, and reconnects', async () => {
+  test('shows in its header that the service is unreachable, and reconnects', async () => {
     await openView('Query');
     // The element for this report appears a moment after the first rows.
     await page.locator('.service-note').waitFor({ state: 'attached' });
@@ -171,7 +171,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     await page.getByText('Service not reachable').waitFor({ state: 'detached' });
   });
 
-  test('a running measure is shown, and cancelling it also stops it on the server', async () => {
+  test('shows a running measure; cancelling the measure also stops it on the server', async () => {
     await page.getByRole('button', { name: /^hyperedges/ }).click();
     await openView('Measures');
     await page.getByRole('combobox', { name: 'Measure' }).selectOption('node_degree');
@@ -189,7 +189,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     expect(await page.getByRole('progressbar').count()).toBe(0);
   });
 
-  test('truncated results of measures, virtual graphs and routes are marked as truncated', async () => {
+  test('marks results of measures, virtual graphs and routes as truncated when they are', async () => {
     await page.getByRole('button', { name: 'Compute' }).click();
     await page.getByText('Only the first 1,000 entries were asked for.').waitFor();
     await page.getByLabel('limit', { exact: true }).fill('1200');
@@ -216,7 +216,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     await page.getByText(/^All \d+ routes are shown\./).waitFor();
   });
 
-  test('a rule with an unknown predicate causes a warning but can be stored', async () => {
+  test('warns about a rule with an unknown predicate, but lets the user store it', async () => {
     await openView('Rules');
     const rule = page.getByRole('textbox', { name: 'Rule', exact: true });
     const good = await rule.inputValue();
@@ -237,7 +237,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     expect(await page.locator('.fact-list li').count()).toBe(200);
   });
 
-  test('the page has caused no browser errors or warnings', () => {
+  test('causes no browser errors or warnings', () => {
     expect(complaints).toEqual([]);
   });
 });

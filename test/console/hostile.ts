@@ -6,8 +6,8 @@ import type { Page, Request } from 'playwright-core';
 const ELSEWHERE = 'http://elsewhere.test';
 
 /**
- * Contains more kinds than `xss.test.ts`: encodings, escapes of other languages, JavaScript names
- * and beacons.
+ * Texts of more kinds than in `xss.test.ts`: encodings, escapes of other languages, JavaScript
+ * names and beacons.
  */
 export const HOSTILE: readonly string[] = [
   '\\u003cscript\\u003eran=1\\u003c/script\\u003e',
@@ -97,7 +97,7 @@ export function tracesIn(page: Page): Promise<string[]> {
   }, OWN_LINKS.source);
 }
 
-/** Returns the requests to hosts other than the service. The list grows as they are made. */
+/** Returns a list that grows with each request to another host, each popup and each dialog. */
 export function strayRequests(page: Page, url: string): string[] {
   const found: string[] = [];
   const isOwn = (request: Request) => request.url().startsWith(url) || request.url().startsWith('blob:');

@@ -89,7 +89,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and unusual data', { timeou
     await page.getByRole('columnheader', { name: columns[0]!, exact: true }).waitFor();
   }
 
-  test('5,000 edges, some with 64 members, are drawn as a picture', async () => {
+  test('are drawn as a picture: 5,000 edges, some with 64 members', async () => {
     await run('MATCH (e:hyperedges) RETURN *');
     await page.getByRole('tab', { name: 'Graph' }).click();
     await page.locator('.stretch').first().waitFor();
@@ -98,7 +98,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and unusual data', { timeou
     await page.getByRole('tab', { name: 'Rows' }).click();
   });
 
-  test('a text of a megabyte is shortened until the user asks for all of it', async () => {
+  test('are shortened until the user asks for everything: a text of a megabyte', async () => {
     const text = 'wide '.repeat(200_000);
     await answered(['large'], [{ large: text }]);
     const cell = page.locator('.grid tbody td');
@@ -111,14 +111,14 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and unusual data', { timeou
     await page.unroute('**/v1/query');
   });
 
-  test('2,000 columns are shown', async () => {
+  test('are shown: 2,000 columns', async () => {
     const names = Array.from({ length: 2000 }, (_, at) => `column_${at}`);
     await answered(names, [Object.fromEntries(names.map((name, at) => [name, at]))]);
     expect(await page.getByRole('columnheader').count()).toBeGreaterThanOrEqual(2000);
     await page.unroute('**/v1/query');
   });
 
-  test('empty results, null, empty texts and lists, extreme numbers and odd times are shown', async () => {
+  test('are shown: empty results, null, empty texts and lists, extreme numbers and odd times', async () => {
     await answered(
       ['odd'],
       [null, '', [], {}, [null], 1e308, -0, 9_007_199_254_740_991, true, [[1], { a: [] }], ' ', '\n'].map((odd) => ({
@@ -135,7 +135,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and unusual data', { timeou
     await page.getByRole('tab', { name: 'Rows' }).click();
   });
 
-  test('a table with the name __proto__ is shown', async () => {
+  test('are shown: a table with the name __proto__', async () => {
     await page
       .getByRole('button', { name: /^__proto__/ })
       .first()
@@ -154,14 +154,14 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and unusual data', { timeou
     expect(await page.locator('#view').getByRole('alert').count()).toBe(0);
   });
 
-  test('many tables and rules are listed', async () => {
+  test('are listed: many tables and rules', async () => {
     expect(await page.locator('.catalog .entry').count()).toBe(TABLES + RULES + 2);
     await openView('Rules');
     await expect.poll(() => page.locator('.rule-list li').count()).toBe(60);
     await page.getByText(`The first 60 of ${RULES} rules.`).waitFor();
   });
 
-  test('another view can be opened while a statement waits for a slow service', async () => {
+  test('do not block other views while a statement waits for a slow service', async () => {
     await openView('Query');
     await page.locator('.editor[data-ready]').waitFor();
     await page.route('**/v1/query', async (route) => {

@@ -19,7 +19,7 @@ if (REASON_TO_SKIP !== undefined) console.log(`console, links and keys: skipped:
 
 const EDGES = 40;
 
-describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_000 }, () => {
+describe.skipIf(REASON_TO_SKIP !== undefined)('a tab with the console', { timeout: 90_000 }, () => {
   let world: ConsoleWorld;
   let browser: Browser;
   let context: BrowserContext;
@@ -61,7 +61,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     return (answer.status === 204 ? undefined : await answer.json()) as T;
   }
 
-  test('a statement in a link is run immediately when it only reads', async () => {
+  test('immediately runs a statement from a link when it only reads', async () => {
     await page.goto(linkTo({ key: ADMIN_KEY, statement: 'MATCH (e:hyperedges) RETURN e.id AS it LIMIT 3' }));
     await page.getByRole('columnheader', { name: 'it', exact: true }).waitFor();
     expect(sent.some((statement) => statement.includes('AS it'))).toBe(true);
@@ -85,7 +85,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     'INSERT INTO hyperedges (event_ts, members) VALUES (1, [1, 2])',
     'CREATE TABLE stranger',
   ];
-  test.each(someOf(writing, 4))('a link never runs anything but a single read: %s', async (statement) => {
+  test.each(someOf(writing, 4))('never runs anything but a single read from a link: %s', async (statement) => {
     await page.goto(linkTo({ key: ADMIN_KEY, statement }));
     await shell();
     await page.locator('.editor[data-ready]').waitFor();
@@ -98,7 +98,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     expect(found[0]!.n).toBe(EDGES);
   });
 
-  test('a key in a link is removed from the address and kept only in the storage of the tab', async () => {
+  test('removes the key in a link from the address, and keeps it only in the storage of the tab', async () => {
     await page.goto(linkTo({ key: ADMIN_KEY, statement: 'MATCH (e:hyperedges) RETURN * LIMIT 3', tab: 'graph' }));
     await shell();
     await page.getByText('Key of the link').waitFor();
@@ -121,7 +121,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     expect(page.url()).not.toContain(ADMIN_KEY);
   });
 
-  test('a link works in a tab that already shows the console', async () => {
+  test('follows a link when it already shows the console', async () => {
     await page.goto(world.url);
     await page.getByLabel('API key').waitFor();
     await page.goto(linkTo({ key: ADMIN_KEY, statement: 'MATCH (e:hyperedges) RETURN e.id AS again LIMIT 3' }));
@@ -129,7 +129,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     expect(page.url()).not.toContain(ADMIN_KEY);
   });
 
-  test('a link does not replace the key of a signed-in user', async () => {
+  test('keeps the key of a signed-in user when it opens a link', async () => {
     const { plaintext_key: key } = await asAdmin<{ plaintext_key: string }>('/v1/keys', {
       role: 'readonly',
       description: 'a stranger',
@@ -154,16 +154,19 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     '#query/../../x',
     '?key=hgr_in-the-query&statement=MATCH',
   ];
-  test.each(someOf(odd, 3))('an odd address leads to the sign-in without a technical message: %s', async (tail) => {
-    await page.goto(`${world.url}/${tail}`);
-    await page.getByLabel('API key').waitFor();
-    for (const text of await page.getByRole('alert').allTextContents())
-      expect(text).not.toMatch(/undefined|is not a|\n\s+at |ByteString/);
-    expect(complaints).toEqual([]);
-  });
+  test.each(someOf(odd, 3))(
+    'leads from an odd address to the sign-in without a technical message: %s',
+    async (tail) => {
+      await page.goto(`${world.url}/${tail}`);
+      await page.getByLabel('API key').waitFor();
+      for (const text of await page.getByRole('alert').allTextContents())
+        expect(text).not.toMatch(/undefined|is not a|\n\s+at |ByteString/);
+      expect(complaints).toEqual([]);
+    },
+  );
 
   test.each(someOf(['hgr_\u0000x', 'hgr_é😀', 'a\nb', 'hgr_‮evil'], 2))(
-    'an odd key is refused with a readable message: %j',
+    'refuses an odd key with a readable message: %j',
     async (key) => {
       await page.goto(world.url);
       await page.getByLabel('API key').fill(key);
@@ -174,7 +177,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     },
   );
 
-  test('each tab has its own session', async () => {
+  test('has its own session', async () => {
     await signIn(page, world.url);
     const { page: other } = await openWatched(context);
     await other.goto(world.url);
@@ -187,7 +190,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('nothing remains after signing out, not even from running requests', async () => {
+  test('keeps nothing after signing out, not even from running requests', async () => {
     await signIn(page, world.url);
     await rows();
     await page.locator('.editor[data-ready]').waitFor();
@@ -222,7 +225,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     expect(await page.locator('.past option').allTextContents()).not.toContainEqual(expect.stringContaining('secret'));
   });
 
-  test('a key revoked while in use is reported, and the page returns to the sign-in', async () => {
+  test('reports a key that was revoked while in use, and returns to the sign-in', async () => {
     const made = await asAdmin<{ plaintext_key: string; key_id: string }>('/v1/keys', {
       role: 'readonly',
       description: 'x',

@@ -253,7 +253,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await other.close();
   });
 
-  test('an import resumes without duplicates after a lost answer', async () => {
+  test('do not prevent an import from resuming without duplicates after a lost answer', async () => {
     const lost = { status: 500, json: { code: 'internal', detail: 'The answer was lost.' } };
     let requests = 0;
     await page.route(/hyperedges\?table=again$/, async (route) => {

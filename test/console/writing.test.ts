@@ -107,7 +107,7 @@ describe('the value of a parameter', () => {
   });
 });
 
-describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console', { timeout: 60_000 }, () => {
+describe.skipIf(REASON_TO_SKIP !== undefined)('the query view', { timeout: 60_000 }, () => {
   let world: ConsoleWorld;
   let browser: Browser;
   let page: Page;
@@ -154,7 +154,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
   const written = () => page.locator('.cm-line').allTextContents();
   const offered = () => page.locator('.cm-tooltip-autocomplete li');
 
-  test('completion offers aliases first but selects none: Enter breaks the line, and Tab takes the first', async () => {
+  test('offers aliases first but selects none: Enter breaks the line, and Tab takes the first', async () => {
     await writeStatement(page, 'MATCH (mailing:mail) RETURN ');
     await page.keyboard.type('m');
     await offered().first().waitFor();
@@ -172,7 +172,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     expect(await written()).toEqual(['MATCH (mailing:mail) RETURN mailing']);
   });
 
-  test('completion closes after a complete word and does not change new names', async () => {
+  test('closes the completion after a complete word, and does not change new names', async () => {
     await writeStatement(page, 'MATCH (e:mail) RETURN ');
     await page.keyboard.type('e.not', { delay: 30 });
     await offered().filter({ hasText: 'note' }).waitFor();
@@ -186,7 +186,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     expect(await written()).toEqual(['MATCH (e:mail) RETURN e.note AS ord', '']);
   });
 
-  test('the time strip, the names and the list on the left follow the table of the statement', async () => {
+  test('makes the time strip, the names and the list on the left follow the table of the statement', async () => {
     await page.getByRole('button', { name: /^mail / }).click();
     await page.getByRole('region', { name: 'Time of mail' }).waitFor();
     await run(
@@ -207,7 +207,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     expect(await written()).toEqual(['MATCH (e:mail) WHERE e.event_ts BETWEEN 980000000 AND 980100000 RETURN e.id']);
   });
 
-  test('parameters have fields of the kind that the statement needs', async () => {
+  test('has fields for parameters, of the kind that the statement needs', async () => {
     await writeStatement(page, 'MATCH (e:mail) WHERE e.event_ts >= $since AND e.note = $what RETURN e.note AS it');
     const since = page.getByRole('textbox', { name: '$since', exact: true });
     await since.waitFor();
@@ -232,7 +232,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await page.getByText('No rows').first().waitFor();
   });
 
-  test('rows are shown again after EXPLAIN, but a plan that the user opened stays', async () => {
+  test('shows rows again after EXPLAIN, but leaves a plan open that the user opened', async () => {
     const isShown = (name: string) => page.getByRole('tab', { name, selected: true }).waitFor();
     await run('MATCH (e:mail) RETURN e.id');
     await isShown('Rows');
@@ -249,7 +249,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await page.getByRole('tab', { name: 'Rows' }).click();
   });
 
-  test('names beyond the maximum are reported as omitted', async () => {
+  test('reports names beyond the maximum as omitted', async () => {
     const rows = Array.from({ length: 20_001 }, (_, at) => ({ members: [at + 1], name: `node ${at + 1}` }));
     await page.route('**/v1/query', (route) =>
       (route.request().postDataJSON() as { query: string }).query.includes('mail_nodes')
@@ -263,7 +263,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await page.unroute('**/v1/query');
   });
 
-  test('a draft is kept until the sign-out; a reload runs it only if the user had run it and it only reads', async () => {
+  test('keeps a draft until the sign-out; a reload runs it only if the user had run it and it only reads', async () => {
     const statement = 'MATCH (s:ships) WHERE s.note = $kept RETURN s.note AS kept';
     await writeStatement(page, statement);
     await page.getByRole('textbox', { name: '$kept', exact: true }).fill('n2');
@@ -297,7 +297,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     expect(await page.evaluate(() => [sessionStorage.length, localStorage.length])).toEqual([0, 0]);
   });
 
-  test('the page has caused no browser errors or warnings', () => {
+  test('causes no browser errors or warnings', () => {
     expect(complaints).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ test('an assertion stops segments of a version that are in the wrong order, repe
     for (let row = 0; row < 50; row++) await table.insert({ event_ts: from + row, members: [row + 1] });
     await database.compact({});
   }
-  // The table has two segments with half of the rows each; the second follows the first.
+  // If the table has several segments, two are exchanged; a single one is repeated instead.
   const { segments } = table.version;
   const [first, last] = [segments[0]!, segments[segments.length - 1]!];
   const wrong = segments.length > 1 ? [last, first] : [first, first];
@@ -38,13 +38,12 @@ test.each<[what: string, change: (head: number) => TableChange, text: string]>([
   await database.close();
 });
 
-test('an assertion stops a snapshot that is released twice', async () => {
+test('an assertion stops a count of snapshots that falls below 0', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
   const snapshot = table.snapshot();
   snapshot.release();
-  // A second release does nothing. A count that becomes wrong is a programming error, so an
-  // assertion stops it.
+  // A second release does nothing. If the count fell below 0 nevertheless, an assertion would stop.
   snapshot.release();
   expect(() => table.countSnapshot(-1)).toThrow('released twice');
 });

@@ -207,10 +207,10 @@ describe('the files of a table', () => {
   });
 });
 
-describe('a compaction and the log', () => {
+describe('the log and the manifest', () => {
   // Found by the histories test: an idle table released the part of the log that the next manifest
   // needed.
-  test('a table that was idle when the log was truncated opens again', async () => {
+  test('let a table open again that was idle when the log was truncated', async () => {
     const fs = simDisk();
     let database = await openSim(fs, { logFileBytes: 4096 + 400 });
     const idle = await database.createTable({ name: 'idle' });
@@ -231,7 +231,7 @@ describe('a compaction and the log', () => {
 
   // Found by the histories test: the manifest contained a table whose creation the async log then
   // lost.
-  test('a manifest never contains a table whose creation a crash can remove from the log', async () => {
+  test('agree: a table whose creation a crash can remove from the log is in no manifest', async () => {
     for (let seed = 1; seed < 30; seed++) {
       const fs = simDisk(seed);
       const database = await openSim(fs, { durability: 'async', core: 'release' });
@@ -244,7 +244,7 @@ describe('a compaction and the log', () => {
     }
   });
 
-  test('log files are removed when every table has been compacted past them', async () => {
+  test('keep no log files that every table has been compacted past', async () => {
     const fs = simDisk();
     const database = await openSim(fs, { logFileBytes: 4096 + 400 });
     for (let round = 0; round < 10; round++) await fill(database.table(), range(0, 10));
@@ -346,7 +346,7 @@ describe('writes during a compaction', () => {
     };
   }
 
-  test('deletes, inserts and repeated inserts are kept, also after a crash', async () => {
+  test('are kept, also after a crash: deletes, inserts and repeated inserts', async () => {
     const { fs, database, go } = await compacting();
     const table = database.table();
     expect((await table.delete(5, [5, 105])).matched).toBe(2);
@@ -365,7 +365,7 @@ describe('writes during a compaction', () => {
     expect(rowsOf((await openSim(fs.crash())).table())).toEqual(during);
   });
 
-  test('a delete is kept, also after a crash right after the compaction', async () => {
+  test('are kept if they are deletes, also after a crash right after the compaction', async () => {
     const { fs, database, go } = await compacting();
     await database.table().delete(5, [5, 105]);
     await database.table().delete(11, [4, 111]);
@@ -377,7 +377,7 @@ describe('writes during a compaction', () => {
     expect(rowsOf(again.table())).toEqual(during);
   });
 
-  test('writes do not change what open readers and snapshots see', async () => {
+  test('do not change what open readers and snapshots see', async () => {
     const { database, go } = await compacting();
     const table = database.table();
     const snapshot = database.snapshot(table);
@@ -398,7 +398,7 @@ describe('writes during a compaction', () => {
 
   // Found by the histories test: after close, a compaction of all tables continued with the next
   // table.
-  test('a compaction of all tables does not continue with another table after close', async () => {
+  test('are refused after close, and a compaction of all tables does not continue with another table', async () => {
     const { fs, database, go } = await compacting();
     await database.createTable({ name: 'other' });
     await database.table('other').insert({ event_ts: 1, members: [1] });
@@ -415,7 +415,7 @@ describe('writes during a compaction', () => {
     expect(await codeOf(database.table().insert({ event_ts: 1, members: [1] }))).toBe('draining');
   });
 
-  test('close waits for the running compaction', async () => {
+  test('are kept by a close, which waits for the running compaction', async () => {
     const { fs, database, go } = await compacting();
     const closed = database.close();
     await go();

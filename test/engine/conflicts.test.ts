@@ -246,7 +246,7 @@ describe('a table that changes during a transaction', () => {
   ];
 
   test.each(CHANGES)(
-    '%s: a transaction that wrote to the table can still read it, but its commit conflicts',
+    'can be read by a transaction that wrote to it, but the commit conflicts, if it %s',
     async (_, change) => {
       const database = await openSim(simDisk());
       const table = await database.createTable({ name: 't', columns: [{ name: 'a', type: 'INTEGER', default: 5 }] });

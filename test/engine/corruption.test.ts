@@ -92,7 +92,7 @@ function flip(fs: SimFs, path: string, offset: number, bit = 1): void {
 let expectedTyped: string;
 let expectedOther: string;
 
-/** Reads the table in every way, checks the lookups, and returns the text of all rows. */
+/** Checks lookups of four nodes against a scan of the table, and returns the text of the scan. */
 function readAll(database: Database, name: string): string {
   const table = database.table(name);
   const text = drain(table.scan({ format: 'ndjson' }));

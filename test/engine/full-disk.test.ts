@@ -27,8 +27,8 @@ async function prepared(more: object = {}): Promise<{ fs: SimFs; database: Datab
 }
 
 /**
- * Makes writes of segments and manifests fail for lack of space while `unless` returns false. The
- * log can still be written.
+ * Makes every write outside the log, such as that of a segment or manifest, fail for lack of space
+ * while `unless` returns false.
  */
 function full(fs: SimFs, unless: () => boolean = () => false): void {
   fs.schedule = ({ kind, path }) =>

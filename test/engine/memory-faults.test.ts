@@ -24,7 +24,10 @@ function noMemory(): never {
   throw new HedgerowError('overloaded', 'no memory');
 }
 
-/** Makes allocation number `nth`, counted from 1, and all later ones fail. */
+/**
+ * Makes the allocation number `nth`, counted from 1, and all later ones fail. Allocations are
+ * reservations in a memtable and creations of instances.
+ */
 function failFrom(nth: number): void {
   let calls = 0;
   CoreMemtable.prototype.reserve = function (this: CoreMemtable, bytes, rows) {
@@ -49,10 +52,7 @@ const answer = (): AnswerToKeep => ({
   at: 1_000_000_000_000,
 });
 
-/**
- * Functions that commit rows of both tables, or many rows of one table, together with a stored
- * answer.
- */
+/** Functions that each make a commit of another kind, together with a stored answer. */
 const COMMITS: Record<string, (database: Database) => Promise<unknown>> = {
   'a transaction over two tables': async (database) => {
     const transaction = database.begin();

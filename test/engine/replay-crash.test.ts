@@ -82,7 +82,7 @@ function stateOf(db: Database): string {
   return JSON.stringify([tables, db.documents.entries('s'), answers]);
 }
 
-/** Returns the states before the first step and after each step. */
+/** Returns the states before the first step and after each step that has an `id`. */
 async function statesOf(): Promise<string[]> {
   const db = await openSim(new SimFs(1), OPTIONS);
   const states = [stateOf(db)];
@@ -96,8 +96,8 @@ async function statesOf(): Promise<string[]> {
 }
 
 /**
- * Runs the history on a disk that stops at operation number `crashAt`, counting changes and syncs.
- * Returns the number of acknowledged steps.
+ * Runs the history on a disk that stops at its operation number `crashAt`, not counting opens and
+ * reads. Returns the number of the last acknowledged step, counting from 1 those with an `id`.
  */
 async function runUntil(
   fs: SimFs,

@@ -41,7 +41,8 @@ function changed(stage: (transaction: Transaction, db: Database) => void): Chang
 }
 
 /**
- * Raises the weight of every row with a time in [from, to), and moves or removes some of the rows.
+ * Raises the weight of the rows with a time in [from, to), but removes some of them and moves some.
+ * Also inserts a row and updates it.
  */
 function statement(from: number, to: number): Change {
   return changed((transaction, db) => {
@@ -130,8 +131,8 @@ async function statesOf(): Promise<string[]> {
 }
 
 /**
- * Runs the history on a disk that stops at operation number `crashAt`, counting changes and syncs.
- * Returns the number of acknowledged changes.
+ * Runs the history on a disk that stops at its operation number `crashAt`, not counting opens and
+ * reads. Returns the number of the last acknowledged change, counting from 1.
  */
 async function runUntil(fs: SimFs, crashAt: number, options: Partial<EngineOptions>): Promise<number> {
   let acknowledged = 0;

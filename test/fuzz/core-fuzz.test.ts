@@ -37,10 +37,10 @@ function run(name: string, cases: number, one: (random: Random) => boolean): num
   return passed;
 }
 
-describe('the core, debug build, fed with', () => {
+describe('the core, debug build', () => {
   const core = new EdgeOfMemory();
 
-  it('arbitrary bytes: returns a status', { timeout: TIMEOUT_MS }, () => {
+  it('returns a status for arbitrary bytes', { timeout: TIMEOUT_MS }, () => {
     const magic = new TextEncoder().encode('HEDGESEG\u0001\0\0\0');
     const passed = run('arbitrary', CASES, (random) => {
       const bytes = randomBytes(random, random.below(random.below(4) === 0 ? 600 : 60));
@@ -55,7 +55,7 @@ describe('the core, debug build, fed with', () => {
     expect(passed).toBeLessThan(CASES / 10); // only empty input can pass, as zero records
   });
 
-  it('damaged records: refuses or reads them', { timeout: TIMEOUT_MS }, () => {
+  it('refuses or reads damaged records', { timeout: TIMEOUT_MS }, () => {
     const seeds = seedTables().map((edges) => recordsOf(edges, COLUMNS));
     const passed = run('records', CASES, (random) => {
       const records = seeds[random.below(seeds.length)]!.slice(0, 1 + random.below(12));
@@ -69,7 +69,7 @@ describe('the core, debug build, fed with', () => {
     expect(passed).toBeGreaterThan(CASES / 50);
   });
 
-  it('damaged segments with correct checksums: refuses or reads them', { timeout: TIMEOUT_MS }, () => {
+  it('refuses or reads damaged segments with correct checksums', { timeout: TIMEOUT_MS }, () => {
     const seeds = seedSegments();
     const passed = run('segments', CASES, (random) => {
       const source = seeds[random.below(seeds.length)]!;

@@ -1,5 +1,6 @@
 // Fuzz targets in the debug build of the core: records, and segments with correct checksums. The
-// input is placed at the end of memory, so that a read beyond it traps.
+// input is placed as close to the end of memory as the ABI allows, so that a read well beyond it
+// traps.
 
 import { COLUMNS, concat } from '../core/support/model.ts';
 import { recordsOf } from '../core/support/segments.ts';

@@ -39,8 +39,8 @@ async function place(files: Files): Promise<SimFs> {
 }
 
 /**
- * Returns the files of a closed database with segments, a log of several files, documents and kept
- * answers.
+ * Returns the files and the rows of a closed database with segments, a log of several files,
+ * documents and kept answers.
  */
 async function makeFiles(): Promise<{ files: Files; rows: string }> {
   const fs = simDisk();

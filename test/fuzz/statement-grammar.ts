@@ -15,9 +15,9 @@ const TABLES = ['few', 'few', 'some', 'some', 'some', 'many', 'long'];
 const LENGTHS = [0, 1, 10, 100, 1000, 5000, 20_000, 30_000, 60_000, 65_530, 100_000, 131_072, 140_000];
 const ITEMS = [0, 1, 2, 10, 100, 1000, 10_000, 60_000, 100_000];
 /**
- * Size classes. `lengths` and `items` tell how many of the `LENGTHS` and `ITEMS` above may be used,
- * counted from the smallest. `most` is the maximum number of repetitions of a piece. `rooms` are
- * the possible numbers of operators.
+ * Size classes. `lengths` and `items` are the numbers of entries of `LENGTHS` and `ITEMS` above
+ * that may be used, counted from the smallest. `most` is the maximum number of repetitions of a
+ * piece. `rooms` are the possible numbers of operators.
  */
 const SIZES = [
   { lengths: 9, items: 5, most: 20, rooms: [3, 10, 30] },

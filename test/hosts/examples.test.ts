@@ -174,7 +174,7 @@ describe('examples against a running server', () => {
   });
   afterAll(() => server.stop());
 
-  it.each(['README.md', 'src/routes/README.md'])('every command of the first minute in %s succeeds', async (guide) => {
+  it.each(['README.md', 'src/routes/README.md'])('succeed: every command of the first minute in %s', async (guide) => {
     const [script] = blocksUnder(guide, 'The first minute', '');
     const statuses = await runShell(
       here(script!).replaceAll(/^curl -s /gm, "curl -s -o /dev/null -w '%{http_code}\\n' "),
@@ -192,7 +192,7 @@ describe('examples against a running server', () => {
   it.each([
     ['README.md', 'The first minute', 1],
     ['src/cli/README.md', 'Importing a file of your own', 0],
-  ] as const)('the example file in %s is imported and found', async (guide, heading, place) => {
+  ] as const)('include a file in %s that is imported and found', async (guide, heading, place) => {
     const script = blocksUnder(guide, heading, '')[place]!.replaceAll('--table calls', `--table calls${place}`);
     const shell = here(script)
       .replaceAll('node dist/main.js', 'hedgerow')
@@ -211,7 +211,7 @@ describe('examples against a running server', () => {
     expect(await runShell(`${query.trimEnd()} --url 127.0.0.1:${server.port}`)).toContain('45');
   });
 
-  it('the client examples run as printed', async () => {
+  it('run as printed if they are client examples', async () => {
     // The file that the virtual graph of the example reads.
     mkdirSync(join(folder, 'served/data/virtual'), { recursive: true });
     const trips = 'trip_id,driver_id,vehicle_id,started_at\n1,7,12,2024-01-01 08:00:00\n2,8,12,2024-01-01 09:30:00\n';
@@ -226,7 +226,7 @@ describe('examples against a running server', () => {
 
   const duckdb = existsSync(join(root, 'node_modules/@duckdb/node-api'));
   if (!duckdb) console.log('examples: virtual graph skipped: no @duckdb/node-api');
-  it.skipIf(!duckdb)('the recipe about tags shows its hyperedges and counts them', async () => {
+  it.skipIf(!duckdb)('include a recipe about tags that shows its hyperedges and counts them', async () => {
     const recipe = blocksUnder('src/cli/README.md', 'Recipes', 'sh')[3]!;
     const shell = `K="Authorization: Bearer ${ADMIN_KEY}"\n${here(recipe).replaceAll(/^curl -s /gm, "curl -s -w '\\n' ")}`;
     const [stored, found, copied, pairs] = (await runShell(shell, join(folder, 'served')))

@@ -1,5 +1,5 @@
-// Runs the same core file in other hosts: in a browser, and in C without a WebAssembly engine. It
-// must return the same results. A host that is not installed is skipped with a printed reason.
+// Runs the host vectors on the core in Node, in a browser, and in C without a WebAssembly engine.
+// The results must be the same. A host that is not installed is skipped with a printed reason.
 
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Runs the host vectors in any JavaScript host: Node, a browser, Deno, Bun. Plain JavaScript and the WebAssembly API, nothing else.
+// Runs the host vectors in any JavaScript host: Node, a browser, Deno, Bun. Uses only plain
+// JavaScript and the WebAssembly API.
 
 /** Instantiates the core and runs all steps. Returns a sentence for each result that differs. */
 export async function runVectors(coreBytes, steps) {

@@ -35,12 +35,12 @@ test('the newest version of uWebSockets.js that loads is chosen', () => {
   expect(transportLine(second.facts)).toBe(`HTTP by uWebSockets.js ${older.version}`);
 });
 
-describe('when no version of uWebSockets.js loads, node:http serves', () => {
+describe('when no version of uWebSockets.js loads', () => {
   test.each([
     ['not_installed', notInstalled, /: 20\.69\.0 is not installed; 20\.51\.4 is not installed\.$/],
     ['no_binary', noBinary, /: 20\.69\.0 has no binary for it; 20\.51\.4 has no binary for it\.$/],
     ['load_failed', oldLibrary, /: 20\.69\.0: \/lib\/libc\.so\.6: version `GLIBC_2\.38' not found .*; 20\.51\.4: /],
-  ] as const)('the reason is reported: %s', (reason, load, detail) => {
+  ] as const)('node:http serves, and the reason is reported: %s', (reason, load, detail) => {
     const { facts } = chooseTransport('auto', load);
     expect(facts).toMatchObject({ name: 'node', version: process.versions.node, reason });
     expect(facts.detail).toMatch(detail);

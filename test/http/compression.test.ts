@@ -55,7 +55,7 @@ describe('gzip', () => {
     expect((await plain('/nope', 'gzip')).head).not.toContain('content-encoding');
   });
 
-  test('HEAD returns the Content-Length that GET would send', async () => {
+  test('gives HEAD the Content-Length that GET would send', async () => {
     const get = await plain('/openapi.json', 'gzip');
     const head = await plain('/openapi.json', 'gzip', '', 'HEAD');
     expect(head.body.length).toBe(0);
@@ -63,7 +63,7 @@ describe('gzip', () => {
     expect(head.head).toContain('content-encoding: gzip');
   });
 
-  test('answers compressed in shared memory remain intact while other answers are compressed', async () => {
+  test('leaves answers in shared memory intact while it compresses others', async () => {
     const ask = (start: number) => send(server, 'GET', `/v1/hyperedges?start_ts=${start}&end_ts=${start + 300}`);
     const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => ask(i * 3)));
     answers.forEach(({ json }, i) => {
@@ -73,7 +73,7 @@ describe('gzip', () => {
     });
   });
 
-  test('a client that disconnects during compression does no harm', async () => {
+  test('survives a client that disconnects during compression', async () => {
     for (let i = 0; i < 20; i++) {
       const socket = await openSocket(server);
       socket.write(`GET ${rows(500)} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n`);
@@ -104,7 +104,7 @@ describe('gzip', () => {
     ['gzip, deflate, br, zstd', true],
     ['gzipped', false],
     [',,gzip,', true],
-  ])('the header Accept-Encoding "%s" allows gzip: %s', (header, expected) =>
+  ])('is or is not allowed by the header Accept-Encoding "%s": %s', (header, expected) =>
     expect(acceptsGzip(header)).toBe(expected),
   );
 });

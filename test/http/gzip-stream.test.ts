@@ -350,7 +350,7 @@ describe.each(transportsHere())('over %s', (transport) => {
   test('streams beyond the limit of compressed streams are sent plain', async () => {
     const given = ['x', 'x', 'x', 'x'];
     let isGiven = false;
-    // Yields one piece for each client, and then nothing.
+    // Yields the pieces in `given`, each followed by an empty piece.
     source = new Counted({
       next: () => {
         isGiven = !isGiven;

@@ -231,7 +231,7 @@ describe('delete', () => {
 });
 
 describe('bulk insert', () => {
-  test('a byte that is not UTF-8 is reported with its line unless an earlier line is wrong', async () => {
+  test('reports the line of a byte that is not UTF-8 unless an earlier line is wrong', async () => {
     const bytes = (text: string) => send(server, 'POST', '/v1/hyperedges', Buffer.from(text, 'latin1'), NDJSON);
     const good = '{"event_ts":1,"members":[1],"formation":"\xc3\xa9"}\n';
     const bad = '{"event_ts":1,"members":[1],"formation":"\xe9"}\n';
@@ -249,7 +249,7 @@ describe('bulk insert', () => {
     expect(server.database.lastLsn).toBe(before);
   });
 
-  test('a byte order mark at the beginning is skipped', async () => {
+  test('skips a byte order mark before the first line', async () => {
     const line = '{"event_ts":7002,"members":[1]}';
     const answer = await send(server, 'POST', '/v1/hyperedges', `\ufeff${line}\n${line}`, NDJSON);
     expect(answer.json).toMatchObject({ inserted: 2 });
@@ -258,7 +258,7 @@ describe('bulk insert', () => {
     expect((await send(server, 'POST', '/v1/hyperedges', '\ufeff\n', NDJSON)).json.detail).toContain('no edge');
   });
 
-  test('a line longer than 8 MB is refused, but a hundred lines of 100 KB are accepted', async () => {
+  test('refuses a line longer than 8 MB, but accepts a hundred lines of 100 KB', async () => {
     const line = (letters: number) => JSON.stringify({ event_ts: 7003, members: [1], x: 'y'.repeat(letters) });
     const answer = await send(server, 'POST', '/v1/hyperedges', `${line(9)}\n${line(9 * 2 ** 20)}`, NDJSON);
     expect(answer.json).toMatchObject({ status: 400, code: 'invalid_json', line: 2 });
@@ -320,7 +320,7 @@ describe('bulk insert', () => {
     expect(server.database.table('right').item().row_count).toBe(1);
   });
 
-  test('a single edge uses the table in the query string unless the edge itself names a table', async () => {
+  test('has the rule of a single insert: the query string names the table unless the edge does', async () => {
     const edge = { event_ts: 1, members: [1] };
     await send(server, 'POST', '/v1/tables', { name: 'here' });
     await send(server, 'POST', '/v1/tables', { name: 'there' });

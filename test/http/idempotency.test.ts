@@ -82,12 +82,12 @@ const WRITES: readonly [
   ['drop of a table', 'DELETE', '/v1/tables/third', undefined, 200],
 ];
 
-describe('a write with the same Idempotency-Key', () => {
+describe('a write with an Idempotency-Key', () => {
   beforeAll(async () => {
     await ask('POST', '/v1/tables', { name: 'second' }, undefined);
   });
 
-  test.each(WRITES)('is done once: %s', async (_name, method, path, body, status, headers = {}) => {
+  test.each(WRITES)('is done once when it is repeated: %s', async (_name, method, path, body, status, headers = {}) => {
     const key = freshKey();
     const first = await ask(method, path, body, key, headers);
     expect([first.status, isReplay(first)]).toEqual([status, false]);
@@ -106,16 +106,17 @@ describe('a write with the same Idempotency-Key', () => {
     else expect([other.status, other.json.code, isReplay(other)]).toEqual([409, 'idempotency_conflict', false]);
   });
 
-  test('the answer of an insert is the same with and without a key', async () => {
+  test('gets the same answer as without the key if it is an insert', async () => {
     const plain = await ask('POST', '/v1/hyperedges', edge(50), undefined);
     const keyed = await ask('POST', '/v1/hyperedges', edge(50), freshKey());
     expect({ ...keyed.json, id: 0 }).toEqual({ ...plain.json, id: 0 });
     expect(Object.keys(keyed.json)).toEqual(Object.keys(plain.json));
   });
 
-  test('every route that accepts the header is tested', () => {
+  test('is tested on every route that accepts the header', () => {
     const covered = new Set(WRITES.map(([, method, path]) => `${method} ${path.replace('/third', '/{name}')}`));
-    // Statements are covered in query.test.ts, rules in rules.test.ts.
+    // Covered elsewhere: indexes in indexes.test.ts, backups in test/backup, statements in
+    // query.test.ts, rules in rules.test.ts.
     const others = ['POST /v1/indexes', 'DELETE /v1/indexes/{table}/{column}', 'POST /v1/backup', 'POST /v1/query'];
     others.push('POST /v1/rules', 'DELETE /v1/rules/{id}');
     // Covered in virtual-specs.test.ts and virtual-materialize.test.ts.
@@ -182,7 +183,7 @@ describe('the scope of a key', () => {
     expect(isReplay(await ask('POST', '/v1/hyperedges', text, key))).toBe(true);
   });
 
-  test('a caller whose role is too low is refused before anything is replayed', async () => {
+  test('does not replace the role: a caller whose role is too low is refused before anything is replayed', async () => {
     const key = freshKey();
     await ask('POST', '/v1/tables', { name: 'scoped' }, key);
     expect((await ask('POST', '/v1/tables', { name: 'scoped' }, key, { role: 'readwrite' })).status).toBe(403);
@@ -190,7 +191,7 @@ describe('the scope of a key', () => {
 });
 
 describe('answers that are not kept', () => {
-  test('an answer of 400 or above is not kept, so the write may be retried with its key', async () => {
+  test('include those of 400 or above, so the write may be retried with its key', async () => {
     const key = freshKey();
     expect((await ask('POST', '/v1/hyperedges', { event_ts: 1, members: [] }, key)).status).toBe(400);
     const answer = await ask('POST', '/v1/hyperedges', edge(200), key);
@@ -201,7 +202,7 @@ describe('answers that are not kept', () => {
     expect((await ask('DELETE', '/v1/tables/later', undefined, missing)).status).toBe(200);
   });
 
-  test('reads and the key routes ignore the header', async () => {
+  test('include those of reads and of the key routes, which ignore the header', async () => {
     const long = { 'idempotency-key': 'x'.repeat(300), 'x-api-key': server.keys.admin };
     expect((await send(server, 'GET', '/v1/tables', undefined, long)).status).toBe(200);
     const made = [1, 2].map(() => ask('POST', '/v1/keys', { role: 'readonly' }, 'same'));
@@ -229,7 +230,7 @@ describe('the header', () => {
 });
 
 describe('requests with one key at the same time', () => {
-  test('one request runs, the others get 409 or the answer of that request, and a later request gets that answer', async () => {
+  test('run once: the others get 409 or the answer of that run, and a later request gets that answer', async () => {
     const key = freshKey();
     const before = await count();
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask('POST', '/v1/hyperedges', edge(300), key)));
@@ -243,7 +244,7 @@ describe('requests with one key at the same time', () => {
     expect(isReplay(await ask('POST', '/v1/hyperedges', edge(300), key))).toBe(true);
   });
 
-  test('the write of a client that disconnects is executed and audited, and its answer is kept', async () => {
+  test('are executed and audited, and their answer is kept, even if the client disconnects', async () => {
     const key = freshKey();
     const body = JSON.stringify(edge(400));
     const table = server.database.table();

@@ -12,7 +12,7 @@ afterEach(() => server.close());
 const create = async (body: unknown) => (await ask(server, 'POST', '/v1/keys', { body })).json;
 
 describe('keys over HTTP', () => {
-  test('the list is a bare array that contains no key text', async () => {
+  test('are listed as a bare array that contains no key text', async () => {
     const { status, json } = await ask(server, 'GET', '/v1/keys');
     expect(status).toBe(200);
     expect(json).toEqual([
@@ -27,7 +27,7 @@ describe('keys over HTTP', () => {
     ]);
   });
 
-  test('a created key is shown once and works immediately with its role', async () => {
+  test('are shown once when they are created, and work immediately with their role', async () => {
     const { status, headers, json } = await ask(server, 'POST', '/v1/keys', {
       body: { role: 'readonly', description: 'grafana', expires_days: 0.5 },
     });
@@ -51,7 +51,7 @@ describe('keys over HTTP', () => {
     expect((await ask(server, 'GET', '/v1/keys')).json).toHaveLength(2);
   });
 
-  test('a revoked key is refused from the next request on and is no longer listed', async () => {
+  test('are refused from the next request on when they are revoked, and are no longer listed', async () => {
     const { key_id, plaintext_key: key } = await create({ role: 'readwrite' });
     expect((await ask(server, 'GET', '/v1/tables', { key })).status).toBe(200);
     const { status, json } = await ask(server, 'DELETE', `/v1/keys/${key_id}`);
@@ -64,7 +64,7 @@ describe('keys over HTTP', () => {
     });
   });
 
-  test('the last admin key cannot be revoked', async () => {
+  test('cannot be revoked if only one with the role admin is left', async () => {
     const [{ key_id }] = (await ask(server, 'GET', '/v1/keys')).json;
     expect((await ask(server, 'DELETE', `/v1/keys/${key_id}`)).json).toMatchObject({ status: 409, code: 'last_admin' });
     const other = await create({ role: 'admin' });
@@ -84,19 +84,19 @@ describe('keys over HTTP', () => {
     [{ role: 'admin', expires_days: 1e9 }, 'expires_days'],
     [{ role: 'admin', description: 5 }, 'description'],
     [{ role: 'admin', description: 'x'.repeat(1025) }, 'description'],
-  ])('%j is refused as the body of a new key', async (body, field) => {
+  ])('are not created from the body %j', async (body, field) => {
     const { status, json } = await ask(server, 'POST', '/v1/keys', { body });
     expect([status, json.code]).toEqual([400, 'invalid_input']);
     expect(json.errors[0].loc).toEqual(['body', field]);
     expect(server.keys.list()).toHaveLength(1);
   });
 
-  test('optional fields may be null', async () => {
+  test('may have null in optional fields', async () => {
     const made = await create({ role: 'readonly', description: null, expires_days: null });
     expect(made).toMatchObject({ description: '', expires_at: null });
   });
 
-  test('an Idempotency-Key has no effect on key creation: each request creates a key', async () => {
+  test('are created by each request: an Idempotency-Key has no effect', async () => {
     const twice = async () => {
       const response = await fetch(`${server.url}/v1/keys`, {
         method: 'POST',
@@ -109,7 +109,7 @@ describe('keys over HTTP', () => {
     expect(server.keys.list()).toHaveLength(3);
   });
 
-  test('creating and revoking keys is audited without the key text', async () => {
+  test('are created and revoked with lines in the audit log, without the key text', async () => {
     const made = await create({ role: 'readonly' });
     await ask(server, 'DELETE', `/v1/keys/${made.key_id}`);
     const [admin] = server.keys.list();
@@ -127,7 +127,7 @@ describe('keys over HTTP', () => {
     expect(JSON.stringify(server.audits)).not.toContain(made.plaintext_key);
   });
 
-  test('keys are stored in the database, and their last use is stored by flush', async () => {
+  test('are stored in the database, and their last use is stored by flush', async () => {
     const made = await create({ role: 'readwrite' });
     nowMs += 5000;
     await ask(server, 'GET', '/v1/tables', { key: made.plaintext_key });

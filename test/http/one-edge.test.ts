@@ -80,7 +80,7 @@ describe('GET /v1/hyperedges/{id}', () => {
     ['/v1/hyperedges/1?table=%60v', 404, 'table_not_found'],
     ['/v1/hyperedges/compact', 405, 'method_not_allowed'],
     ['/v1/hyperedges/1/2/3', 404, 'route_not_found'],
-  ])('%s is answered with %d %s', async (path, status, code) => {
+  ])('answers %s with %d %s', async (path, status, code) => {
     const answer = await get(path);
     expect([answer.status, answer.json.code]).toEqual([status, code]);
   });
@@ -94,7 +94,7 @@ describe('a SELECT', () => {
     ['select 1', 'MATCH (e:hyperedges)', 0],
     [`select ${'x'.repeat(100_000)} from v`, 'MATCH (e:hyperedges)', 0],
     ['EXPLAIN SELECT * FROM v', 'MATCH (e:v)', 10],
-  ])('%.60s is refused with an example that runs', async (query, start, rows) => {
+  ])('is refused with an example that runs: %.60s', async (query, start, rows) => {
     const { status, json } = await post('/v1/query', { query });
     expect([status, json.code, json.expected]).toEqual([400, 'syntax_error', ['MATCH']]);
     const example = /MATCH \(e:.*?(LIMIT 10|AS n)/.exec(json.detail)![0];
@@ -105,7 +105,7 @@ describe('a SELECT', () => {
     if (rows > 0) expect(ran.json.num_tuples).toBe(rows);
   });
 
-  test('other unknown words are refused with a list of the words that begin statements', async () => {
+  test('is a whole word: SELECTED is refused with a list of the words that begin statements', async () => {
     const { json } = await post('/v1/query', { query: 'SELECTED' });
     expect(json.expected).toContain('MATCH');
     expect(json.expected.length).toBeGreaterThan(5);

@@ -65,7 +65,7 @@ describe('requests that wait', () => {
     expect(refused).toMatch(/retry-after: 1\r\n/i);
     expect(refused).toMatch(/x-ratelimit-limit: /i);
     for (const probe of ['/health/live', '/health/ready']) expect((await send(server, 'GET', probe)).status).toBe(200);
-    // Route, method and answer content are checked as usual.
+    // Unknown paths and wrong methods are still refused as usual, not as `overloaded`.
     expect((await send(server, 'GET', '/nope')).status).toBe(404);
     expect((await send(server, 'PUT', '/v1/tables')).status).toBe(405);
     expect(observer.refusals.every((code) => code === 'overloaded')).toBe(true);

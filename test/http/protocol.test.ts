@@ -24,7 +24,7 @@ const request = (line: string, headers = '', body = '') =>
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
 
 describe('methods', () => {
-  test('an unknown path is answered with 404 for every method', async () => {
+  test('do not matter on an unknown path, which is answered with 404', async () => {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'HEAD']) {
       expect((await send(server, method, '/v1/nope')).status).toBe(404);
     }
@@ -34,7 +34,7 @@ describe('methods', () => {
     }
   });
 
-  test('a wrong method is answered with 405 and Allow', async () => {
+  test('are answered with 405 and Allow if they are wrong', async () => {
     for (const method of ['PUT', 'PATCH', 'DELETE', 'TRACE']) {
       const answer = statuses(await raw(server, [request(`${method} /v1/tables`)]));
       expect(answer).toEqual([405]);
@@ -48,13 +48,13 @@ describe('methods', () => {
     }
   });
 
-  test('OPTIONS answers 200 with Allow', async () => {
+  test('include OPTIONS, which is answered with 200 and Allow', async () => {
     const answer = await send(server, 'OPTIONS', '/v1/tables/x');
     expect([answer.status, answer.headers.get('allow')]).toEqual([200, 'DELETE, GET, HEAD, OPTIONS']);
     expect(answer.json).toEqual({ allow: ['DELETE', 'GET', 'HEAD', 'OPTIONS'] });
   });
 
-  test('HEAD answers like GET, without the body', async () => {
+  test('include HEAD, which is answered like GET without the body', async () => {
     for (const path of ['/health', '/v1/tables', RANGE, '/v1/hyperedges/node/1', '/v1/tables/nope']) {
       const get = await send(server, 'GET', path);
       const head = await send(server, 'HEAD', path);
@@ -176,13 +176,13 @@ describe('bodies', () => {
   });
 });
 
-describe('raw sockets', () => {
-  test('pipelined reads are all answered', async () => {
+describe('a connection', () => {
+  test('gets answers to all pipelined reads', async () => {
     const text = await raw(server, [request(`GET ${RANGE}`) + request('GET /nope') + request('GET /v1/wal')]);
     expect(statuses(text)).toEqual([200, 404, 200]);
   });
 
-  test('a request with two Content-Length headers ends the connection without running anything', async () => {
+  test('ends at a request with two Content-Length headers, without running anything', async () => {
     const before = server.database.lastLsn;
     const inner = '{"event_ts":77,"members":[1]}';
     const text = await raw(server, [
@@ -210,13 +210,13 @@ describe('raw sockets', () => {
     ['huge header', request('GET /health/live', `X: ${'x'.repeat(20_000)}\r\n`), 431],
     ['bad length', request('POST /v1/batch', 'Content-Length: abc\r\n', 'x'), 400],
     ['no request', '\x00\x01\x02\r\n\r\n', undefined],
-  ])('the service survives a request with %s', async (_name, text, status) => {
+  ])('may send a request with %s, which the service survives', async (_name, text, status) => {
     const answer = await raw(server, [text]);
     if (status !== undefined) expect(statuses(answer)).toEqual([status]);
     expect((await send(server, 'GET', '/health/live')).status).toBe(200);
   });
 
-  test('a client that disconnects in the middle of a request does no harm', async () => {
+  test('may break in the middle of a request without harm', async () => {
     await raw(server, [request('POST /v1/hyperedges', 'Content-Length: 500\r\n', '{"event_ts":1')], 20);
     await raw(server, ['GET /v1/hyper'], 20);
     const body = '{"event_ts":1,"members":[1]}';
@@ -226,7 +226,7 @@ describe('raw sockets', () => {
     expect(server.errors).toEqual([]);
   });
 
-  test('Connection: close is honoured', async () => {
+  test('ends after an answer if the request has Connection: close', async () => {
     const text = await raw(server, [request(`GET ${RANGE}`, 'Connection: close\r\n')]);
     expect(text.endsWith('[closed]')).toBe(true);
     expect(statuses(text)).toEqual([200]);
@@ -235,7 +235,7 @@ describe('raw sockets', () => {
   // The transports differ here, because of a limit of uWebSockets.js. The next two tests notice a
   // change.
   test.runIf(overNode)(
-    'a request pipelined after a running write is answered after the write over node:http',
+    'gets the answer to a pipelined request after that to the running write, over node:http',
     async () => {
       const body = '{"event_ts":1,"members":[1]}';
       const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
@@ -243,15 +243,12 @@ describe('raw sockets', () => {
     },
   );
 
-  test.skipIf(overNode)(
-    'a request pipelined after a running write ends the connection over uWebSockets.js',
-    async () => {
-      const body = '{"event_ts":1,"members":[1]}';
-      const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
-      expect((await raw(server, [write + write])).endsWith('[closed]')).toBe(true);
-      expect((await send(server, 'GET', '/health/live')).status).toBe(200);
-    },
-  );
+  test.skipIf(overNode)('ends at a request pipelined after a running write, over uWebSockets.js', async () => {
+    const body = '{"event_ts":1,"members":[1]}';
+    const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
+    expect((await raw(server, [write + write])).endsWith('[closed]')).toBe(true);
+    expect((await send(server, 'GET', '/health/live')).status).toBe(200);
+  });
 });
 
 describe('internal failures', () => {

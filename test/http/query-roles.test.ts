@@ -82,7 +82,9 @@ function expectRefused(answer: Answer, needed: TestRole, where: string): void {
   expect(answer.json.detail).toContain(needed);
 }
 
-/** Opens a transaction for COMMIT and ROLLBACK, and ends one that a BEGIN left open. */
+/**
+ * Ends a transaction that is still open, and opens one if the statement is a COMMIT or ROLLBACK.
+ */
 async function prepareSession({ kind }: StatementCase, role: TestRole): Promise<void> {
   await query(role, 'ROLLBACK');
   if (kind === 'commit' || kind === 'rollback') expect((await query(role, 'BEGIN')).status).toBe(200);

@@ -104,7 +104,7 @@ test('a row that cannot be computed after thousands of others gives 400, not a b
   }
 });
 
-describe('the kind of a statement decides the role', () => {
+describe('the role that a statement needs', () => {
   const cases: [string, TestRole][] = [
     ['MATCH (v:visits) RETURN count(*)', 'readonly'],
     ['SHOW TABLES', 'readonly'],
@@ -116,7 +116,7 @@ describe('the kind of a statement decides the role', () => {
     ['ALTER TABLE visits ADD COLUMN extra REAL', 'admin'],
     ['CREATE INDEX ON visits (n)', 'admin'],
   ];
-  test.each(cases)('%s needs the role %s', async (query, role) => {
+  test.each(cases)('depends on the kind of the statement: %s needs %s', async (query, role) => {
     const below: Record<TestRole, TestRole | undefined> = {
       readonly: undefined,
       readwrite: 'readonly',
@@ -131,7 +131,7 @@ describe('the kind of a statement decides the role', () => {
     expect((await run(query, { role })).status).toBe(200);
   });
 
-  test('the role is checked before names are looked up, and in batches too', async () => {
+  test('is checked before names are looked up, and in batches too', async () => {
     expect((await run('DELETE FROM nowhere', { role: 'readonly' })).status).toBe(403);
     const operations = [{ type: 'query', cypher: 'ALTER TABLE visits DROP COLUMN place' }];
     const answer = await send(server, 'POST', '/v1/batch', { operations }, { 'x-api-key': server.keys.admin });

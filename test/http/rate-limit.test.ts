@@ -152,7 +152,7 @@ describe('addresses', () => {
     return Uint8Array.from(all.flatMap((group) => [group >> 8, group & 255])).buffer;
   };
 
-  test('every IPv4 address is one caller, also when written as an IPv6 address', () => {
+  test('are one caller if they are the same IPv4 address, also when written as an IPv6 address', () => {
     expect(addressText(bytesOf(127, 0, 0, 1))).toBe('127.0.0.1');
     for (const text of [
       '10.1.2.255',
@@ -174,18 +174,18 @@ describe('addresses', () => {
     expect(addressId(bytesOf(255, 255, 255, 255))).toBe(2 ** 32 - 1);
   });
 
-  test('every IPv6 prefix of 64 bits is one caller', () => {
+  test('are one caller if they have the same IPv6 prefix of 64 bits', () => {
     expect(addressId(v6('2001:db8:1:2::1'))).toBe(addressId(v6('2001:db8:1:2:ffff:ffff:ffff:ffff')));
     expect(addressId(v6('2001:db8:1:3::1'))).not.toBe(addressId(v6('2001:db8:1:2::1')));
     expect(addressId(v6('::1'))).not.toBe(addressId(bytesOf(0, 0, 0, 1)));
   });
 
   test.each(['::1', '::', '2001:db8::1', 'fe80::1:2:3:4', '2001:db8:0:1:1:1:1:1', '1::2:0:0:3', '1:2:3:4:5:6:7:8'])(
-    '%s is written as in RFC 5952',
+    'are written as in RFC 5952: %s',
     (text) => expect(addressText(v6(text))).toBe(text),
   );
 
-  test('all unknown addresses count as one caller', () => {
+  test('are one caller if they are unknown', () => {
     expect([addressText(bytesOf()), addressId(bytesOf())]).toEqual(['unknown', 'unknown']);
   });
 });

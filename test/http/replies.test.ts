@@ -82,8 +82,8 @@ describe('X-Min-LSN', () => {
     expect([late.status, late.json.code]).toEqual([504, 'timeout']);
     await server.close();
     server = await startServer();
-    // The waits of the engine itself are tested elsewhere. Here the engine reports a timeout
-    // immediately.
+    // The waits of the engine itself are tested elsewhere. Here a wait of 5,000 ms, as the service
+    // requests it, times out immediately.
     server.database.whenVisible = async (_lsn, timeoutMs) => timeoutMs !== 5000;
     const answer = await read('1000000');
     expect([answer.status, answer.json.code, answer.headers.get('retry-after')]).toEqual([503, 'lsn_timeout', '1']);
@@ -357,7 +357,7 @@ describe('the deadline of a query', () => {
       const answer = await send(server, 'GET', `${RANGE}&limit=60000`, undefined, AS_NDJSON);
       expect([answer.status, answer.json.code]).toEqual([504, 'timeout']);
       expect(server.database.table().version.references).toBe(1);
-      // A stream starts immediately, so it may continue.
+      // Without a limit the rows are streamed at once and not counted, so this request succeeds.
       expect((await send(server, 'GET', RANGE, undefined, AS_NDJSON)).status).toBe(200);
       expect(server.errors).toEqual([]);
     } finally {

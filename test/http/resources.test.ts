@@ -11,7 +11,7 @@ const get = (path: string) => send(server, 'GET', path);
 const post = (path: string, body?: unknown) => send(server, 'POST', path, body);
 
 describe('health', () => {
-  test('only /health/live answers 200 while the database is being opened, and other routes answer 503', async () => {
+  test('is answered with 200 only at /health/live while the database is being opened; other routes answer 503', async () => {
     const starting = await startServer({ open: false });
     expect((await send(starting, 'GET', '/health/live')).json).toEqual({ status: 'live' });
     for (const path of ['/health/ready', '/health', '/v1/tables', '/v1/hyperedges?start_ts=1&end_ts=2']) {
@@ -26,7 +26,7 @@ describe('health', () => {
     await starting.close();
   });
 
-  test('GET /health returns statistics', async () => {
+  test('is returned with statistics by GET /health', async () => {
     await post('/v1/hyperedges', { event_ts: 1, members: [1, 2] });
     const answer = await get('/health');
     expect(answer.status).toBe(200);
@@ -80,7 +80,7 @@ describe('tables', () => {
     expect((await send(server, 'DELETE', '/v1/tables/Meetings')).status).toBe(404);
   });
 
-  test('the primary table cannot be dropped', async () => {
+  test('cannot be dropped if they are primary', async () => {
     const answer = await send(server, 'DELETE', '/v1/tables/hyperedges');
     expect([answer.status, answer.json.code]).toEqual([409, 'primary_table']);
   });
@@ -102,15 +102,15 @@ describe('tables', () => {
     [{ name: 'a', member_tables: ['x', 5] }, ['body', 'member_tables', 1]],
     [{ name: 'a', columns: [{ name: 'c' }] }, ['body', 'columns', 0, 'type']],
     [[], ['body']],
-  ])('refuses %j', async (body, loc) => {
+  ])('are not created from %j', async (body, loc) => {
     const answer = await post('/v1/tables', body);
     expect(answer.status).toBe(400);
     expect(answer.json.errors[0].loc).toEqual(loc);
   });
 });
 
-describe('compaction', () => {
-  test('returns its figures, for one table or for all', async () => {
+describe('the routes of compaction', () => {
+  test('return figures, for one table or for all', async () => {
     await post('/v1/tables', { name: 'packed' });
     await post('/v1/hyperedges', { table: 'packed', event_ts: 1, members: [1] });
     const one = await post('/v1/hyperedges/compact', { table: 'PACKED' });
@@ -134,16 +134,16 @@ describe('compaction', () => {
     expect(aged.json).toMatchObject({ ttl_seconds: 60, edges_dropped: 1, buckets_dropped: 1 });
   });
 
-  test.each([[{ ttl_seconds: 0 }], [{ ttl_seconds: 'x' }], [{ table: 5 }], ['nope']])('refuses %j', async (body) => {
+  test.each([[{ ttl_seconds: 0 }], [{ ttl_seconds: 'x' }], [{ table: 5 }], ['nope']])('refuse %j', async (body) => {
     expect((await post('/v1/hyperedges/compact', body)).status).toBe(400);
   });
 
-  test('answers 404 for an unknown table', async () => {
+  test('answer 404 for an unknown table', async () => {
     expect((await post('/v1/hyperedges/compact', { table: 'nope' })).status).toBe(404);
     expect((await post('/v1/autocompact', { threshold: 1, table: 'nope' })).status).toBe(404);
   });
 
-  test('POST /v1/autocompact sets the threshold of one table or of all', async () => {
+  test('set the threshold of one table or of all, at POST /v1/autocompact', async () => {
     const one = await post('/v1/autocompact', { threshold: 100, table: 'packed' });
     expect([one.status, one.json]).toEqual([200, { threshold: 100, table: 'packed', applied: true }]);
     const all = await post('/v1/autocompact', { threshold: 7 });
@@ -156,7 +156,7 @@ describe('compaction', () => {
     }
   });
 
-  test('GET /v1/wal returns the state of the log', async () => {
+  test('return the state of the log, at GET /v1/wal', async () => {
     const before = (await get('/v1/wal')).json;
     await post('/v1/hyperedges', { event_ts: 5, members: [1] });
     const { json } = await get('/v1/wal');

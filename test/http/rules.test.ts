@@ -59,7 +59,7 @@ describe('rules over HTTP', () => {
     expect((await ask('DELETE', `/v1/rules/${id}`)).status).toBe(200);
   });
 
-  test('are answered with 404 when they do not exist', async () => {
+  test('lead to 404 when they do not exist', async () => {
     await ask('POST', '/v1/rules', RULE);
     for (const method of ['GET', 'DELETE']) {
       expect((await ask(method, '/v1/rules/close')).json).toMatchObject({
@@ -71,7 +71,7 @@ describe('rules over HTTP', () => {
     expect((await ask('GET', '/v1/rules/validate')).status).toBe(405);
   });
 
-  test('are answered with 422 and the places of the errors if they are invalid', async () => {
+  test('lead to 422 with the places of the errors when they are invalid', async () => {
     const { status, json } = await ask('POST', '/v1/rules', { ...RULE, then: { pred: 'close', args: ['?A', '?C'] } });
     expect([status, json.code, json.status]).toEqual([422, 'invalid_rule', 422]);
     expect(json.detail).toBe('rule:close: variable ?C of the head is bound by no positive atom of the body.');
@@ -79,7 +79,7 @@ describe('rules over HTTP', () => {
     expect((await ask('GET', '/v1/rules')).json).toEqual({ rules: [] });
   });
 
-  test('are answered with 422 and the cycle when they form a cycle with stored rules', async () => {
+  test('lead to 422 with the cycle when they close a cycle with stored rules', async () => {
     await ask('POST', '/v1/rules', FAR);
     const closing = { ...RULE, if: [...RULE.if, { pred: 'far', args: ['?A'] }] };
     const { status, json } = await ask('POST', '/v1/rules', closing);
@@ -94,7 +94,7 @@ describe('rules over HTTP', () => {
     ['nothing', '', 'invalid_json'],
     ['no object', '[1]', 'invalid_rule'],
     ['null', 'null', 'invalid_rule'],
-  ])('are answered with 422 when the body is wrong: %s', async (_, body, code) => {
+  ])('lead to 422 when the body is wrong: %s', async (_, body, code) => {
     expect((await ask('POST', '/v1/rules', body)).json).toMatchObject({ status: 422, code });
   });
 });
@@ -128,8 +128,8 @@ describe('validate', () => {
   });
 });
 
-describe('roles and the audit log', () => {
-  test('reading and validating need readonly, and storing and deleting need readwrite', async () => {
+describe('access to rules', () => {
+  test('needs readonly for reading and validating, and readwrite for storing and deleting', async () => {
     const reader = { role: 'readonly' };
     const statuses = [
       await ask('GET', '/v1/rules', undefined, reader),
@@ -143,7 +143,7 @@ describe('roles and the audit log', () => {
     expect(statuses).toEqual([200, 200, 403, 200, 200, 403, 200]);
   });
 
-  test('changes are written to the audit log', async () => {
+  test('is written to the audit log if it changes them', async () => {
     await ask('POST', '/v1/rules', RULE);
     await ask('POST', '/v1/rules', RULE);
     await ask('POST', '/v1/rules/validate', RULE);

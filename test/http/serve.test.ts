@@ -215,7 +215,7 @@ async function halfAnInsert(port: number): Promise<{ finish: () => Promise<strin
   });
   const head = `POST /v1/hyperedges HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\ncontent-length: ${body.length}\r\n\r\n`;
   await new Promise<void>((resolve) => socket.write(head + body.slice(0, 5), () => resolve()));
-  // This answer arrives only after the server has read what was sent before it.
+  // These answers arrive only after the server has read the half that was sent before them.
   await fetch(`http://127.0.0.1:${port}/health/live`);
   await fetch(`http://127.0.0.1:${port}/health/live`);
   return {

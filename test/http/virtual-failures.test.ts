@@ -101,8 +101,8 @@ function duckdbPids(): number[] {
   }
 }
 
-describe.each(backends)('%s', (name, backend) => {
-  test('a query that runs too long ends at its deadline with 504, and the service continues', async () => {
+describe.each(backends)('a service with a %s backend', (name, backend) => {
+  test('ends a query that runs too long at its deadline with 504, and continues', async () => {
     const server = await start(backend, { queryTimeoutMs: 1500 });
     try {
       await untilWorks(server);
@@ -122,7 +122,7 @@ describe.each(backends)('%s', (name, backend) => {
     }
   });
 
-  test('queries end when their clients disconnect', async () => {
+  test('ends queries when their clients disconnect', async () => {
     const server = await start(backend);
     try {
       await works(server);
@@ -141,7 +141,7 @@ describe.each(backends)('%s', (name, backend) => {
     }
   });
 
-  test('an answer whose backend fails late is cut off', async () => {
+  test('cuts off an answer whose backend fails late', async () => {
     const server = await start(backend);
     try {
       for (const accept of ['application/json', 'application/x-ndjson']) {
@@ -161,7 +161,7 @@ describe.each(backends)('%s', (name, backend) => {
     }
   });
 
-  test('the service can stop while a query runs', async () => {
+  test('can stop while a query runs', async () => {
     const server = await start(backend);
     await works(server);
     const running = query(server, 'slow', { query: NOTHING }).then(

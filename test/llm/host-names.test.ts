@@ -16,7 +16,7 @@ const PROMPT = { system: 's', user: 'u' };
 
 /**
  * Returns ports that make real connections. Each call of their resolver returns the next of
- * `answers`.
+ * `answers`, or the last one when none is left.
  */
 function ports(...answers: (readonly string[])[]): ChatPorts & { asked: string[] } {
   const asked: string[] = [];

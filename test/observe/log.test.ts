@@ -91,7 +91,7 @@ describe('text lines', () => {
 });
 
 describe('levels', () => {
-  it.each(LOG_LEVELS)('%s writes lines of this level and of more urgent levels', (level) => {
+  it.each(LOG_LEVELS)('write lines of their own level and of more urgent levels: %s', (level) => {
     const { log, lines } = logTo({ level });
     for (const each of LOG_LEVELS) {
       log[each](each);

@@ -1,5 +1,6 @@
-// Fills up a disk of a given size and enlarges it, while a writer works. Checks that acknowledged
-// operations are stored, that refused ones are not, and that work resumes without a restart.
+// For each of many disk sizes: lets a writer fill the disk, enlarges the disk, and lets the writer
+// go on. Checks that acknowledged operations are stored, that refused ones are not, and that work
+// resumes without a restart.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

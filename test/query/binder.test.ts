@@ -86,7 +86,7 @@ describe('the type of an expression', () => {
     ['collect(a)', 'list'],
     ['$p', 'integer'],
     ['[1, 2]', 'list'],
-  ])('%s is %s', (expression, type) => {
+  ])('is right: %s is %s', (expression, type) => {
     expect(typeOf(expression, { p: 3 })).toBe(type);
   });
 
@@ -100,7 +100,7 @@ describe('the type of an expression', () => {
     [null, 'null'],
     [[], 'list'],
     [[1, null, 2.5], 'list'],
-  ])('a parameter %j is %s', (value, type) => {
+  ])('is right for a parameter: %j is %s', (value, type) => {
     expect(typeOf('$p', { p: value })).toBe(type);
   });
 });

@@ -25,8 +25,8 @@ export interface Answer {
 export type Execute = (text: string, parameters?: ParameterValues) => Promise<Answer>;
 
 /**
- * Returns a function that runs statements on the newest state of a database, and rejects with the
- * service's errors.
+ * Returns a function that runs MATCH statements, and EXPLAIN and ANALYZE of them, on the newest
+ * state of a database, and rejects with the service's errors.
  */
 export function executor(database: Database): Execute {
   return async (text, parameters = {}) => {

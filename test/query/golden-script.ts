@@ -103,7 +103,7 @@ class ScriptWorld {
     });
   }
 
-  /** Does what the state requires between two statements. */
+  /** Does what the state requires before a statement. */
   async before(state: State): Promise<void> {
     if (state === 'compacted') await this.#run(this.#statements.prepare('COMPACT'), {}, 'between');
     const { sessions } = this.#statements;

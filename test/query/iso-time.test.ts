@@ -16,7 +16,7 @@ function judged(text: string): number | undefined {
 
 const two = (number: number) => String(number).padStart(2, '0');
 
-describe('a text converted to seconds', () => {
+describe('the conversion of a text to seconds', () => {
   test.each([
     ['1970-01-01', 0],
     ['2024-05-02', 1_714_608_000],
@@ -41,7 +41,7 @@ describe('a text converted to seconds', () => {
     ['-000001-12-31', -62_167_305_600],
     ['+275760-09-13T00:00:00Z', 8_640_000_000_000],
     ['+285428681-01-01', 9_007_197_018_595_200],
-  ])('%s is %d', (text, seconds) => {
+  ])('turns %s into %d', (text, seconds) => {
     expect(isoSeconds(text)).toBe(seconds);
   });
 
@@ -96,13 +96,13 @@ describe('a text converted to seconds', () => {
       `${'9'.repeat(100_000)}-05-02`,
       '2'.repeat(100_000),
     ].map((text) => [JSON.stringify(text).slice(0, 40), text] as const),
-  )('is refused if it is %s', (_, text) => {
+  )('refuses %s', (_, text) => {
     expect(isoSeconds(text)).toBeUndefined();
     expect(timeProblem(text)).toMatch(/ISO 8601|does not exist|%2B/);
     expect(timeProblem(text).length).toBeLessThan(200);
   });
 
-  test('means the same as for Date, for random texts', () => {
+  test('agrees with Date for random texts', () => {
     const random = new Random(5);
     for (let round = 0; round < 20_000; round++) {
       const year = String(random.below(10_000)).padStart(4, '0');
@@ -121,8 +121,8 @@ describe('a text converted to seconds', () => {
   });
 });
 
-describe('seconds converted to a text', () => {
-  test('have the text that Date writes, in the years that Date supports', () => {
+describe('the conversion of seconds to a text', () => {
+  test('gives the text that Date writes, in the years that Date supports', () => {
     const random = new Random(6);
     for (let round = 0; round < 20_000; round++) {
       const most = random.chance(0.5) ? 2 ** 32 : 8.64e12;
@@ -131,7 +131,7 @@ describe('seconds converted to a text', () => {
     }
   });
 
-  test('give a text that is converted back to the same second', () => {
+  test('gives a text that is converted back to the same second', () => {
     const random = new Random(7);
     const ends = [0, -1, 253_402_300_799, 253_402_300_800, -62_167_219_200, -62_167_219_201];
     const all = [...ends, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
@@ -146,13 +146,13 @@ describe('seconds converted to a text', () => {
     }
   });
 
-  test('have milliseconds if there is a fraction of a second', () => {
+  test('gives milliseconds if there is a fraction of a second', () => {
     expect(isoTime(0.5)).toBe('1970-01-01T00:00:00.500Z');
     expect(isoTime(-0.25)).toBe('1969-12-31T23:59:59.750Z');
     expect(isoTime(1e-9)).toBe('1970-01-01T00:00:00Z');
   });
 
-  test('are not found by isoDays in a text that has a date and a time', () => {
+  test('gives a text that isoDays refuses, because it has a date and a time', () => {
     expect(isoDays('1970-01-02')).toBe(1);
     expect(isoDays('1970-01-02T00:00:00Z')).toBeUndefined();
   });

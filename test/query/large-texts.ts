@@ -9,7 +9,7 @@ export interface LargeText {
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** Returns `head`, then `piece` as often as it fits, then `tail`. */
+/** Returns `head`, then `piece` as often as it fits into TEXT_BYTES, then `tail`. */
 function filled(head: string, piece: string | ((index: number) => string), tail: string, between = ''): string {
   const pieces: string[] = [];
   const pieceAt = typeof piece === 'string' ? () => piece : piece;

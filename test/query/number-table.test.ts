@@ -42,7 +42,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-/** Returns the table's hash for known seeds. */
+/** Returns the hash of a number in a table whose random seeds are all 1. */
 function hashOf(value: number): number {
   const halves = new Uint32Array(new Float64Array([value]).buffer);
   let hash = halves[0]! ^ 1;

@@ -347,7 +347,7 @@ test('runs of integers of every width are read unchanged', () => {
   }
 });
 
-test('a run longer than the requested count ends there, and a truncated run is refused', () => {
+test('a run longer than the requested count is read up to that count, and a truncated run is refused', () => {
   const endless = Uint8Array.from([...varInt(2 ** 31 - 2), 1]);
   expect(Array.from(readRuns(endless, 0, 1, 5))).toEqual([1, 1, 1, 1, 1]);
   for (const bytes of [[], [3], [3, 1], [128, 128, 128, 128, 128, 128], [0]])

@@ -168,7 +168,8 @@ describe('the access paths for OR', () => {
     ['a.event_ts = 1 OR true', ['everything', 'filter a.event_ts = 1 OR true']],
     ['NOT (a.event_ts = 1 OR a.event_ts = 2)', ['everything', 'filter NOT (a.event_ts = 1 OR a.event_ts = 2)']],
     ['a.event_ts = 1 OR a.event_ts IN [9, 2] OR 3 IN a.members', ['1..2', '9..9', 'nodes 3']],
-    // No index answers one of the branches, or the branches together touch as much as a scan does.
+    // In the next two cases the plan reads everything: in the first, no index answers one of the
+    // branches; in the second, the branches together touch as much as a scan does.
     ['a.event_ts = 1 OR a.weight > 5', ['everything', 'filter a.event_ts = 1 OR a.weight > 5']],
     [
       'a.event_ts < 400 OR a.event_ts > 410 OR 3 IN a.members',

@@ -32,8 +32,8 @@ function pattern(shape: Shape, alias: string): string {
 }
 
 /**
- * Returns the conditions. Joins of three patterns always have a condition that connects patterns;
- * joins of two may be cross products.
+ * Returns the conditions. Each two neighbouring patterns get a condition that usually connects
+ * them; in a join of two patterns it may be missing.
  */
 function conditionsOf(shape: Shape): string[] {
   const { random, aliases } = shape;

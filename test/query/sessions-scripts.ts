@@ -155,7 +155,7 @@ function transfer(random: Random, tables: Tables): Step[] {
   return [{ make: take, halfway: true }, ...between, { make: give, halfway: false }];
 }
 
-/** Returns a step between the two halves of a transfer. It reads pairs, or changes other rows. */
+/** Returns a step between the halves of a transfer. It reads, changes rows of `items`, or fails. */
 function quietStep(random: Random, tables: Tables): Step {
   const dice = random.below(4);
   const make = (sender: Sender) => {
@@ -187,8 +187,8 @@ export function newPair(time: number, n: number): Omit<Row, 'id'>[] {
 }
 
 /**
- * Returns the times of incomplete pairs among all rows of their table. In every snapshot there must
- * be none.
+ * Returns the times of the pairs that do not consist of two rows with the sum PAIR_SUM. `rows` are
+ * all rows of the table. In every snapshot there must be no such pair.
  */
 export function brokenPairs(rows: readonly { event_ts: number; n: number | null }[]): number[] {
   const sums = new Map<number, { sum: number; rows: number }>();

@@ -46,7 +46,7 @@ export class SessionsWorld {
   readonly #random: Random;
   readonly #sessions: readonly Session[];
   readonly #homes: readonly number[];
-  /** Index of the first of the few sessions that are active now. */
+  /** Index, among the sessions that are free to act, of the first of the few that act now. */
   #lively = 0;
 
   constructor(options: SessionsOptions) {

@@ -108,7 +108,7 @@ describe('a text that is compared with a time', () => {
       const parameters = match(form.replaceAll('@@', '$b').replaceAll('@', '$a'));
       expect(await rows(parameters, { a: text, b: other })).toEqual(expected);
       expect(await rows(parameters, { a, b })).toEqual(expected);
-      // Both use the same access path.
+      // A text and its seconds lead to the same access path.
       const plan = async (condition: string, given: ParameterValues = {}) => {
         const [row] = await rows(`EXPLAIN ${match(condition)}`, given);
         return JSON.stringify(row).replace(/"(filter|condition|conditions|where)":("(\\.|[^"])*"|\[[^\]]*\])/g, '');
@@ -143,7 +143,7 @@ describe('a text that is compared with a time', () => {
     expect(await rows(joined('2024-05-02'))).toEqual(await rows(joined(secondsOf('2024-05-02'))));
   });
 
-  test('a date in a list is compared with texts of the row, and never with numbers of days', async () => {
+  test('may be in a list that is compared with a date; numbers of days may not', async () => {
     const match = (condition: string) => `MATCH (e:t) WHERE ${condition} RETURN e.id ORDER BY e.id`;
     expect(await rows(match('date(e.event_ts) IN [e.place]'))).toEqual(await rows(match('date(e.event_ts) = e.place')));
     const [one, list] = await Promise.all(
@@ -162,7 +162,7 @@ describe('a text that is compared with a time', () => {
   });
 });
 
-describe('a text that is not a valid time', () => {
+describe('the refusal of texts as times', () => {
   test.each([
     ['yesterday', 'is not a time in ISO 8601 such as 2024-05-02'],
     ['2024-02-30', 'names a day or an hour that does not exist'],
@@ -171,7 +171,7 @@ describe('a text that is not a valid time', () => {
     ['2016-12-31T23:59:60Z', 'names a day or an hour that does not exist'],
     ['2'.repeat(50_000), 'is a number in quotes'],
     [`2024-05-02T00:00:00.${'x'.repeat(50_000)}`, 'is not a time in ISO 8601'],
-  ])('is refused (%#)', async (text, advice) => {
+  ])('explains what is wrong (%#)', async (text, advice) => {
     const given = JSON.stringify(text);
     for (const where of [
       `e.event_ts = ${given}`,
@@ -196,7 +196,7 @@ describe('a text that is not a valid time', () => {
     expect((await refusal('UPDATE u SET event_ts = $t WHERE n = -99', { t: text })).message).toContain(advice);
   });
 
-  test('a list of very many texts is refused, but a list of as many numbers is accepted', async () => {
+  test('affects lists of very many texts, but not lists of as many numbers', async () => {
     const many = Array.from({ length: 50_001 }, () => '2024-05-02');
     const query = 'MATCH (e:u) WHERE e.event_ts IN $list RETURN e';
     expect((await refusal(query, { list: many })).message).toContain('more than 50000; give these as epoch seconds');
@@ -209,7 +209,7 @@ describe('a text that is not a valid time', () => {
     expect(await rows(query, { list: many.map((_, index) => index + 10) })).toEqual([]);
   });
 
-  test('is already refused as a text if it has an unpaired surrogate', async () => {
+  test('precedes the conversion if a text has an unpaired surrogate', async () => {
     const error = await statements
       .run('MATCH (e:t) WHERE e.event_ts = $t RETURN e', { t: '2024-05-0\ud800' })
       .catch((e) => e);

@@ -1,5 +1,6 @@
-// Checks two hundred sentences about edges with texts. Half of the sentences are false in one
-// respect. Nearly all must be judged correctly; the exceptions are marked `missed` in the files.
+// Checks the sentences about edges with texts in two files: two hundred in the first, and more than
+// forty in the second. About half are false in one respect. Nearly all must be judged correctly;
+// the exceptions are marked `missed` in the files.
 
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

@@ -28,7 +28,7 @@ async function atomsBy(run: Run, program: string): Promise<string[]> {
   return witnesses[0]!.Value;
 }
 
-/** Returns the facts that clingo shows: those of derived predicates, including given ones. */
+/** Returns the facts that clingo must show: those of derived predicates, including given ones. */
 function ownFacts({ facts, rules }: Program): string[] {
   const model = modelOf(rules, facts);
   const derived = [...drained(model.derived())].map((fact) => model.factOf(fact));

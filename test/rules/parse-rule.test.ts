@@ -111,13 +111,13 @@ describe('a parsed rule', () => {
   });
 });
 
-describe('a rule is refused', () => {
+describe('a wrong rule', () => {
   it.each([
     [3, 'must be a JSON object: a rule, not 3'],
     [null, 'must be a JSON object: a rule, not null'],
     ['rule:a', 'must be a JSON object: a rule, not "rule:a"'],
     [[RULE], 'must be a JSON object: a rule, not an array'],
-  ])('if it is not an object: %j', (value, message) => {
+  ])('is refused if it is not an object: %j', (value, message) => {
     expect(errorsOf(value)).toEqual([message]);
   });
 
@@ -134,7 +134,7 @@ describe('a rule is refused', () => {
     [7, `${ID} 7`],
     [undefined, 'id is missing: an id like rule:close'],
     [null, 'id is missing: an id like rule:close'],
-  ])('because $1', (id, message) => {
+  ])('is refused because $1', (id, message) => {
     expect(errorsOf({ ...RULE, id })).toEqual([message]);
   });
 
@@ -159,11 +159,11 @@ describe('a rule is refused', () => {
     [{ then: { ...RULE.then, confidence: 1.1 } }, 'then.confidence must be a number from 0 to 1, not 1.1'],
     [{ then: { ...RULE.then, confidence: -0.1 } }, 'then.confidence must be a number from 0 to 1, not -0.1'],
     [{ then: { ...RULE.then, confidence: '1' } }, 'then.confidence must be a number from 0 to 1, not "1"'],
-  ])('since $1', (change, message) => {
+  ])('is refused since $1', (change, message) => {
     expect(errorsOf({ ...RULE, ...change })).toEqual([message]);
   });
 
-  it('if a field is missing, and a misspelled field is suggested', () => {
+  it('is refused if a field is missing, and a misspelled field is suggested', () => {
     expect(errorsOf({ ...RULE, if: undefined, iff: [] })).toEqual([
       'if is missing: an array of 1 to 64 conditions; is "iff" a misspelling of it?',
     ]);

@@ -11,7 +11,8 @@ export interface Forgery {
 }
 
 /**
- * Tells which facts hold in the program of the proof, and supplies values for making false facts.
+ * Reports whether a fact holds in the program of the proof, and supplies values for making false
+ * facts.
  */
 export interface Truth {
   holds(fact: WireFact): boolean;

@@ -49,7 +49,7 @@ describe('a scheduler', () => {
     const commit = (async () => {
       for (let slice = 0; slice < 4; slice++) {
         await scheduler.pause();
-        // These stand for the functions between the engine's work and its pause.
+        // The next two lines stand for the async functions between the engine's work and its pause.
         await null;
         await null;
         seen.push('*');
@@ -57,7 +57,7 @@ describe('a scheduler', () => {
       }
     })();
     await commit;
-    // Every second slot belongs to the commit until it is over.
+    // Every second step is one of the commit (`*`) until the commit is over.
     expect(seen.slice(0, 5).join('')).toBe('*a*b*');
     expect(scheduler.figures.longestTurnMs).toBe(5);
   });

@@ -174,16 +174,16 @@ function expectRefusal(body: Record<string, unknown>, role: Role, status: number
   if (status === 403) expect(body.detail).toContain(role);
 }
 
-describe('forms of a key', () => {
+describe('a key', () => {
   const wal = (headers: Record<string, string>) => send(server.url, { method: 'GET', path: '/v1/wal', headers });
 
-  test('a key in X-API-Key has priority over one in Authorization', async () => {
+  test('has priority in X-API-Key over one in Authorization', async () => {
     const { admin, unknown } = keys.of;
     expect((await wal({ 'x-api-key': admin, authorization: `Bearer ${unknown}` })).status).toBe(200);
     expect((await wal({ 'x-api-key': unknown, authorization: `Bearer ${admin}` })).status).toBe(401);
   });
 
-  test('the Authorization scheme is Bearer in any letter case', async () => {
+  test('may have the scheme Bearer in any letter case in Authorization', async () => {
     const { admin } = keys.of;
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       expect([scheme, (await wal({ authorization: `${scheme} ${admin}` })).status]).toEqual([scheme, 200]);
@@ -202,7 +202,7 @@ describe('forms of a key', () => {
     }
   });
 
-  test('a nearly correct key is refused', async () => {
+  test('is refused when it is only nearly correct', async () => {
     const { admin } = keys.of;
     const last = admin.at(-1) === 'A' ? 'B' : 'A';
     const hash = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(admin))).toString('hex');
@@ -221,7 +221,7 @@ describe('forms of a key', () => {
     }
   });
 
-  test('a key in any other place is ignored', async () => {
+  test('is ignored in any other place', async () => {
     const { admin } = keys.of;
     for (const path of [
       '/v1/keys?api_key=KEY',
@@ -238,7 +238,7 @@ describe('forms of a key', () => {
     expect((await send(server.url, { method: 'POST', path: '/v1/keys', body })).status).toBe(401);
   });
 
-  test('a revoked key is refused immediately, even for replays and matching ETags', async () => {
+  test('is refused immediately when it is revoked, even for replays and matching ETags', async () => {
     const { json } = await keys.asAdmin({ method: 'POST', path: '/v1/keys', body: { role: 'readwrite' } });
     const own = { 'x-api-key': json.plaintext_key };
     const write: Sent = {
@@ -256,8 +256,8 @@ describe('forms of a key', () => {
       headers: { ...own, 'if-none-match': tables.headers.get('etag')! },
     };
     expect((await send(server.url, read)).status).toBe(304);
-    // A replay is only for the key that made the write. With another key the same request writes
-    // again, and with a readonly key it is refused.
+    // A replay is only for the API key that made the write. With another API key the same request
+    // writes again, and with a readonly one it is refused.
     const other = { ...write, headers: { 'idempotency-key': 'once' } };
     expect((await keys.send('admin', other)).json.id).not.toBe(first.json.id);
     expect((await keys.send('readonly', other)).status).toBe(403);
@@ -270,7 +270,7 @@ describe('forms of a key', () => {
 describe('the order of the checks', () => {
   const methods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'];
 
-  test('an unknown route is answered with 404 before the key is checked', async () => {
+  test('puts an unknown route first: it is answered with 404 before the key is checked', async () => {
     for (const path of [
       '/console',
       '/v1',
@@ -288,7 +288,7 @@ describe('the order of the checks', () => {
     }
   });
 
-  test('a wrong method is answered with 405 and Allow, and OPTIONS with 200, before the key is checked', async () => {
+  test('puts the method before the key: a wrong one is answered with 405 and Allow, and OPTIONS with 200', async () => {
     for (const path of new Set(routes.map((route) => route.path))) {
       const allowed = routes.filter((route) => route.path === path).map((route) => route.method as string);
       const sent = path.replace(/\{\w+\}/g, '1');
@@ -302,7 +302,7 @@ describe('the order of the checks', () => {
     }
   });
 
-  test('the content type and then the body are checked after the key', async () => {
+  test('puts the content type and then the body after the key', async () => {
     const request = { method: 'POST', path: '/v1/tables', body: '{' };
     const typed = { ...request, headers: { 'content-type': 'text/plain' } };
     expect((await keys.send('no key', typed)).status).toBe(401);

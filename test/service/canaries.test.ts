@@ -148,7 +148,7 @@ describe.each([
     server = await startChild({ dir, environment });
   }
 
-  test('keys are shown only when they are created', async () => {
+  test('shows keys only when they are created', async () => {
     for (const role of ['readonly', 'readwrite', 'admin']) {
       const request: Sent = {
         method: 'POST',
@@ -166,7 +166,7 @@ describe.each([
     }
   });
 
-  test('no answer contains a key when every route is called with right and wrong keys in either header', async () => {
+  test('puts no key into an answer when every route is called with right and wrong keys in either header', async () => {
     const keys = inFull ? secrets.filter(({ name }) => name.endsWith('key')) : [BOOTSTRAP, WRONG];
     const senders = [...keys, { name: 'nobody', text: '' }];
     for (const route of routes) {
@@ -182,7 +182,7 @@ describe.each([
     expect(leaks).toEqual([]);
   });
 
-  test('no answer contains a secret that was sent in an unusual place', async () => {
+  test('puts no secret that was sent in an unusual place into an answer', async () => {
     for (const { text } of inFull ? secrets : [WRONG, PASSWORD, secrets.at(-1)!]) {
       for (const request of oddPlaces(text)) {
         await watched(request);
@@ -193,7 +193,7 @@ describe.each([
     expect(leaks.splice(0).slice(0, 20)).toEqual([]);
   });
 
-  test('no command prints a secret', async () => {
+  test('has no command that prints a secret', async () => {
     const { HEDGEROW_LOG_LEVEL, ...settings } = environment;
     const inUse = ['serve', '--data', dir, '--port', '0'];
     const others = [
@@ -215,7 +215,7 @@ describe.each([
     }
   });
 
-  test('no file and no log line contains a secret, even after a crash, a compaction and backups', async () => {
+  test('writes no secret into a file or log line, even after a crash, a compaction and backups', async () => {
     await restart('SIGKILL');
     await asAdmin({ method: 'POST', path: '/v1/hyperedges/compact', body: {} });
     const backup = await asAdmin({ method: 'POST', path: '/v1/backup', body: { compact_first: true } });

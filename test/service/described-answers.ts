@@ -116,7 +116,9 @@ export class DescribedApi {
     return validate.errors!.map((error) => `${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`);
   }
 
-  /** Returns the value at a place. If the value is a reference, returns its target instead. */
+  /**
+   * Returns a place and its value or, if the value is a reference, its target's place and value.
+   */
   #resolve(at: readonly string[]): { at: readonly string[]; value: Json } {
     const value = this.#value(at);
     if (typeof value?.$ref !== 'string') return { at, value };
@@ -133,8 +135,8 @@ function escaped(key: string): string {
 }
 
 /**
- * Returns the document with `additionalProperties: false` in every object that does not set it, so
- * that a field without a description is a fault.
+ * Returns the document with `additionalProperties: false` in every object schema that lists
+ * properties and does not set it, so that a field without a description is a fault.
  */
 function closed(value: Json): Json {
   if (Array.isArray(value)) return value.map(closed);

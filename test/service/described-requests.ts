@@ -175,7 +175,7 @@ const OWN: Readonly<Record<string, Make>> = {
   'reason 422': missing('/v1/reason', { query: '', table: 'nope' }),
   'ragQuery 404': missing('/v1/rag/query', { query: '', table: 'nope', mock: true }),
   'ragQuery 422': missing('/v1/rag/query', { query: '', mode: 'oracular' }),
-  // Nothing listens at the address of the model.
+  // Nothing listens at the address of the model, so the next request fails with 502.
   'ragQuery 502': missing('/v1/rag/query', { query: 'node 1', mode: 'neuro' }),
   'checkClaims 404': missing('/v1/rag/check', { text: '', edge_ids: [], table: 'nope' }),
   'checkClaims 422': missing('/v1/rag/check', { edge_ids: [] }),

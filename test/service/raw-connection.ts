@@ -115,8 +115,9 @@ class RawConnection {
   }
 
   /**
-   * Waits until `done` returns true, or until nothing has arrived for `ms`. While `restartAt`
-   * returns true, silence does not end the wait. After PATIENCE_MS the wait ends in any case.
+   * Waits until `done` returns true, or until nothing has arrived for `ms` milliseconds. While
+   * `restartAt` returns true, silence does not end the wait. After PATIENCE_MS the wait ends in any
+   * case.
    */
   async until(done: () => boolean, { ms, restartAt }: { ms: number; restartAt: () => boolean }): Promise<void> {
     const end = performance.now() + PATIENCE_MS;

@@ -90,7 +90,7 @@ export const OVER_NODE: Readonly<Record<string, Readonly<Record<string, Differen
     'Transfer-Encoding in capitals': stored(4028),
     'chunked after a tab': stored(4032),
     none: { outcome: '400 open' },
-    // node:http waits for the rest of such a chunk, until the body as a whole is too slow.
+    // node:http waits for the rest of such a body until the body as a whole is too slow.
     ...all(
       [
         'a size of 16 digits',

@@ -204,8 +204,8 @@ export class SimDamage {
   }
 
   /**
-   * Replaces a segment by another one, current or former, of the same table and size. So every
-   * checksum in the file is valid. Draws no random numbers.
+   * Replaces a segment by another one, current or former, of the same table and size. Every
+   * checksum in the file is then valid. Draws no random numbers.
    */
   #exchange(disk: SimFs): Omit<Damage, 'orderly'> | undefined {
     const segments = disk.files().filter((path) => path.endsWith('.hgs'));

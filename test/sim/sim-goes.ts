@@ -16,8 +16,7 @@ export const GO_NAMES = [
 export type GoName = (typeof GO_NAMES)[number];
 
 /**
- * Names of the steps in a history. The weight of a step is its frequency relative to the other
- * steps.
+ * Names of the steps in a history. `Weights` gives each step its frequency relative to the others.
  */
 export const STEP_NAMES = [
   'insert',

@@ -41,7 +41,7 @@ interface PlannedFault {
 }
 
 export class SimPerils {
-  /** Whether a disk fault has occurred since the last start without one. */
+  /** Whether a disk fault has occurred since the last call of `plan`. */
   disk = false;
   readonly #random: Random;
   readonly #go: GoName;
@@ -83,7 +83,7 @@ export class SimPerils {
     }
     if (planned !== undefined && index >= planned.from && index < planned.from + planned.count) {
       const isOpen = kind === 'open' || kind === 'read';
-      // A full disk still allows reads and removals.
+      // A full disk refuses only writes.
       if (planned.code === 'ENOSPC' && kind !== 'write') return undefined;
       if (isOpen && this.#random.chance(0.5)) return undefined;
       this.disk = true;

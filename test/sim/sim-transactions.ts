@@ -156,8 +156,8 @@ export class SimTransactions {
   }
 
   /**
-   * Updates or removes a known row, which `place` selects. If the transaction does not see the row,
-   * the change must be refused.
+   * Updates or removes a known row: number `place`, or a random one. If the transaction does not
+   * see the row, the change must be refused.
    */
   #changeRow(open: OpenTransaction, name: string, place?: number): void {
     const { random, source, ledger } = this.#world;

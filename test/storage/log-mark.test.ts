@@ -127,7 +127,7 @@ describe('the contents of the mark', () => {
   });
 
   for (const fault of [{ code: 'EIO' }, { shortBytes: 7 }] satisfies Fault[]) {
-    test(`end writing to the log if the watermark cannot be written (${JSON.stringify(fault)})`, async () => {
+    test(`are written before a group is acknowledged: without the watermark, the log fails (${JSON.stringify(fault)})`, async () => {
       const fs = new SimFs(1);
       const { log, durable } = await openTestLog(fs);
       fs.schedule = ({ kind }) => (kind === 'writeNow' ? fault : undefined);

@@ -13,7 +13,7 @@ const KEPT_BYTES = FILE_BYTES >> 3;
 const fullSpare = ({ kind, path }: Operation) =>
   kind === 'write' && path.endsWith('log-spare') ? ({ code: 'ENOSPC' } as const) : undefined;
 
-/** No file can be created, but existing files can be written. */
+/** Makes every attempt to create the spare file fail. Existing files can be written. */
 const noNewFile = ({ kind, path }: Operation) =>
   kind === 'open' && path.endsWith('log-spare') ? ({ code: 'ENOSPC' } as const) : undefined;
 

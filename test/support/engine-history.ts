@@ -183,7 +183,7 @@ export class EngineHistory {
     for (const table of this.#db.tables()) if (table.corrupt !== null) throw table.corrupt;
   }
 
-  /** Checks that each interrupted TTL compaction either happened completely or not at all. */
+  /** Repeats in the model each TTL compaction that was interrupted but has changed rows. */
   #settleTtl(): void {
     for (const { name, cutoff } of this.#ttlInDoubt) {
       const model = this.#models.get(name);

@@ -160,7 +160,7 @@ export class LogHistory {
 
   /**
    * Checks that the log contains all promised frames unchanged, in order and without gaps. Then
-   * removes the frames that the log does not contain from the model.
+   * removes from the model the frames that the log does not contain.
    */
   async #check(log: LogStore): Promise<void> {
     if (log.headLsn < this.promisedLsn)

@@ -101,7 +101,9 @@ async function missing(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Returns the ids of the user `postgres` if this is root, since PostgreSQL refuses to be root. */
+/**
+ * Returns the ids of the user `postgres` if this process is root, as which PostgreSQL cannot run.
+ */
 async function ownerIds(): Promise<Owner | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const read = async (flag: string) => Number((await promisify(execFile)('id', [flag, 'postgres'])).stdout);

@@ -34,8 +34,8 @@ export interface Operation {
 export type Fault = { code: 'EIO' | 'ENOSPC' } | { shortBytes: number } | 'crash';
 
 /**
- * The effects of an asynchronous operation on the disk. `shortBytes` is 0 if a crash occurs during
- * the operation.
+ * The effects of an asynchronous operation on the disk. `shortBytes` is the number of bytes that a
+ * short write stores, 0 if a crash occurs during the operation, and otherwise undefined.
  */
 interface Effects {
   act?: (shortBytes: number | undefined) => void;
@@ -263,7 +263,8 @@ export class SimFs implements Fs {
 
   /**
    * Performs one asynchronous operation. `act` runs at once, and `finish` some microtasks later
-   * unless the machine stops in between. If the fault is EIO or ENOSPC, only `fail` runs.
+   * unless the machine stops in between. If the fault is EIO or ENOSPC, `fail` runs instead of
+   * both.
    */
   async perform(kind: OperationKind, path: string, { act, finish, fail }: Effects, growth = 0): Promise<void> {
     let fault: Fault | undefined;

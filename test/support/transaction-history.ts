@@ -132,7 +132,9 @@ export class TransactionHistory {
     } else this.#read(open, name);
   }
 
-  /** Fixes the base of a pinned transaction, as every write does, even a write that fails. */
+  /**
+   * Fixes the base of a table in a pinned transaction, as every write does, even one that fails.
+   */
   #touch(open: OpenTransaction, name: string): void {
     if (open.pinned) this.#base(open, this.#world.models.get(name)!);
   }

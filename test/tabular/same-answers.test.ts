@@ -38,7 +38,7 @@ const TOTAL = { time: 'date iso', values: { total: 'REAL' } };
 const PLACE = { time: 'date iso', values: { place: 'TEXT' } };
 const NO_SIDES = { members: [], hasNames: false, noGraph: 'no member' };
 
-/** Unless a case says otherwise, the members are the columns `from` and `to`, and contain names. */
+/** Unless a case states otherwise, the members are the columns `from` and `to`, with names. */
 const MESSY: Readonly<Record<string, Case>> = {
   'bars.csv': { time: 'date iso' },
   'blank-lines.csv': { time: 'date iso' },

@@ -98,7 +98,7 @@ describeDuckDb('files of rows', () => {
     ['json', 'facts.json', 'facts'],
     ['json', 'list.json', 'list'],
     ['csv', 'fac*.csv', 'fac'],
-  ] as const)('%s %s is one table', async (type, path, table) => {
+  ] as const)('are one table: %s %s', async (type, path, table) => {
     const session = world.backends.open({ type, path });
     const schema = await session.schema();
     expect(schema.tables.map(({ name, row_count }) => [name, row_count])).toEqual([[table, 100]]);

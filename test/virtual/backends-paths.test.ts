@@ -27,11 +27,12 @@ beforeAll(async () => {
   symlinkSync('circle.csv', join(root, 'circle.csv'));
   symlinkSync('nowhere.csv', join(root, 'dangling.csv'));
   symlinkSync('in/b.csv', join(root, 'inner.csv'));
-  // Links whose targets are inside the root. One leads through a parent folder, and another to a
-  // folder that does not exist yet.
+  // The next three links have targets inside the root. The second leads through the parent folder
+  // of the root, and the third to a folder that does not exist.
   symlinkSync('in', join(root, 'here'));
   symlinkSync(`../${basename(root)}`, join(root, 'near'));
   symlinkSync('not/yet', join(root, 'round'));
+  // Links whose targets are outside the root, exist or do not, or are special files.
   symlinkSync('/', join(root, 'slash'));
   symlinkSync(join(outside, 'absent.csv'), join(root, 'lost.csv'));
   symlinkSync(join(outside, 'more'), join(root, 'mixed.csv'));
@@ -117,8 +118,8 @@ const REFUSED: FileBackend[] = [
     'mixed/*.csv',
     'slash/etc/passwd',
     'slash/etc/pass*',
-    // Similar paths to files that do not exist. The error is the same, so that it does not reveal
-    // which files exist outside the root:
+    // The next 11 paths are similar, but lead to files that do not exist. The error is the same, so
+    // that it does not reveal which files exist outside the root.
     'way/absent.csv',
     'way/x.csv/absent.csv',
     'way/more/absent.csv',
@@ -130,6 +131,7 @@ const REFUSED: FileBackend[] = [
     '*/*/absent.csv',
     'w?y/absent.csv',
     'relative/absent.csv',
+    // Links to links, links to `/` and to nothing, special files, and folders:
     'again/x.csv',
     'again/absent.csv',
     'slash/etc/absent',
@@ -189,7 +191,7 @@ describeDuckDb('paths', () => {
     'in/*.parquet',
     'in/[c-z]*.csv',
     '%61.csv',
-  ])('%s is reported as missing', async (path) => {
+  ])('are reported as missing if no file is there: %s', async (path) => {
     const answer = await outcome(rowsOf(world.backends.open(csv(path)), 'SELECT 1'));
     expect(answer).toBe(
       `backend_failed: The file ${path} is not there: put it below the folder for virtual graphs, or change backend.path of the graph.`,
@@ -214,7 +216,7 @@ describeDuckDb('paths', () => {
     ['in/?.csv', 'in', 1],
     ['in/[a-c].csv', 'in', 1],
     ['in/b*.csv', 'b', 1],
-  ])('%s gives the table %s with %i rows', async (path, table, rows) => {
+  ])('give one table: %s gives %s with %i rows', async (path, table, rows) => {
     const session = world.backends.open(csv(path.replaceAll('ROOT', world.root)));
     const { tables } = await session.schema();
     expect(tables.map(({ name, row_count }) => [name, row_count])).toEqual([[table, rows]]);
@@ -256,7 +258,7 @@ describeDuckDb('patterns', () => {
     ['[-a]', '-', true],
     ['a[1', 'a[1', true],
     ['(.+)', 'aa', false],
-  ])('%s matches the name %s: %s', (pattern, name, expected) => {
+  ])('are compared with names: %s matches %s: %s', (pattern, name, expected) => {
     expect(nameTest(pattern)(name)).toBe(expected);
     expect(hasWildcard('plain.csv')).toBe(false);
   });
@@ -277,7 +279,7 @@ describeDuckDb('patterns', () => {
     ['*.parquet', 'root'],
     ['**/*.parquet', 'root'],
     ['x/*/same.parquet', 'same'],
-  ])('%s gives the table name %s', (path, table) => {
+  ])('give the name of the table: %s gives %s', (path, table) => {
     expect(tableNameOf(path, 'root')).toBe(table);
   });
 });

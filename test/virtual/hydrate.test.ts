@@ -139,7 +139,7 @@ describe('a value', () => {
     ['time', '10:00:00', '10:00:00'],
     ['uuid', '7d444840-9dc0-11d1-b245-5ffdce74fad2', '7d444840-9dc0-11d1-b245-5ffdce74fad2'],
     ['text', null, undefined],
-  ])('(kind %s, value %s) becomes an id', (kind, value, expected) => {
+  ])('becomes an id: kind %s, value %s', (kind, value, expected) => {
     expect(idText(value, kind, 'm')).toBe(expected);
   });
 
@@ -155,7 +155,7 @@ describe('a value', () => {
     ['date', 0n, '1970-01-01'],
     ['other', '[1, 2]', '[1, 2]'],
     ['text', null, null],
-  ])('(kind %s, value %s) becomes a property that JSON can represent', (kind, value, expected) => {
+  ])('becomes a property that JSON can represent: kind %s, value %s', (kind, value, expected) => {
     const found = propertyOf(value, kind, 'p');
     expect(found).toBe(expected);
     expect(JSON.parse(JSON.stringify(found))).toBe(expected);

@@ -207,7 +207,7 @@ function propertyColumns({ columns }: ModelTable, edge: ModelEdge): readonly Mod
 
 type Key = readonly { readonly value: Cell; readonly kind: Kind }[];
 
-/** Returns the key by which edges are ordered: time, then members and properties. */
+/** Returns the key by which edges are ordered: time, members (only of a row edge), properties. */
 function orderKey(table: ModelTable, edge: ModelEdge, rows: Rows): Key {
   const members = edge.shape === 'row' ? edge.members.map(({ column }) => column) : [];
   const names = [...members, ...propertyColumns(table, edge).map(({ name }) => name)];

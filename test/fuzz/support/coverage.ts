@@ -20,8 +20,8 @@ export class Coverage {
   }
 
   /**
-   * Returns the number of functions that took a new set of branches since the last call. `by` tells
-   * whether one input or many ran since then.
+   * Returns the number of functions that took, since the last call, a set of branches never seen
+   * before. `by` is `one` if a single input ran since then, and `many` if several did.
    */
   take(by: 'one' | 'many'): number {
     const seen = this.#seen[by];

@@ -1,5 +1,5 @@
-// A core instance whose input ends at the very end of memory, so that a read beyond the input
-// traps. Its outputs are followed by guard bytes.
+// A core instance whose input is placed as close to the end of memory as the ABI allows, so that a
+// read well beyond it traps. Its outputs are followed by guard bytes.
 
 import { Instance } from '../../core/support/instance.ts';
 
@@ -18,7 +18,7 @@ export class EdgeOfMemory extends Instance {
     memory.grow(PAGES - memory.buffer.byteLength / 65_536);
   }
 
-  /** Frees all regions, and places `bytes` so that they end where memory ends. */
+  /** Frees all regions, and places `bytes` as close to the end of memory as the ABI allows. */
   place(bytes: Uint8Array): number {
     this.x.hg_memory_reset();
     this.#guards = [];
