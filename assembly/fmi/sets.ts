@@ -147,8 +147,10 @@ function gallop<T>(short: usize, shortCount: u32, long: usize, longCount: u32, o
     long = leap<T>(long, end, value);
     if (long >= end) break;
     const found = <u32>load<T>(long);
+    // Stored only if found: `out` may be the long list, whose next value is still to be read.
+    if (found != value) continue;
     store<T>(out, <T>value);
-    out += bytesOf<T>(usize(found == value));
+    out += sizeof<T>();
   }
   return <u32>((out - start) >> alignof<T>());
 }

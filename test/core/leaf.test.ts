@@ -109,6 +109,14 @@ describe.each([
       }
     });
 
+    it('agree with sets in place when the short list begins below the long one', () => {
+      const long = Array.from({ length: 100 }, (_, i) => i + 10);
+      for (const short of [[1, 10], [1, 2, 11], [9], [10], [1, 200]]) {
+        checkPair(long, short, true);
+        checkPair(short, long, true);
+      }
+    });
+
     it('agree with sets on long lists and on lists of very different lengths', () => {
       const random = randomFrom(3);
       for (const [na, nb] of [
