@@ -30,10 +30,16 @@ export class TableSet {
   }
 
   /**
-   * Applies a durable catalog operation. Does nothing if the table no longer exists. Throws
-   * `corrupt` for a kind of change that this build does not know.
+   * Applies a durable catalog operation. A change of a table that no longer exists does nothing.
+   * Throws `corrupt` for a kind of change that this build does not know, whatever its table.
    */
   apply(change: CatalogChange, lsn: number): void {
+    if (!isKnownChange(change.op))
+      throw corruption(
+        `the operation at LSN ${lsn} of the log`,
+        0,
+        `it is a catalog change ${JSON.stringify((change as { op: unknown }).op)}, which this build does not know`,
+      );
     this.version++;
     if (change.op === 'create_table') {
       const table = createdTable(this.#context, change.table, lsn);
@@ -51,12 +57,6 @@ export class TableSet {
       table.change({ dropped: true, filters: undefined, shapeLsn: lsn });
       return;
     }
-    if (!isKnownChange(change.op))
-      throw corruption(
-        `the operation at LSN ${lsn} of the log`,
-        0,
-        `it is a catalog change ${JSON.stringify((change as { op: unknown }).op)}, which this build does not know`,
-      );
     if (isOfShape(change)) {
       this.#sorted = undefined;
       this.#byName.delete(table.name.toLowerCase());
