@@ -5,7 +5,8 @@ import { normalizeDigits } from './scan.ts';
 
 /** Matches a character that may need folding. */
 const NOT_ASCII = /[^\t\n\r -~]/;
-const INVISIBLE = /[\p{DI}\p{Cf}\p{Cc}\p{Co}]/gu;
+/** Line breaks are control characters too, but they separate words. */
+const INVISIBLE = /[\p{DI}\p{Cf}\p{Co}]|[^\n\r\P{Cc}]/gu;
 /** Characters that reverse the displayed order, so that a text cannot be compared as it looks. */
 export const REORDERING = /[\u202a-\u202e\u2066-\u2069]/;
 /**

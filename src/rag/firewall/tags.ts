@@ -134,7 +134,7 @@ function parseTags(content: string): Tag[] | undefined {
  * not `[weight 1]`.
  */
 function looksLikeTag(content: string): boolean {
-  if (content.length > 20_000) return true;
+  if (content.length > 20_000 || parseTags(content) !== undefined) return true;
   const plain = skeleton(content);
   if (
     /^[^\p{L}\p{N}"'\u201c\u201e\u00ab]*[\p{L}][\p{L}\p{N}]*[-\u2010-\u2015#_][-+]?\p{N}+[^\p{L}\p{N}]*$/u.test(plain)

@@ -38,7 +38,10 @@ export const parseAnswer = v.object({
   filters: described(v.array(filter), 'All must hold.'),
   top: described(v.nullable(integer()), 'Maximum number of edges; null if the text does not state it.'),
   order: described(v.picklist(['score', 'newest', 'oldest']), 'Best first (`score`), or by time only.'),
-  keywords: described(v.array(v.string()), 'In lower case; they only affect the ranking.'),
+  keywords: described(
+    v.array(v.string()),
+    'In lower case. They affect the ranking; if nothing else restricts the edges, an edge must contain one.',
+  ),
   ignored: described(
     v.array(v.object({ text: v.string(), reason: v.string() })),
     'Parts of the text that were not understood, and words that occur in no node name, column, rule or row.',
