@@ -12,13 +12,13 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { loadDataset } from './dataset.ts';
-import { driver, hasWrk, requestKinds, type Server, startServer, untilReady } from './http-load.ts';
+import { hasWrk, measurer, requestKinds, type Server, startServer, untilReady } from './http-load.ts';
 import { statementKinds } from './statement-http.ts';
 import { Workspace } from './workspace.ts';
 
@@ -119,13 +119,10 @@ async function raceServers(scratch: string): Promise<void> {
     for (const kind of [...requestKinds(edges, false), statementKinds(edges, false)[0]]) {
       if (!`http: ${kind.name}`.includes(given.only)) continue;
       const sides = servers.map((server): Side => {
-        const drive = driver(server, kind, workspace, false, 1);
+        const measure = measurer(server, kind, workspace, false);
         return async () => {
-          const before = cpuMsOf(server.pid);
-          const start = performance.now();
-          const perSecond = await drive();
-          const requests = (perSecond * (performance.now() - start)) / 1000;
-          return { ms: 1000 / perSecond, cpuMs: (cpuMsOf(server.pid) - before) / requests };
+          const { rate, cpuUs } = await measure();
+          return { ms: 1000 / rate, cpuMs: cpuUs / 1000 };
         };
       });
       await race(`http: ${kind.name}`, sides);
@@ -134,12 +131,6 @@ async function raceServers(scratch: string): Promise<void> {
     await Promise.all(servers.map((server) => server.stop()));
     workspace.remove(workspace.dir);
   }
-}
-
-/** Returns the CPU time used by all threads of a process. Linux counts it in ticks of 10 ms. */
-function cpuMsOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 async function race(name: string, [other, ours]: readonly Side[]): Promise<void> {

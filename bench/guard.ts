@@ -75,7 +75,7 @@ async function race(
   const rows: BenchRow[] = [];
   for (const kind of kinds) {
     const sides = servers.map((server) => driver(server, kind, workspace, tiny));
-    const [guarded, open] = await alternate(tiny ? 1 : 5, sides, !tiny);
+    const [guarded, open] = await alternate(tiny ? 1 : 9, sides, !tiny);
     rows.push(
       benchRow({
         name: `${kind.name} with keys, limits, logs and metrics, beside without`,

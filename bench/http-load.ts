@@ -1,11 +1,12 @@
 // Request kinds for the HTTP benches, servers as child processes, and wrk as the load generator.
 
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { randomFrom } from '../test/core/support/random.ts';
 import { drawNodes, type Edge } from './dataset.ts';
-import type { Side } from './measure.ts';
+import { median, type Side } from './measure.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The built program. */
@@ -15,7 +16,9 @@ export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 export const ROWS = 10;
 /** Number of distinct requests of each kind. */
 export const REQUESTS = 1000;
-const SECONDS = 5;
+/** Duration of a round. Rounds are short, so that other load affects both sides alike. */
+const SECONDS = 1;
+const CONNECTIONS = 64;
 
 /** One kind of request: the bodies of a POST, or the paths of a GET. */
 export interface Kind {
@@ -175,26 +178,66 @@ export function hasWrk(): boolean {
   return spawnSync('wrk', ['-v']).error === undefined;
 }
 
+/** What one run of a load measured. */
+export interface Measured {
+  /** Requests per second. */
+  readonly rate: number;
+  /** CPU time of the server's process per request, in microseconds, all threads together. */
+  readonly cpuUs: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+export interface LoadOptions {
+  readonly seconds?: number;
+  readonly connections?: number;
+}
+
 /**
- * Returns one side of a race: requests per second of `kind`, measured by wrk. With `tiny`, for
- * tests, measures a single client that waits for each answer.
+ * Returns a function that sends requests of `kind` with wrk, or (`tiny`, for tests) with one client
+ * that waits for each answer. Throws if an answer is not a success.
  */
-export function driver(server: Server, kind: Kind, workspace: Workspace, tiny: boolean, seconds = SECONDS): Side {
+export function measurer(
+  server: Server,
+  kind: Kind,
+  workspace: Workspace,
+  tiny: boolean,
+  { seconds = SECONDS, connections = CONNECTIONS }: LoadOptions = {},
+): () => Promise<Measured> {
   if (tiny) return () => fewRequests(server, kind);
   const script = workspace.fresh('wrk');
   writeFileSync(`${script}.lines`, kind.lines.join('\n'));
   writeFileSync(script, wrkScript(kind, server.headers, `${script}.lines`));
-  return () => wrk(server.url, script, seconds);
+  return () => wrk(server, script, seconds, connections);
 }
 
-async function fewRequests(server: Server, kind: Kind): Promise<number> {
+/** Returns the median of each figure. */
+export function medianMeasured(all: readonly Measured[]): Measured {
+  const of = (field: keyof Measured) => median(all.map((one) => one[field]));
+  return { rate: of('rate'), cpuUs: of('cpuUs'), p50Ms: of('p50Ms'), p99Ms: of('p99Ms') };
+}
+
+/** Returns one side of a race, which measures requests per second. */
+export function driver(server: Server, kind: Kind, workspace: Workspace, tiny: boolean): Side {
+  const measure = measurer(server, kind, workspace, tiny);
+  return async () => (await measure()).rate;
+}
+
+/** Returns the CPU time used by all threads of a process. Linux counts it in ticks of 10 ms. */
+function cpuMsOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+async function fewRequests(server: Server, kind: Kind): Promise<Measured> {
   const start = performance.now();
   for (const line of kind.lines) {
     const response = await request(server, kind, line);
     await response.arrayBuffer();
     if (!response.ok) throw new Error(`${kind.name}: ${response.status}`);
   }
-  return (kind.lines.length / (performance.now() - start)) * 1000;
+  const eachMs = (performance.now() - start) / kind.lines.length;
+  return { rate: 1000 / eachMs, cpuUs: eachMs * 1000, p50Ms: eachMs, p99Ms: eachMs };
 }
 
 function wrkScript({ method, path = INSERTS }: Kind, headers: Server['headers'], file: string): string {
@@ -215,10 +258,28 @@ end
 `;
 }
 
-/** Returns the requests per second over 64 connections. Throws if an answer is not a success. */
-function wrk(url: string, script: string, seconds: number): number {
-  const text = execFileSync('wrk', ['-t2', '-c64', `-d${seconds}s`, '-s', script, url], { encoding: 'utf8' });
+/** Throws if an answer is not a success. */
+async function wrk(server: Server, script: string, seconds: number, connections: number): Promise<Measured> {
+  const threads = Math.min(2, connections);
+  const args = [`-t${threads}`, `-c${connections}`, `-d${seconds}s`, '--latency', '-s', script, server.url];
+  const before = cpuMsOf(server.pid);
+  // wrk must not block this process, which may load the server in other ways at the same time.
+  const { stdout: text } = await promisify(execFile)('wrk', args, { encoding: 'utf8' });
+  const cpuMs = cpuMsOf(server.pid) - before;
   const rate = /Requests\/sec:\s+([\d.]+)/.exec(text);
-  if (rate === null || /Non-2xx|Socket errors/.test(text)) throw new Error(`wrk on ${url}:\n${text}`);
-  return Number(rate[1]);
+  const count = /(\d+) requests in/.exec(text);
+  if (rate === null || count === null || /Non-2xx|Socket errors/.test(text))
+    throw new Error(`wrk on ${server.url}:\n${text}`);
+  const percentile = (share: string) => msOf(new RegExp(`${share}%\\s+([\\d.]+)(us|ms|s)`).exec(text));
+  return {
+    rate: Number(rate[1]),
+    cpuUs: (cpuMs * 1000) / Number(count[1]),
+    p50Ms: percentile('50'),
+    p99Ms: percentile('99'),
+  };
+}
+
+function msOf(found: RegExpExecArray | null): number {
+  const units: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 };
+  return found === null ? Number.NaN : Number(found[1]) * units[found[2]!]!;
 }

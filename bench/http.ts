@@ -5,22 +5,30 @@ import { fileURLToPath } from 'node:url';
 import { CANDIDATES, chooseTransport } from '../src/http/choose-transport.ts';
 import {
   answerSizes,
-  driver,
   hasWrk,
   type Kind,
   MAIN,
+  type Measured,
+  measurer,
+  medianMeasured,
   OPEN_SETTINGS,
   requestKinds,
   type Server,
   startServer,
   untilReady,
 } from './http-load.ts';
+import { runLoads } from './http-loads.ts';
 import { alternate } from './measure.ts';
 import type { PartOptions } from './part.ts';
 import { type BenchRow, benchRow } from './row.ts';
 
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const TARGETS: Readonly<Record<Kind['method'], number>> = { GET: 0.6, POST: 0.4 };
+const ROUNDS = 7;
+/** By method: the least ratio of the rates, and the greatest ratio of the CPU times. */
+const TARGETS = { GET: { least: 0.55, cpuMost: 1.76 }, POST: { least: 0.45, cpuMost: 2.24 } } as const satisfies Record<
+  Kind['method'],
+  object
+>;
 
 export async function runHttp(options: PartOptions): Promise<BenchRow[]> {
   const { tiny, dataset, workspace, note } = options;
@@ -34,6 +42,7 @@ export async function runHttp(options: PartOptions): Promise<BenchRow[]> {
     const dir = workspace.copy(await workspace.compacted(dataset.edges));
     rows.push(...(await runBeside(options, kinds, dir, peer)));
   }
+  rows.push(...(await runLoads(options)));
   return rows;
 }
 
@@ -91,17 +100,42 @@ async function race(
 ): Promise<BenchRow[]> {
   const rows: BenchRow[] = [];
   for (const [index, kind] of kinds.entries()) {
-    const sides = [ours, bare].map((server) => driver(server, kind, workspace, tiny));
-    const [oursRate, bareRate] = await alternate(tiny ? 1 : 5, sides, !tiny);
+    const sides = [ours, bare].map((server) => measurer(server, kind, workspace, tiny));
+    const [own, other] = (await alternateMeasured(tiny ? 1 : ROUNDS, sides, !tiny)) as [Measured, Measured];
+    const { least, cpuMost } = TARGETS[kind.method];
     rows.push(
       benchRow({
         name: `http ${kind.name} (${sizes[index]} bytes), beside bare ${peerName}`,
         unit: 'requests/s',
-        ours: oursRate!,
-        peer: bareRate!,
-        target: { ratioAtLeast: TARGETS[kind.method] },
+        ours: own.rate,
+        peer: other.rate,
+        target: { ratioAtLeast: least },
       }),
+      benchRow({
+        name: '  CPU time of a request',
+        unit: 'us',
+        ours: own.cpuUs,
+        peer: other.cpuUs,
+        target: { ratioAtMost: cpuMost },
+      }),
+      benchRow({ name: '  99th percentile', unit: 'ms', ours: own.p99Ms, peer: other.p99Ms }),
     );
   }
   return rows;
+}
+
+/** Same as `alternate`, for loads: returns the median of each figure of each side. */
+async function alternateMeasured(
+  rounds: number,
+  sides: readonly (() => Promise<Measured>)[],
+  warmUp: boolean,
+): Promise<Measured[]> {
+  const taken: Measured[][] = sides.map(() => []);
+  const kept = sides.map((side, index) => async () => {
+    const measured = await side();
+    taken[index]!.push(measured);
+    return measured.rate;
+  });
+  await alternate(rounds, kept, warmUp);
+  return taken.map((all) => medianMeasured(warmUp ? all.slice(1) : all));
 }

@@ -13,7 +13,11 @@ export interface BenchRow {
   met: boolean | null;
 }
 
-export type Target = { ratioAtLeast: number } | { ratioAtMost: number } | { oursAtMost: number };
+export type Target =
+  | { ratioAtLeast: number }
+  | { ratioAtMost: number }
+  | { oursAtMost: number }
+  | { oursAtLeast: number };
 
 export interface Figures {
   name: string;
@@ -35,6 +39,7 @@ function judge(
 ): { target: string; met: boolean | null } {
   if (target === undefined) return { target: '', met: null };
   if ('oursAtMost' in target) return { target: `<= ${target.oursAtMost}`, met: ours <= target.oursAtMost };
+  if ('oursAtLeast' in target) return { target: `>= ${target.oursAtLeast}`, met: ours >= target.oursAtLeast };
   if (ratio === null) throw new Error('a target on the ratio needs a peer');
   if ('ratioAtLeast' in target) return { target: `ratio >= ${target.ratioAtLeast}`, met: ratio >= target.ratioAtLeast };
   return { target: `ratio <= ${Number(target.ratioAtMost.toFixed(3))}`, met: ratio <= target.ratioAtMost };

@@ -34,7 +34,7 @@ export async function runStatementHttp({ tiny, dataset, workspace, note }: PartO
     await compareAnswers(server.url, kinds);
     const [size] = await answerSizes(server, kinds);
     const sides = kinds.map((kind) => driver(server, kind, workspace, tiny));
-    const [ours, peer] = await alternate(tiny ? 1 : 5, sides, !tiny);
+    const [ours, peer] = await alternate(tiny ? 1 : 9, sides, !tiny);
     return [
       benchRow({
         name: `http statement for a node in a window, ${ROWS} edges (${size} bytes), beside the node route`,

@@ -45,7 +45,7 @@ describe('parts of the benches', () => {
     ['reads', runReads, 10],
     ['compaction', runCompaction, 2],
     ['statements', runStatements, 15],
-    ['http', runHttp, 3 * transportsHere().length],
+    ['http', runHttp, 9 * transportsHere().length + 19],
     ['guard', runGuard, 3],
     ['restart', runRestart, 2],
     ['reasoning', runReasoning, 18],
