@@ -28,7 +28,7 @@ async function post(
 ): Promise<{ status: number; answer: Record<string, unknown> }> {
   const response = await fetch(`${server.url}/v1/hyperedges?table=${table}`, {
     method: 'POST',
-    body,
+    body: typeof body === 'string' ? body : new Uint8Array(body),
     headers: { 'Content-Type': 'application/x-ndjson' },
   });
   return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
@@ -37,7 +37,7 @@ async function post(
 /** Returns all rows of a table as text, one in each line. */
 async function rowsOf(table: string): Promise<string> {
   const response = await fetch(
-    `${server.url}/v1/hyperedges?table=${table}&start_ts=-9e15&end_ts=9e15`.replaceAll('9e15', '9007199254740991'),
+    `${server.url}/v1/hyperedges?table=${table}&start_ts=-9007199254740991&end_ts=9007199254740991`,
     {
       headers: { Accept: 'application/x-ndjson' },
     },
