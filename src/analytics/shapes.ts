@@ -23,7 +23,7 @@ export function mapOf(
     return { kind: 'map', keys: keys.slice(at, at + 1), values: values.slice(at, at + 1) };
   }
   const most = limitOf(params);
-  if (most === undefined || most >= keys.length) return { kind: 'map', keys, values };
+  if (most === undefined) return { kind: 'map', keys, values };
   const order = largestFirst(keys, values).subarray(0, most);
   return {
     kind: 'map',

@@ -54,6 +54,22 @@ test('an answer contains measure, table, result, definition, basis, parameters a
   });
 });
 
+test('a limit puts the largest value first, even if there are fewer values', async () => {
+  const keysOf = async (measure: string, params: object) => {
+    const response = await fetch(`${server.url}/v1/analytics/hyperedges/${measure}`, {
+      method: 'POST',
+      body: JSON.stringify({ params }),
+      headers: { 'content-type': 'application/json' },
+    });
+    // JSON.parse would put keys that are integers in ascending order.
+    return [.../"(\d+)":/g[Symbol.matchAll]((await response.text()).split('"definition"')[0]!)].map(([, key]) => key);
+  };
+  for (const limit of [2, 3, 4, 1000])
+    expect(await keysOf('node_degree', { limit })).toEqual(['2', '3', '1', '4'].slice(0, limit));
+  expect(await keysOf('node_degree', {})).toEqual(['1', '2', '3', '4']);
+  for (const limit of [2, 3, 4]) expect(await keysOf('edge_size', { limit })).toEqual(['1', '2', '3'].slice(0, limit));
+});
+
 test('a body may be left out, and params may be null', async () => {
   const without = await post('hyperedges/edge_size');
   expect(without.json.result).toEqual({ 1: 3, 2: 2, 3: 1 });

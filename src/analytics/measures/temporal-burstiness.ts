@@ -91,7 +91,7 @@ function largest(
 ): Shape {
   const values = Array.from(keys, (_, at) => burstiness(timesOf(at), zeros));
   const most = limitOf(params);
-  if (most === undefined || most >= keys.length) return { kind: 'objects', keys, values };
+  if (most === undefined) return { kind: 'objects', keys, values };
   const order = Array.from(keys.keys());
   order.sort((a, b) => (values[b]!.B ?? -2) - (values[a]!.B ?? -2) || keys[a]! - keys[b]!);
   const first = order.slice(0, most);
