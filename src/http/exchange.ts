@@ -330,7 +330,10 @@ export class Exchange implements HeadFacts {
     this.transport.close();
   }
 
-  /** Records the change in the audit log, even if the client has disconnected. */
+  /**
+   * Records the change in the audit log, even if the client disconnected before the answer. Of an
+   * answer that was sent in part, nothing is recorded.
+   */
   private audit({ status, facts }: Reply): void {
     const detail = facts?.audit;
     if (status >= 400 || facts?.replayed === true || this.route?.audit === undefined || detail === 'none') return;
