@@ -1,5 +1,5 @@
 // The ABI of vector operations, and of products of a vector with an operator of a hypergraph or
-// graph (README.md, Operators).
+// graph (../README.md, Operators and vectors).
 
 import { gatherEdges, gatherNeighbours, gatherNodes } from '../kernels/operators';
 import { dot, mix, multiply, weightedNorm } from '../kernels/vectors';

@@ -1,4 +1,5 @@
-// The ABI of measures on distinct member sets (README.md, Distinct sets).
+// The ABI of measures of edges, which are applied to distinct member sets (../README.md, Measures
+// of edges).
 
 import { countPairsAgain, sumOverlaps } from '../kernels/overlaps';
 import { countSharing } from '../kernels/sharing';

@@ -1,4 +1,5 @@
-// The ABI of triangles, core numbers and cliques of a graph (README.md, Graphs).
+// The ABI of triangles, core numbers and cliques of a graph (../README.md, Triangles, cores,
+// cliques).
 
 import { beginClique, cliqueBytes, goOnClique } from '../kernels/cliques';
 import { coreNumbers } from '../kernels/cores';

@@ -32,7 +32,7 @@ const FIRST_POWER: i32 = -292;
  */
 const POWERS: usize = memory.data(617 * 16, 16);
 /**
- * Every 27th power of ten to 192 bits, rounded up, the lowest u64 first. This is precise enough for
+ * Every 27th power of ten, as 192 bits rounded up, the lowest u64 first. This is precise enough for
  * every entry of POWERS (checked with BigInt).
  */
 const BASES: usize = memory.data<u64>([
@@ -144,9 +144,9 @@ export function writeFloat(out: usize, value: f64): usize {
     out++;
     value = -value;
   }
-  // Two different decimal numbers of up to 15 digits are never the same double. So if a text of
-  // this length reads back as the value, it is the shortest one once its trailing zeros are
-  // removed.
+  // Whole numbers up to 2^53 are written exactly. For the others: two different decimal numbers of
+  // up to 15 digits are never the same double, so a text of at most 15 digits that reads back as
+  // the value is the shortest one once its trailing zeros are removed.
   if (value <= 9007199254740992 && value >= 1e-6) {
     const whole = <i64>value; // signed: the conversion is one instruction, from u64 it takes several
     if (<f64>whole == value) return writeDigits(out, whole);
@@ -255,8 +255,9 @@ function log2OfPower10(exponent: i32): i32 {
 }
 
 /**
- * Returns bits 128 and up of (high:low) * value, with the lowest bit set if bits 64 to 127 exceed
- * 1. These may be 1 for an exact product, because the power is rounded up.
+ * Returns bits 128 and up of (high:low) * value, with the lowest bit set if the number in bits 64
+ * to 127 is greater than 1. That number can be 1 even for an exact product, because the power is
+ * rounded up.
  */
 function roundToOdd(low: u64, high: u64, value: u64): u64 {
   const carried = high * value + multiplyHigh(low, value);
@@ -368,7 +369,9 @@ function fillPower(entry: usize, exponent: i32): void {
   const secondHigh = multiplyHigh(load<u64>(base, 8), factor) + u64(low < second);
   const middle = third + secondHigh;
   const high = multiplyHigh(load<u64>(base, 16), factor) + u64(middle < third);
-  const back = 63 - shift; // shifts left by 64 - shift in two steps: shift is 0 for a base itself
+  // Shifts left by 64 - shift in two steps, because shift is 0 for a base itself, and WebAssembly
+  // treats a shift by 64 as a shift by 0.
+  const back = 63 - shift;
   const entryLow = ((low >> shift) | ((middle << 1) << back)) + 1;
   store<u64>(entry, entryLow);
   store<u64>(entry, ((middle >> shift) | ((high << 1) << back)) + u64(entryLow == 0), 8);

@@ -95,9 +95,9 @@ function countSet(set: usize, words: u32): u32 {
 
 /**
  * Builds a frame for the set at `set`: copies the set, and lists its vertices in ascending order of
- * colour, each with its colour. A clique among the vertices from the first up to a given one has at
- * most as many vertices as the colour of the given one. The list omits vertices whose colour does
- * not exceed `need`. Returns the length of the list.
+ * colour, each with its colour. If vertex v has colour c, a clique among v and the vertices before
+ * it has at most c vertices. The list omits vertices whose colour does not exceed `need`. Returns
+ * the length of the list.
  */
 function colour(search: usize, set: usize, need: u32, frame: usize, words: u32): u32 {
   const rowBytes = bytesOf<u64>(words);
@@ -164,8 +164,8 @@ export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): 
   while (depth > 0) {
     const count = load<u32>(frame);
     const entry = cell<u64>(frame + 8 + rowBytes, count - 1);
-    // All remaining vertices in the list of the frame have the colour of `entry` or a lower one, so
-    // they cannot lead to a clique larger than `best`.
+    // The remaining vertices in the frame's list have the colour of `entry` or a lower one. If
+    // depth + this colour is at most `best`, none of them leads to a larger clique.
     if (count == 0 || depth + load<u32>(entry, 4) <= best) {
       depth--;
       if (depth > 0) frame -= <usize>load<u32>(frame, 4);

@@ -61,7 +61,7 @@ describe('the import of documents from other libraries', () => {
     ]);
   });
 
-  test('reads HyperNetX: weights and attributes everywhere, no nodes and no metadata', async () => {
+  test('reads a HyperNetX document, which has weights and attributes everywhere, but no list of nodes and no metadata', async () => {
     const document = {
       'network-type': 'undirected',
       incidences: [

@@ -269,7 +269,7 @@ describe.skipIf(!existsSync(DATA))("the engine's answers over real data", () => 
     expect(guarded.refusedLines).toEqual(expect.arrayContaining(open.refusedLines));
   });
 
-  test.skipIf(!FULL)(LARGE, { timeout: 1_800_000 }, async () => {
+  test.skipIf(!FULL)(`equal a brute-force reading of ${LARGE}`, { timeout: 1_800_000 }, async () => {
     await answersAreRight(LARGE);
   });
 });

@@ -80,7 +80,10 @@ async function outcome(fs: Disk, rows: number, what: string): Promise<'whole' | 
 }
 
 describe.each(['close', 'kill'] as const)('a database after a %s', (end) => {
-  describe.each([false, true])('when compacted is %s', (compacted) => {
+  describe.each([
+    ['without', false],
+    ['with', true],
+  ] as const)('%s a compaction', (_name, compacted) => {
     test('is refused if its newest log file is cut at any byte', async () => {
       const base = await made(ROWS, end, 2 ** 17, compacted);
       const path = newestLog(base);

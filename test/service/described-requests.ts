@@ -9,10 +9,16 @@ import type { Operation } from './described-answers.ts';
 import { ALL_TRIPS, type Answered, makeTrips, recipeOf, type Sent, TRIPS } from './valid-requests.ts';
 import { damagedDisk, startWorld, type World, type WorldOptions } from './worlds.ts';
 
-/** How each world differs from the usual one. */
+/**
+ * The options of each world. `damaged` also gets a disk of its own (see `get`), and the disk of
+ * `full` is filled by `onFullDisk`.
+ */
 const WORLDS = {
   usual: {},
-  /** For requests that must be alone, because they hold syncs or need the only admin key. */
+  /**
+   * For requests that nothing else may run beside: they hold the syncs, or need a service with
+   * exactly one admin key.
+   */
   quiet: {},
   starting: { open: false },
   overloaded: { limits: { requests: 0 } },
@@ -247,7 +253,8 @@ const OWN: Readonly<Record<string, Make>> = {
 };
 
 /**
- * The keys of OWN, as `operation status`. A pair that the document no longer lists is a fault too.
+ * The keys of OWN, as `operation status`. openapi.test.ts also fails if the document no longer
+ * lists one of these pairs.
  */
 export const OWN_PAIRS: readonly string[] = Object.keys(OWN);
 
@@ -310,8 +317,9 @@ async function whileItRuns(target: Target, worlds: Worlds): Promise<Answered> {
 const onFull = new WeakMap<Worlds, Promise<Map<string, Answered>>>();
 
 /**
- * Returns the answer to a write on a full disk. All writes are prepared, the disk is filled, and
- * then all are sent, once for all callers. After the first failure, the log accepts no writes.
+ * Returns the answer to a write on a full disk. The first call prepares all writes, fills the disk
+ * and sends them all; later calls get their answers from that run. Everything is prepared first,
+ * because the log accepts no writes after its first failure.
  */
 async function onFullDisk({ id, writes }: Target, worlds: Worlds): Promise<Answered> {
   let answers = onFull.get(worlds);

@@ -241,8 +241,8 @@ export class SimWriters {
     const isKnown = world.ledger.model.answers.has(retry.answer.id);
     if (found !== undefined && !isKnown)
       throw new Violation('answer-without-write', `an answer is kept under ${retry.answer.id}, but its write is lost`);
-    // The retry has the same key, but other content. If the first request had happened, the
-    // database would contain the rows of both.
+    // The retry has the same key but inserts another row. So if the first request was carried out
+    // after all, the database has both rows, and the ledger finds the fault.
     if (found === undefined && !isKnown) this.insert(retry.answer);
   }
 }

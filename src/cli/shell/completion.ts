@@ -48,8 +48,8 @@ export function completionOf(before: string, tables: readonly KnownTable[]): Com
 }
 
 /**
- * Returns the columns that begin with `word`, from the table that `alias` stands for or names,
- * otherwise from all tables.
+ * Returns the columns that begin with `word`. They are those of the table that has `alias` as its
+ * alias or its name, or those of all tables if there is no such table.
  */
 function columnsFor(alias: string, word: string, before: string, tables: readonly KnownTable[]): Completion {
   const meant = [...before.matchAll(/\b([A-Za-z_]\w*)\s*:\s*`?([A-Za-z_]\w*)/g)].find(

@@ -1,5 +1,5 @@
-// Opens the log of a database: passes on which LSNs the log must contain according to the manifest,
-// and connects the callbacks of the log.
+// Opens the log of a database. Tells it which LSNs it must contain according to the manifest, and
+// connects its callbacks.
 
 import { corruption } from '../../errors.ts';
 import { type Crc32c, type LogOpening, type LogStore, manifestPath, openLog } from '../../storage/index.ts';

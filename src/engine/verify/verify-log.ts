@@ -21,8 +21,8 @@ type Visitor = (path: string, ...frame: Parameters<FrameVisitor>) => void;
 /**
  * Verifies the log. `checkpoint` is null if there is no manifest, and undefined if the manifest is
  * damaged. In the latter case it is not known which frames are needed, so only the files themselves
- * are checked. `visit` receives every frame in order, unless the log is damaged. Problems and notes
- * are appended to the lists.
+ * are checked. `visit` receives the frames of the needed files in order; it is not called if the
+ * log or the manifest is damaged. Problems and notes are appended to the lists.
  */
 export function verifyLog(
   tools: FileTools,

@@ -6,7 +6,11 @@ import { COLUMNS, edgeOf, randomTable } from '../../core/support/model.ts';
 import { type Random, randomFrom } from '../../core/support/random.ts';
 import { buildSegment } from '../../core/support/segments.ts';
 
-/** Recomputes every checksum in a segment file, as far as its directory makes sense. */
+/**
+ * Corrects the length in the header of a segment file and recomputes every checksum. Skips sections
+ * that the section directory places outside of the file, and does nothing if the directory itself
+ * does not fit.
+ */
 export function repair(core: Instance, at: number, length: number): void {
   if (length < 128) return;
   const view = new DataView(core.core.memory.bytes.buffer, at, length);
