@@ -53,6 +53,10 @@ const P_BYTES: usize = 16;
 
 const members: usize = memory.data(256 * 8 + 16, 16);
 const properties: usize = memory.data(64 * 16, 16);
+/** One bit for each key of the table that the line has had. */
+const seen: usize = memory.data(128, 16);
+const SEEN_BYTES: usize = 128;
+const MOST_KEYS: u32 = 1024;
 /** f64 powers of ten with exponents from 0 to 22, which are exact. */
 const powers: usize = memory.data<f64>([
   1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
@@ -249,6 +253,15 @@ function findKey(keys: usize, expected: u32, name: usize, bytes: u32): u32 {
   return count;
 }
 
+/** Marks the key; returns whether the line has had it before, perhaps with null. */
+function wasSeen(key: u32): bool {
+  const byte = seen + (key >> 3);
+  const bit = 1 << (key & 7);
+  const bits = byteAt(byte);
+  store<u8>(byte, bits | bit);
+  return (bits & bit) != 0;
+}
+
 /** True for `event_ts`. */
 function isTimeKey(name: usize, bytes: u32): bool {
   return bytes == 8 && load<u64>(name) == 0x73745f746e657665;
@@ -269,8 +282,7 @@ function readLine(from: usize, keys: usize): usize {
   propertyCount = 0;
   propertyBytes = 2;
   let expected: u32 = 0;
-  // Each ignored key may occur once, as may every other key.
-  let ignored: u64 = 0;
+  memory.fill(seen, 0, SEEN_BYTES);
   do {
     at = skipSpaces(at + 1);
     if (byteAt(at) != QUOTE) return 0;
@@ -297,11 +309,8 @@ function readLine(from: usize, keys: usize): usize {
       expected = key + 1;
       const entry = element(keys + 4, key, K_BYTES);
       const type = load<u32>(entry + K_TYPE);
-      if (type == K_IGNORED) {
-        if (key >= 64 || (ignored >> key) & 1) return 0;
-        ignored |= (<u64>1) << key;
-        at = skipValue(at);
-      } else at = readValue(at, load<u32>(entry + K_COLUMN), type);
+      if (key >= MOST_KEYS || wasSeen(key)) return 0;
+      at = type == K_IGNORED ? skipValue(at) : readValue(at, load<u32>(entry + K_COLUMN), type);
       if (!at) return 0;
     }
     at = skipSpaces(at);

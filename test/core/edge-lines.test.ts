@@ -84,6 +84,10 @@ const OTHERS = [
   '{"event_ts":1,"event_ts":2,"members":[1]}',
   '{"event_ts":1,"members":[1],"members":[2]}',
   '{"event_ts":1,"members":[1],"weight":1,"weight":2}',
+  '{"event_ts":1,"members":[1],"weight":1,"weight":null}',
+  '{"event_ts":1,"members":[1],"kind":null,"kind":"a"}',
+  '{"event_ts":1,"members":[1],"score":1,"kind":"a","score":null}',
+  '{"event_ts":1,"members":[1],"open":null,"open":null}',
   '{"event_ts":1,"members":[1],"id":1,"id":2}',
   '{"event_ts":1,"members":[1],"Weight":1}',
   '{"event_ts":1,"members":[1],"KIND":"a"}',
@@ -190,6 +194,9 @@ function randomLine(random: Random): string {
     `"id":${one(['1', '"x"', 'null'])}`,
   ];
   const kept = fields.filter((_, index) => index < 2 || random.below(2) === 0);
+  // One line in four has a key twice.
+  if (random.below(4) === 0)
+    kept.push(`"${one(['weight', 'kind', 'score', 'open', 'id', 'event_ts'])}":${one(['null', '1', '"a"', 'true'])}`);
   for (let i = kept.length - 1; i > 0; i--) {
     const j = random.below(i + 1);
     [kept[i], kept[j]] = [kept[j]!, kept[i]!];
