@@ -239,7 +239,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     const alert = page.locator('#view').getByRole('alert');
     await page.route('**/v1/analytics', otherShape);
     await openView('Measures');
-    await alert.getByText('sent an unexpected answer').waitFor();
+    await alert.getByText('does not look as it should').waitFor();
     await openView('Query');
     await page.locator('.grid tbody tr').first().waitFor();
     expect(await alert.count()).toBe(0);
