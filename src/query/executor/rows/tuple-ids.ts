@@ -72,7 +72,9 @@ export class TupleIds {
   /** Returns the values of the tuples [from, to), one vector per value. */
   values(from: number, to: number): Vector[] {
     const vectors = new Array<Vector>(this.#ids.length);
-    const places = Uint32Array.from({ length: to - from }, (_, i) => from + i);
+    // A loop: `Uint32Array.from` took an eighth of the time of a statement with many groups.
+    const places = new Uint32Array(to - from);
+    for (let i = 0; i < places.length; i++) places[i] = from + i;
     for (let index = this.#pairs.length; index > 0; index--) {
       const pairs = this.#pairs[index - 1]!;
       const ids = new Uint32Array(places.length);
