@@ -57,6 +57,7 @@ export async function bulkInsert(call: Call, tableName: string | undefined): Pro
     // Lines that name other tables are rare. Only for them is the body read again, into a
     // transaction, which is slower.
     if (!(await addLines(call, table, sink))) {
+      sink.discard();
       sink = transactionSink(call.database);
       await addLines(call, table, sink);
     }
@@ -223,8 +224,8 @@ function bulkSink(table: Table): Sink {
       const result = await bulk.commit(attach && ((outcome) => attach(tablesOf(outcome))));
       return { lsn: result.lsn, tables: tablesOf(result) };
     },
-    // There is nothing to discard: a bulk insert changes nothing before its commit.
-    discard() {},
+    // Nothing was changed before the commit, but the memory for encoding goes back to the table.
+    discard: () => bulk.discard(),
   };
 }
 

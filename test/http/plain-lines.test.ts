@@ -119,6 +119,18 @@ describe('lines of a bulk insert', () => {
     expect((await rowsOf(table)).split('\n').length - 1).toBe(3);
   });
 
+  test.each([
+    ['are refused', () => `${plain(1)}\n{"event_ts":1}`, 400],
+    ['name another table', (other: string) => `${plain(1)}\n{"table":"${other}",${plain(2).slice(1)}`, 201],
+  ])('give the memory for reading them back when they %s', async (_name, bodyFor, status) => {
+    const [own, other] = [await makeTable(), await makeTable()];
+    const table = server.database.table(own);
+    const batch = table.takeBatch();
+    table.giveBatch(batch);
+    expect((await post(own, bodyFor(other))).status).toBe(status);
+    expect(table.takeBatch()).toBe(batch);
+  });
+
   test('that an export wrote are inserted again as they were', async () => {
     const [from, to] = [await makeTable(), await makeTable()];
     await post(from, Array.from({ length: 1000 }, (_, n) => plain(n * 3)).join('\n'));
