@@ -10,9 +10,9 @@
 // left row with key a has id 0 and pairs with right rows 0 and 2.
 
 import type { BoundExpression, ValueType } from '../../binder/bound.ts';
-import { placesOf, type QueryContext } from '../context.ts';
+import type { QueryContext } from '../context.ts';
 import { NumberTable } from '../rows/number-table.ts';
-import { type Batch, selectFrom } from '../rows/row-set.ts';
+import { type Batch, consecutive } from '../rows/row-set.ts';
 import { ABSENT, ValueIds } from '../rows/value-ids.ts';
 import { type Building, CHUNK_PAIRS, type PairFinder, pairsFor } from './join-pairs.ts';
 
@@ -109,7 +109,7 @@ function* rowsById(
 function* parts(batch: Batch, context: QueryContext): Generator<{ from: number; batch: Batch }, void, void> {
   for (let from = 0; from < batch.count; ) {
     const rows = Math.min(KEYS_AT_ONCE, context.rowsAtOnce(batch), batch.count - from);
-    yield { from, batch: selectFrom(batch, placesOf(from, rows)) };
+    yield { from, batch: consecutive(batch, from, rows) };
     from += rows;
   }
 }

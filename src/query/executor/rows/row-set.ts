@@ -73,16 +73,19 @@ export function partOf(whole: RowSet, startTs: number, endTs: number): RowSet {
   const first = lowerBound(whole.times, startTs);
   // Times are integers, or infinite.
   const end = lowerBound(whole.times, endTs + 1, first);
+  return { ...consecutiveRows(whole, first, end), part: { whole, first } };
+}
+
+function consecutiveRows(set: RowSet, first: number, end: number): RowSet {
   const columns = new Map<number, PropertyColumn>();
-  for (const [id, column] of whole.columns) columns.set(id, partOfColumn(column, first, end));
+  for (const [id, column] of set.columns) columns.set(id, partOfColumn(column, first, end));
   return {
     rows: end - first,
-    times: whole.times.subarray(first, end),
-    ids: whole.ids.subarray(first, end),
-    offsets: whole.offsets.length > 1 ? whole.offsets.subarray(first, end + 1) : whole.offsets,
-    members: whole.members,
+    times: set.times.subarray(first, end),
+    ids: set.ids.subarray(first, end),
+    offsets: set.offsets.length > 1 ? set.offsets.subarray(first, end + 1) : set.offsets,
+    members: set.members,
     columns,
-    part: { whole, first },
   };
 }
 
@@ -113,6 +116,17 @@ export function batchOf(set: RowSet, pattern: number): Batch {
 /** Returns the selected combinations of a batch. */
 export function selectFrom(batch: Batch, selection: Uint32Array): Batch {
   return { count: selection.length, sides: batch.sides.map((side) => side && pick(side, selection)) };
+}
+
+/**
+ * Returns `count` consecutive combinations of a batch, beginning with `from`. Nothing is copied.
+ */
+export function consecutive(batch: Batch, from: number, count: number): Batch {
+  const slice = ({ set, rows }: Side): Side =>
+    rows === undefined
+      ? { set: consecutiveRows(set, from, from + count), rows }
+      : { set, rows: rows.subarray(from, from + count) };
+  return { count, sides: batch.sides.map((side) => side && slice(side)) };
 }
 
 /** Returns the values of a side's column, in the order of the batch. */

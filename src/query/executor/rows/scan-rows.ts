@@ -199,10 +199,18 @@ export function* collectRows(plan: ScanPlan, context: QueryContext, sorted: bool
   return sorted && plan.paths.length > 1 ? yield* sortedByTime(all) : all;
 }
 
-/** Returns the rows of a batch of one pattern as a set. */
+/**
+ * Returns the rows of a batch of one pattern as a set. Its offsets begin with 0, and it has no
+ * members of other rows.
+ */
 export function compacted(batch: Batch, pattern: number): RowSet {
   const { set, rows } = batch.sides[pattern]!;
-  return rows === undefined ? set : pickRows(set, rows);
+  if (rows !== undefined) return pickRows(set, rows);
+  const { offsets } = set;
+  const start = offsets[0]!;
+  const end = offsets[offsets.length - 1]!;
+  if (start === 0 && end >= set.members.length) return set;
+  return { ...set, offsets: offsets.map((offset) => offset - start), members: set.members.subarray(start, end) };
 }
 
 function* sortedByTime(set: RowSet): Generator<null, RowSet, void> {
