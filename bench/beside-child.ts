@@ -1,4 +1,4 @@
-// One side of `beside.ts`: on request, runs one round of a task with the built engine and statement
+// One side of `beside.ts`: on request, runs a task some times with the built engine and statement
 // layer of one checkout.
 
 import { mkdirSync, rmSync } from 'node:fs';
@@ -10,16 +10,16 @@ import { sink } from './measure.ts';
 type Engine = typeof import('hedgerow');
 type Database = Awaited<ReturnType<Engine['openDatabase']>>;
 
-/** Number of edges that one round of the first load task loads. */
+/** Number of edges that the first load task loads. */
 const LOADED = 200_000;
 const BATCH_EDGES = 10_000;
 const PARALLEL = 64;
 
 /**
- * The work of one round. The round number varies the queries from round to round, identically on
+ * Work that is measured. The number of the run varies the queries from run to run, identically on
  * both sides.
  */
-export type Task = (round: number) => Promise<void> | void;
+export type Task = (run: number) => Promise<void> | void;
 
 const [checkout = '', scratch = ''] = process.argv.slice(2);
 const { openDatabase } = await built<Engine>('dist/index.js');
@@ -32,14 +32,15 @@ const loaded = await load(read, edges);
 const written = await openDatabase({ dir: join(scratch, 'written') });
 const tasks = { ...loading(), ...reading(loaded), ...asking(loaded), ...writing(written) };
 
-process.on('message', async ({ name, round }: { name: string; round: number }) => {
+process.on('message', async ({ name, round, runs }: { name: string; round: number; runs: number }) => {
   if (name === 'names') return void process.send!(Object.keys(tasks));
+  const task = (tasks as Record<string, Task>)[name]!;
   const cpu = process.cpuUsage();
   const start = performance.now();
-  await (tasks as Record<string, Task>)[name]!(round);
+  for (let run = 0; run < runs; run++) await task(round + run);
   const ms = performance.now() - start;
   const { user, system } = process.cpuUsage(cpu);
-  process.send!({ ms, cpuMs: (user + system) / 1000 });
+  process.send!({ ms: ms / runs, cpuMs: (user + system) / 1000 / runs });
 });
 process.on('disconnect', () => void Promise.all([loaded.close(), written.close()]).then(() => process.exit()));
 process.send!('ready');
@@ -93,9 +94,9 @@ function reading(database: Database): Record<string, Task> {
     const cursor = table.scan({ ...request, format: 'json' });
     for (let slice = cursor.next(); slice !== null; slice = cursor.next()) sink(slice.length);
   };
-  const some = (requests: readonly Request[], share: number) => (round: number) => {
+  const some = (requests: readonly Request[], share: number) => (run: number) => {
     const count = Math.ceil(requests.length / share);
-    for (let i = 0; i < count; i++) scan(requests[(round * count + i) % requests.length]!);
+    for (let i = 0; i < count; i++) scan(requests[(run * count + i) % requests.length]!);
   };
   return {
     'reads: windows of 0.1 %': some(drawWindows(edges, 500, 0.001, 11), 10),
@@ -138,9 +139,9 @@ function asking(database: Database): Record<string, Task> {
     });
     for (const chunk of steps) sink(chunk === null ? 0 : chunk.count);
   };
-  const some = (text: string, values: readonly Values[], share: number) => async (round: number) => {
+  const some = (text: string, values: readonly Values[], share: number) => async (run: number) => {
     const count = Math.ceil(values.length / share);
-    for (let i = 0; i < count; i++) await ask(text, values[(round * count + i) % values.length]!);
+    for (let i = 0; i < count; i++) await ask(text, values[(run * count + i) % values.length]!);
   };
   const windows = (share: number, seed: number) =>
     drawWindows(edges, 200, share, seed).map(({ startTs, endTs }) => ({ a: startTs, b: endTs }));
@@ -159,8 +160,8 @@ function asking(database: Database): Record<string, Task> {
       windows(0.001, 19),
       50,
     ),
-    'statements: texts that were not seen before': async (round) => {
-      for (let i = 0; i < 200; i++) statements.prepare(`${range} AND e.id > ${round * 1000 + i} RETURN e.id, count(*)`);
+    'statements: texts that were not seen before': async (run) => {
+      for (let i = 0; i < 200; i++) statements.prepare(`${range} AND e.id > ${run * 1000 + i} RETURN e.id, count(*)`);
     },
   };
 }

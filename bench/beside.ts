@@ -1,11 +1,11 @@
-// Compares this checkout with another one, for instance the previous commit. Rounds of about 100 ms
-// alternate in the order A B B A, so that other load on the machine affects both sides alike.
+// Compares this checkout with another one, for instance the previous commit. Rounds of at least 100
+// ms alternate in the order A B B A, so that other load on the machine affects both sides alike.
 // Memory layout and compiled code differ by chance from process to process, so both sides are
 // started several times.
 //
 // npm run build && npx tsx bench/beside.ts --other DIR [--starts 5] [--rounds 10] [--only TEXT]
 //
-// DIR is a built checkout. For each task this prints the time of one round in this checkout (of one
+// DIR is a built checkout. For each task this prints the time of one run in this checkout (of one
 // request in http tasks), and the median and quartiles of the ratio between neighbouring rounds. A
 // ratio above 1 means that this checkout is faster. The exit code is 1 if the median ratio of any
 // task is below 0.97.
@@ -26,6 +26,8 @@ const HERE = fileURLToPath(new URL('..', import.meta.url));
 const CHILD = fileURLToPath(new URL('beside-child.ts', import.meta.url));
 const LEAST = 0.97;
 const WARM_UP = 3;
+/** A round repeats its task so often that it takes about this long. */
+const ROUND_MS = 100;
 
 const { values: given } = parseArgs({
   options: {
@@ -75,10 +77,15 @@ async function raceEngines(scratch: string): Promise<void> {
     const names = (await asked(children[1]!, { name: 'names' })) as string[];
     for (const name of names) {
       if (!name.includes(given.only)) continue;
+      const run = async (child: ChildProcess, round: number, runs: number) =>
+        (await asked(child, { name, round: round * runs, runs })) as Took;
+      await run(children[1]!, 0, 1);
+      const { ms } = await run(children[1]!, 1, 1);
+      const runs = Math.ceil(ROUND_MS / ms);
       const sides = children.map(
         (child): Side =>
-          async (round) =>
-            (await asked(child, { name, round })) as Took,
+          (round) =>
+            run(child, round, runs),
       );
       await race(name, sides);
     }

@@ -1,9 +1,8 @@
 // Runs statements that read: MATCH, and EXPLAIN and ANALYZE of a MATCH.
 
 import type { ScanOverlay, ScanRequest, Snapshot, Table } from '../engine/index.ts';
-import type { BoundMatch } from './binder/bound.ts';
 import type { ParameterValues } from './binder/parameters.ts';
-import { expressionsOf } from './executor/batch-size.ts';
+import { expressionsOf } from './binder/parts.ts';
 import { type Batches, QueryContext, type RowSource } from './executor/context.ts';
 import type { MemoryPool } from './executor/memory.ts';
 import { type ResultChunk, runMatch } from './executor/run-match.ts';
@@ -40,8 +39,7 @@ export interface ReadOptions {
 }
 
 /** Returns the plan of a MATCH with all estimates, for EXPLAIN and ANALYZE. */
-function planOf(node: MatchNode, text: string, { bind, parameters, view }: ReadOptions): MatchPlan {
-  const shape = bind(node, text);
+function planOf(shape: MatchShape, text: string, { parameters, view }: ReadOptions): MatchPlan {
   checkTimes(expressionsOf(shape.match), parameters);
   checkConstants(shape.match.where, text, parameters);
   return planShape(shape, parameters, estimatorOf(view));
@@ -99,7 +97,7 @@ function readOf(
 ): StatementResult {
   const { view, nowUs } = options;
   const { patterns } = shape.match;
-  const context = contextOf(shape.match, text, options, false);
+  const context = contextOf(shape, text, options, false);
   let endUs = 0;
   const result: StatementResult = {
     columns: shape.columns,
@@ -142,7 +140,7 @@ const EXPLAIN_COLUMNS = [
 
 /** Returns a result with one row, the plan, without reading any rows of tables. */
 export function runExplain(node: MatchNode, text: string, options: ReadOptions): StatementResult {
-  const plan = planOf(node, text, options);
+  const plan = planOf(options.bind(node, text), text, options);
   const { lsn } = options.view;
   options.view.release();
   return rowsResult([explainRow(plan)], EXPLAIN_COLUMNS, lsn);
@@ -153,8 +151,9 @@ export function runExplain(node: MatchNode, text: string, options: ReadOptions):
  * EXPLAIN with the measured figures of the operators.
  */
 export function runAnalyze(node: MatchNode, text: string, options: ReadOptions): StatementResult {
-  const plan = planOf(node, text, options);
-  const context = contextOf(plan.match, text, options, true);
+  const shape = options.bind(node, text);
+  const plan = planOf(shape, text, options);
+  const context = contextOf(shape, text, options, true);
   const columns = [...EXPLAIN_COLUMNS, 'actual_rows', 'elapsed_us'];
   const columnTypes = typesOfAnswer(columns);
   const result: StatementResult = {
@@ -181,7 +180,8 @@ function* analyzed(plan: MatchPlan, context: QueryContext, columns: readonly str
   yield* rowsResult([row], columns, 0).steps;
 }
 
-function contextOf(match: BoundMatch, text: string, options: ReadOptions, measured: boolean): QueryContext {
+function contextOf(shape: MatchShape, text: string, options: ReadOptions, measured: boolean): QueryContext {
+  const { match, memberships } = shape;
   const { view, nowUs, memory, memoryBytes, parameters } = options;
   const context = new QueryContext({
     source: sourceOf(view),
@@ -190,6 +190,7 @@ function contextOf(match: BoundMatch, text: string, options: ReadOptions, measur
     nowUs,
     measured,
     expressions: () => expressionsOf(match),
+    memberships,
     items: match.items.map(({ expression }) => expression),
     memory,
     memoryBytes,

@@ -1,7 +1,7 @@
 // Finds out which columns in the answer to a statement are times and which are lists of nodes, so
 // that both can be shown in a readable form.
 
-import type { Expression, ItemNode, Statement } from '../../query/language.ts';
+import { AGGREGATES, type Expression, type ItemNode, isAggregate, type Statement } from '../../query/language.ts';
 
 export interface ColumnKinds {
   /** Columns with epoch seconds. */
@@ -16,7 +16,6 @@ export interface ColumnKinds {
 
 const NONE: ColumnKinds = { times: [], members: [], edges: [], tables: [] };
 const TIME = 'event_ts';
-const KEEPS_TIME: ReadonlySet<string> = new Set(['min', 'max']);
 
 /**
  * Determines the kinds of the columns. `columns`: names of the columns in the answer, in the order
@@ -42,7 +41,8 @@ export function columnKinds(statement: Statement, columns: readonly string[]): C
 function isTime(expression: Expression): boolean {
   if (expression.kind !== 'call') return isColumn(expression, TIME);
   const [argument] = expression.args;
-  return KEEPS_TIME.has(expression.name.name.toLowerCase()) && argument !== undefined && isColumn(argument, TIME);
+  const name = expression.name.name.toUpperCase();
+  return isAggregate(name) && AGGREGATES[name].keepsTime && argument !== undefined && isColumn(argument, TIME);
 }
 
 function isColumn(expression: Expression, name: string): boolean {

@@ -3,6 +3,7 @@
 
 import type { ColumnType, PropertyValue, Table } from '../../engine/index.ts';
 import type { Span } from '../parser/ast.ts';
+import type { AggregateFunction } from './aggregates.ts';
 
 /**
  * `list` is a list: members, a literal, a parameter, or the values that COLLECT gathered. `row` is
@@ -236,8 +237,6 @@ export type BoundExpression =
   | BoundKeyValue
   | BoundItemValue
   | BoundList;
-
-export type AggregateFunction = 'COUNT' | 'SUM' | 'AVG' | 'MIN' | 'MAX' | 'COLLECT';
 
 export interface BoundAggregate {
   readonly function: AggregateFunction;

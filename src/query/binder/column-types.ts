@@ -2,6 +2,7 @@
 // read.
 
 import type { ResultType } from '../result-types.ts';
+import { AGGREGATES } from './aggregates.ts';
 import type { BoundAggregate, BoundExpression, BoundMatch } from './bound.ts';
 
 export interface ResultForm {
@@ -43,11 +44,11 @@ function formOf(expression: BoundExpression, grouping: BoundMatch['grouping']): 
   return { type: TYPES[expression.type] };
 }
 
-/** Returns the form of an aggregate. MIN, MAX and AVG of times are times; SUM and COUNT are not. */
+/** Returns the form of an aggregate. */
 function formOfAggregate({ function: name, operand, type }: BoundAggregate): ResultForm {
   const of = operand && formOf(operand, undefined);
   if (name === 'COLLECT') return { type: 'LIST', items: of };
-  if (of?.type === 'TIME' && (name === 'MIN' || name === 'MAX' || name === 'AVG')) return of;
+  if (of?.type === 'TIME' && AGGREGATES[name].keepsTime) return of;
   return { type: TYPES[type] };
 }
 

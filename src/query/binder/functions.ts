@@ -4,12 +4,11 @@
 import { didYouMean } from '../../model/suggestions.ts';
 import type { CallNode, Expression } from '../parser/ast.ts';
 import { shown, shownName } from '../shown.ts';
+import { AGGREGATES, isAggregate } from './aggregates.ts';
 import type { BoundExpression } from './bound.ts';
 import { bindExpression, requireNumber } from './expressions.ts';
 import type { Scope } from './scope.ts';
 import { asTime, dateOf } from './times.ts';
-
-export const AGGREGATES: ReadonlySet<string> = new Set(['COUNT', 'SUM', 'AVG', 'MIN', 'MAX', 'COLLECT']);
 
 type FunctionBinder = (call: CallNode, scope: Scope) => BoundExpression;
 
@@ -26,13 +25,13 @@ const FUNCTIONS: Readonly<Record<string, { arity: number; form: string; bind: Fu
 
 export function bindCall(call: CallNode, scope: Scope): BoundExpression {
   const name = call.name.name.toUpperCase();
-  if (AGGREGATES.has(name)) {
+  if (isAggregate(name)) {
     if (scope.aggregates === undefined) throw scope.error(call, `${scope.noAggregates}.`);
     return scope.aggregates(call, scope);
   }
   const known = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
   if (known === undefined) {
-    const names = [...Object.keys(FUNCTIONS), ...AGGREGATES].map((one) => one.toLowerCase());
+    const names = [...Object.keys(FUNCTIONS), ...Object.keys(AGGREGATES)].map((one) => one.toLowerCase());
     throw scope.error(
       call,
       `there is no function ${shownName(call.name.name)}; there are ${names.join(', ')}.${didYouMean(call.name.name, names)}`,
@@ -88,7 +87,7 @@ function bindShared(call: CallNode, scope: Scope): BoundExpression {
 }
 
 /** Names of functions as statements write them, for completion. */
-export const FUNCTION_NAMES: readonly string[] = [...Object.keys(FUNCTIONS), ...AGGREGATES].map((name) =>
+export const FUNCTION_NAMES: readonly string[] = [...Object.keys(FUNCTIONS), ...Object.keys(AGGREGATES)].map((name) =>
   name.toLowerCase(),
 );
 

@@ -3,7 +3,8 @@
 
 import type { CallNode, MatchNode } from '../parser/ast.ts';
 import { shown } from '../shown.ts';
-import type { AggregateFunction, BoundAggregate, BoundExpression, BoundItem, ValueType } from './bound.ts';
+import { AGGREGATES, type AggregateFunction } from './aggregates.ts';
+import type { BoundAggregate, BoundExpression, BoundItem, ValueType } from './bound.ts';
 import { bindExpression } from './expressions.ts';
 import type { Identities } from './identities.ts';
 import { partsOf, withParts } from './parts.ts';
@@ -97,7 +98,7 @@ function bindAggregate(call: CallNode, scope: Scope): BoundAggregate {
       throw scope.error(call, `${name} takes a single value, not a whole row; for instance ${shown(operand.text)}.id.`);
   }
   const type = aggregateType(name, operand, call, scope);
-  const isTime = operand.isTime === true && (name === 'MIN' || name === 'MAX' || name === 'AVG');
+  const isTime = operand.isTime === true && AGGREGATES[name].keepsTime;
   return { function: name, distinct: call.distinct, operand, type, text, isTime };
 }
 
@@ -113,7 +114,8 @@ function aggregateType(name: AggregateFunction, operand: BoundExpression, call: 
       if (type !== 'integer' && type !== 'real' && type !== 'null')
         throw scope.error(call, `${name} takes numbers, and ${shown(operand.text)} is of type ${type}.`);
       return name === 'AVG' && type !== 'null' ? 'real' : type;
-    default:
+    case 'MIN':
+    case 'MAX':
       if (type === 'list' || type === 'row')
         throw scope.error(call, `${name} takes single values, and ${shown(operand.text)} is a ${type}.`);
       return type;

@@ -1,7 +1,8 @@
-// Lists and replaces the direct subexpressions of a bound expression. Both functions name every
-// kind, so that the type checker reports a new kind that they lack.
+// Lists and replaces the direct subexpressions of a bound expression, and lists the expressions of
+// a MATCH. `partsOf` and `withParts` name every kind, so that the type checker reports a new kind
+// that they lack.
 
-import type { BoundExpression } from './bound.ts';
+import type { BoundExpression, BoundMatch } from './bound.ts';
 
 export function partsOf(bound: BoundExpression): readonly BoundExpression[] {
   switch (bound.kind) {
@@ -83,4 +84,19 @@ export function withParts(
     case 'itemValue':
       return bound;
   }
+}
+
+/** Yields all expressions that a MATCH evaluates. */
+export function* expressionsOf({
+  where,
+  items,
+  orderBy,
+  grouping,
+}: BoundMatch): Generator<BoundExpression, void, void> {
+  yield* where;
+  for (const { expression } of items) yield expression;
+  for (const { expression } of orderBy) yield expression;
+  if (grouping === undefined) return;
+  yield* grouping.keys;
+  for (const { operand } of grouping.aggregates) if (operand !== undefined) yield operand;
 }

@@ -7,7 +7,7 @@
 // are read.
 
 import { kindOfType } from '../../model/column-types.ts';
-import type { BoundExpression, BoundMatch, Value } from '../binder/bound.ts';
+import type { BoundExpression, Value } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { partsOf } from '../binder/parts.ts';
 import { longestText } from './memory.ts';
@@ -211,19 +211,4 @@ export function lettersToValues(letters: number): number {
  */
 export function rowsFor(values: number, share: number): number {
   return Math.max(1, Math.floor((share * VALUES_A_STEP) / values));
-}
-
-/** Yields all expressions that a MATCH evaluates. */
-export function* expressionsOf({
-  where,
-  items,
-  orderBy,
-  grouping,
-}: BoundMatch): Generator<BoundExpression, void, void> {
-  yield* where;
-  for (const { expression } of items) yield expression;
-  for (const { expression } of orderBy) yield expression;
-  if (grouping === undefined) return;
-  yield* grouping.keys;
-  for (const { operand } of grouping.aggregates) if (operand !== undefined) yield operand;
 }

@@ -10,7 +10,7 @@ import type { ScanPlan } from '../planner/plan.ts';
 import { lettersToValues, longestValue, rowsFor, rowValues, type Weight, weightOf } from './batch-size.ts';
 import { HeldBytes, heapLimits, longestText, MemoryPool, valueBytes } from './memory.ts';
 import { Pace } from './pace.ts';
-import { type Batch, type RowSet, rowSetBytes, selectFrom } from './rows/row-set.ts';
+import { type Batch, consecutive, type RowSet, rowSetBytes, selectFrom } from './rows/row-set.ts';
 import { type Environment, evaluate, prepareLists } from './values/evaluate.ts';
 import { Scratch, truePlaces, type Vector } from './values/vector.ts';
 
@@ -78,6 +78,7 @@ export class QueryContext {
   readonly #memoryBytes: number;
   readonly #tooLarge: string;
   readonly #expressions: (() => Iterable<BoundExpression>) | undefined;
+  readonly #memberships: readonly BoundExpression[] | undefined;
   readonly #items: readonly BoundExpression[];
   /** The values that have been charged, so that nothing is counted twice. */
   readonly held = new HeldBytes();
@@ -102,6 +103,8 @@ export class QueryContext {
     tooLarge?: string;
     /** Returns all expressions that the statement evaluates per row. */
     expressions?: () => Iterable<BoundExpression>;
+    /** Those of them that contain an IN; by default all are searched. */
+    memberships?: readonly BoundExpression[];
     /** Returned items, if ORDER BY refers to them. */
     items?: readonly BoundExpression[];
   }) {
@@ -115,6 +118,7 @@ export class QueryContext {
     this.#memoryBytes = options.memoryBytes ?? this.#memory.limits.statementBytes;
     this.#tooLarge = options.tooLarge ?? TOO_LARGE;
     this.#expressions = options.expressions;
+    this.#memberships = options.memberships;
     this.#items = options.items ?? [];
   }
 
@@ -139,7 +143,7 @@ export class QueryContext {
   *parts(batch: Batch): Generator<Batch, void, void> {
     for (let from = 0; from < batch.count; ) {
       const rows = Math.min(this.rowsAtOnce(batch), batch.count - from);
-      yield rows === batch.count ? batch : selectFrom(batch, placesOf(from, rows));
+      yield rows === batch.count ? batch : consecutive(batch, from, rows);
       from += rows;
     }
   }
@@ -166,16 +170,17 @@ export class QueryContext {
   }
 
   /**
-   * Yields `steps` unchanged. If figures are measured, records the number of rows and the elapsed
+   * Returns `steps` unchanged. If figures are measured, records the number of rows and the elapsed
    * time (including the time of the operators below) under `node`.
    */
-  *observed<T extends { readonly count: number }>(node: object, steps: Batches<T>): Batches<T> {
-    if (this.figures === undefined) {
-      yield* steps;
-      return;
-    }
+  observed<T extends { readonly count: number }>(node: object, steps: Batches<T>): Batches<T> {
+    if (this.figures === undefined) return steps;
     const figures = this.figures.get(node) ?? { rows: 0, elapsedUs: 0 };
     this.figures.set(node, figures);
+    return this.#measured(figures, steps);
+  }
+
+  *#measured<T extends { readonly count: number }>(figures: OperatorFigures, steps: Batches<T>): Batches<T> {
     try {
       while (true) {
         const startUs = this.#nowUs();
@@ -249,7 +254,7 @@ export class QueryContext {
 
   /** Prepares the lists of IN expressions, in steps. */
   *prepareLists(): Generator<null, void, void> {
-    for (const expression of this.#expressions?.() ?? [])
+    for (const expression of this.#memberships ?? this.#expressions?.() ?? [])
       this.charge(yield* prepareLists(expression, this.environment.parameters));
   }
 
@@ -284,11 +289,4 @@ export class QueryContext {
     }
     return kept;
   }
-}
-
-/** Returns `count` consecutive integers, beginning with `from`. */
-export function placesOf(from: number, count: number): Uint32Array {
-  const places = new Uint32Array(count);
-  for (let i = 0; i < count; i++) places[i] = from + i;
-  return places;
 }

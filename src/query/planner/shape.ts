@@ -5,7 +5,7 @@ import { buildRowPlan, type RowPlan } from '../../core/index.ts';
 import type { Table } from '../../engine/index.ts';
 import type { BoundExpression, BoundItem, BoundMatch } from '../binder/bound.ts';
 import { type ResultForm, resultForms } from '../binder/column-types.ts';
-import { partsOf } from '../binder/parts.ts';
+import { expressionsOf, partsOf } from '../binder/parts.ts';
 import type { ResultType } from '../result-types.ts';
 import { addNeeds, noNeeds, patternsOf } from './patterns-of.ts';
 import type { ColumnNeeds } from './plan.ts';
@@ -34,6 +34,8 @@ export interface MatchShape {
   readonly written: WrittenRows | undefined;
   /** True if a value is computed for each row. It may then overflow, perhaps only in a late row. */
   readonly computes: boolean;
+  /** The expressions of the MATCH that contain an IN. */
+  readonly memberships: readonly BoundExpression[];
 }
 
 /** Rows as the core writes them: `id`, `event_ts` and `members`, then the columns of the plan. */
@@ -66,7 +68,12 @@ export function shapeOf(match: BoundMatch): MatchShape {
     needs: needsOf(match, joint),
     written: writtenRows(match),
     computes: match.where.some(computes) || match.items.some(({ expression }) => computes(expression)),
+    memberships: [...expressionsOf(match)].filter(hasMembership),
   };
+}
+
+function hasMembership(expression: BoundExpression): boolean {
+  return expression.kind === 'in' || partsOf(expression).some(hasMembership);
 }
 
 function computes(expression: BoundExpression): boolean {

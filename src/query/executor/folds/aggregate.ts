@@ -91,7 +91,9 @@ function accumulatorOf(aggregate: BoundAggregate, context: QueryContext): Accumu
       return new Average();
     case 'COLLECT':
       return new Collect(context);
-    default:
-      return new Extreme(aggregate.function === 'MIN' ? -1 : 1, aggregate.type, context);
+    case 'MIN':
+      return new Extreme(-1, aggregate.type, context);
+    case 'MAX':
+      return new Extreme(1, aggregate.type, context);
   }
 }
