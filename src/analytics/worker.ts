@@ -4,8 +4,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { loadCore } from '../core/index.ts';
 import { nodeFs } from '../storage/index.ts';
 import type { ToThread } from '../threads/messages.ts';
+import { lowerPriority } from '../threads/priority.ts';
 import { ThreadCalls } from './thread-calls.ts';
 
+lowerPriority();
 const port = parentPort!;
 const calls = new ThreadCalls({
   post: (message, transfer) => port.postMessage(message, transfer),

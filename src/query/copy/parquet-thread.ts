@@ -4,10 +4,12 @@
 import { parentPort } from 'node:worker_threads';
 import { ParquetEncoder } from '../../formats/parquet-encoder.ts';
 import { nodeFs } from '../../storage/index.ts';
+import { lowerPriority } from '../../threads/priority.ts';
 import { serve } from '../../threads/serve.ts';
 import { ParquetDecoder } from './parquet-decoder.ts';
 import type { ParquetCalls } from './parquet-remote.ts';
 
+lowerPriority();
 const port = parentPort!;
 let decoder: ParquetDecoder | undefined;
 let encoder: ParquetEncoder | undefined;
