@@ -19,12 +19,15 @@ const SCRIPT = `
   parentPort.postMessage([before, getPriority(thread)]);
 `;
 
-test.skipIf(platform !== 'linux')('a worker thread lowers its priority, and the main thread keeps its own', async () => {
-  const ofProcess = getPriority();
-  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(SCRIPT)}`));
-  const [[before, after]] = await once(worker, 'message');
-  await worker.terminate();
-  expect(before).toBe(ofProcess);
-  expect(after).toBe(Math.max(before, constants.priority.PRIORITY_BELOW_NORMAL));
-  expect(getPriority()).toBe(ofProcess);
-});
+test.skipIf(platform !== 'linux')(
+  'a worker thread lowers its priority, and the main thread keeps its own',
+  async () => {
+    const ofProcess = getPriority();
+    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(SCRIPT)}`));
+    const [[before, after]] = await once(worker, 'message');
+    await worker.terminate();
+    expect(before).toBe(ofProcess);
+    expect(after).toBe(Math.max(before, constants.priority.PRIORITY_BELOW_NORMAL));
+    expect(getPriority()).toBe(ofProcess);
+  },
+);
