@@ -17,6 +17,7 @@
 // object becomes {}, `[1,2]` is parsed into the list; at `]` the rest `[3,4]` is parsed and
 // appended; then the key is parsed from `{"edges":[]}` and the list is attached to the object.
 
+import { setField } from '../model/set-field.ts';
 import {
   MOST_JSON_DEPTH,
   MOST_JSON_NODES,
@@ -201,7 +202,7 @@ export class JsonPieces {
     } else {
       const key = Object.keys(this.#parse('{', parent.itemStart, start, '[]}') as object);
       if (key.length !== 1) throw this.#wrongAt(parent.itemStart);
-      define(parent.value as Record<string, unknown>, key[0]!, value);
+      setField(parent.value as Record<string, unknown>, key[0]!, value);
     }
     parent.isRead = true;
     parent.pieceStart = at + 1;
@@ -235,7 +236,7 @@ export class JsonPieces {
       const fields = this.#parse('{', open.pieceStart, end, '}') as Record<string, unknown>;
       const keys = Object.keys(fields);
       if (keys.length === 0) throw this.#wrongAt(end);
-      for (const key of keys) define(open.value as Record<string, unknown>, key, fields[key]);
+      for (const key of keys) setField(open.value as Record<string, unknown>, key, fields[key]);
     }
   }
 
@@ -260,11 +261,4 @@ export class JsonPieces {
   #wrongAt(at: number): JsonProblem {
     return new JsonProblem(`is not valid JSON at byte ${at} or soon after it`);
   }
-}
-
-/** Sets a field as JSON.parse does: `__proto__` is an ordinary field. */
-function define(object: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__')
-    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-  else object[key] = value;
 }

@@ -22,6 +22,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+/** Properties with the column `__proto__`. */
+const own = (value: string) => JSON.parse(`{"__proto__":"${value}"}`) as object;
+
 const post = (path: string, body: unknown): Promise<Answer> => send(server, 'POST', path, body);
 const get = (path: string, headers?: Record<string, string>): Promise<Answer> =>
   send(server, 'GET', path, undefined, headers);
@@ -53,6 +56,24 @@ describe('GET /v1/hyperedges/{id}', () => {
     expect((await held(plain.headers.get('etag')!, 'epoch')).status).toBe(304);
     expect((await held(plain.headers.get('etag')!, 'iso')).status).toBe(200);
     expect((await held(iso.headers.get('etag')!, 'iso')).status).toBe(304);
+  });
+
+  test('returns a column that is called __proto__, as all other answers do', async () => {
+    await post('/v1/query', { query: 'CREATE HYPEREDGE TABLE p (m) PROPERTIES (`__proto__` TEXT)' });
+    const inserted = (await post('/v1/hyperedges', { table: 'p', event_ts: 1, members: [1], properties: own('a') }))
+      .json;
+    const row = JSON.parse('{"id":1,"event_ts":1,"members":[1],"weight":null,"__proto__":"a"}');
+    const fieldOf = (edge: object) => Object.getOwnPropertyDescriptor(edge, '__proto__')?.value;
+    expect(fieldOf(row)).toBe('a');
+    expect(fieldOf(inserted)).toBe('a');
+    expect(fieldOf((await get('/v1/hyperedges/1?table=p')).json)).toBe('a');
+    expect(fieldOf((await get('/v1/hyperedges?table=p&start_ts=0&end_ts=2')).json.hyperedges[0])).toBe('a');
+    for (const query of ['MATCH (e:p) RETURN e LIMIT 1', 'MATCH (e:p) RETURN e, e.id + 0 LIMIT 1'])
+      expect(fieldOf((await post('/v1/query', { query })).json.rows[0].e)).toBe('a');
+    await post('/v1/query', { query: "UPDATE p SET `__proto__` = 'b' WHERE id = 1" });
+    expect(fieldOf((await get('/v1/hyperedges/1?table=p')).json)).toBe('b');
+    const [answer] = (await post('/v1/batch', { operations: [{ type: 'query', cypher: 'MATCH (e:p) RETURN e' }] })).json.results;
+    expect(fieldOf(answer.rows[0].e)).toBe('b');
   });
 
   test('ignores an open transaction, and answers 404 after the edge is deleted', async () => {

@@ -2,12 +2,13 @@
 
 import type { ColumnSet } from '../../model/columns.ts';
 import type { CheckedEdge } from '../../model/edge.ts';
+import { setField } from '../../model/set-field.ts';
 import type { EdgeRow } from '../types.ts';
 
 /** Returns the row as later reads will return it. The row shares the edge's `members` array. */
 export function rowOf(columns: ColumnSet, id: number, { event_ts, members, properties }: CheckedEdge): EdgeRow {
   const row: EdgeRow = { id, event_ts, members };
-  for (const column of columns.columns) row[column.name] = column.default;
-  for (const { name, value } of properties) row[name] = value;
+  for (const column of columns.columns) setField(row, column.name, column.default);
+  for (const { name, value } of properties) setField(row, name, value);
   return row;
 }

@@ -1,6 +1,7 @@
 // Turns the rows of a compiled query into hyperedges.
 
 import { setImmediate } from 'node:timers/promises';
+import { setField } from '../../model/set-field.ts';
 import type { Pauses } from '../../schedule/steps.ts';
 import type { RowBatch, RowBatches, SqlColumn, SqlRow, SqlValue } from '../backend.ts';
 import type { ReadMember, RowReading } from '../compile/compile.ts';
@@ -218,10 +219,7 @@ function propertiesAt(
   const found: Record<string, PropertyValue> = {};
   for (let index = 0; index < properties.length; index++) {
     const { name, kind } = properties[index]!;
-    const value = propertyOf(columns[first + index]![row]!, kind, name);
-    // A column may be called `__proto__`, and a plain assignment would set the prototype.
-    if (name === '__proto__') Object.defineProperty(found, name, { value, enumerable: true });
-    else found[name] = value;
+    setField(found, name, propertyOf(columns[first + index]![row]!, kind, name));
   }
   return found;
 }

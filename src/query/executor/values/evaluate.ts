@@ -1,6 +1,7 @@
 // Evaluates a bound expression for every combination of rows in a batch.
 
 import { type ColumnType, kindOfType } from '../../../model/column-types.ts';
+import { setField } from '../../../model/set-field.ts';
 import { containsText } from '../../../text-search.ts';
 import type {
   BoundExpression,
@@ -182,7 +183,7 @@ function rowVector(node: BoundRow, batch: Batch, environment: Environment): Vect
   for (let i = 0; i < batch.count; i++) {
     const row = rows === undefined ? i : rows[i]!;
     const value: Record<string, Value> = { id: set.ids[row]!, event_ts: set.times[row]!, members: membersOf(set, row) };
-    for (const [place, column] of columns.entries()) value[column.name] = valueAt(vectors[place]!, i);
+    for (const [place, column] of columns.entries()) setField(value, column.name, valueAt(vectors[place]!, i));
     values[i] = value;
   }
   return { kind: 'value', values };
