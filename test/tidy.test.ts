@@ -123,6 +123,7 @@ const BANS: readonly Ban[] = [
       'src/app.ts',
       'src/http/transport-node.ts',
       'src/version.ts',
+      'src/threads/priority.ts',
       'src/virtual/backends/files.ts',
       'src/virtual/backends/held-files.ts',
       'src/http/tcp-table.ts',

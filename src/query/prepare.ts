@@ -70,7 +70,11 @@ export function effectOf(statement: Statement): StatementEffect {
     case 'copyFrom':
     case 'copyTo':
       return 'copy';
-    default:
+    case 'createTable':
+    case 'dropTable':
+    case 'alterTable':
+    case 'createIndex':
+    case 'dropIndex':
       return 'define';
   }
 }

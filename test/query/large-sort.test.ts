@@ -2,6 +2,8 @@
 // plain sort.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FEW_ROWS, LargeSorter, type SortedChunk } from '../../src/query/executor/sorts/large-sort.ts';
+import { valueAt } from '../../src/query/executor/values/vector.ts';
 import { Random } from '../support/random.ts';
 import { CopyPlace } from './copy-place.ts';
 
@@ -169,3 +171,23 @@ function compareTextsOrNull(a: string | null, b: string | null): number {
   if (a === null || b === null) return a === null ? 1 : -1;
   return compareValues(a, b);
 }
+
+test('rows with equal keys stay in the order of the input, in small chunks and large ones', () => {
+  const key = { expression: { kind: 'itemValue', index: 0, type: 'integer', text: 'n' }, descending: false } as const;
+  const sorter = new LargeSorter([key]);
+  const expected: number[] = [];
+  for (const count of [3, FEW_ROWS, 1, 1, 2 * FEW_ROWS, 5, FEW_ROWS - 1, FEW_ROWS]) {
+    const first = expected.length;
+    const values = Float64Array.from({ length: count }, (_, row) => first + row);
+    const vector = { kind: 'number', values, nulls: undefined } as const;
+    const equal = { kind: 'number', values: new Float64Array(count), nulls: undefined } as const;
+    const chunk = { count, items: [vector], orders: [equal], batch: { count: 0, sides: [] } };
+    sorter.add({ ...chunk, environment: { parameters: {}, patterns: [] } } as SortedChunk);
+    expected.push(...values);
+  }
+  const steps = sorter.sorted(Infinity);
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  const vector = sorter.item(0, key, step.value);
+  expect(expected.map((_, place) => valueAt(vector, place))).toEqual(expected);
+});

@@ -2,6 +2,7 @@
 // gathered into larger columns), and only row numbers are sorted. If there were an object for each
 // of a million rows, the garbage collector would block other work for too long.
 
+import { HedgerowError } from '../../../errors.ts';
 import { compareTexts } from '../../../model/text-order.ts';
 import type { BoundExpression, Value } from '../../binder/bound.ts';
 import { type Batch, selectFrom } from '../rows/row-set.ts';
@@ -70,8 +71,11 @@ export class LargeSorter {
    */
   add(chunk: SortedChunk): void {
     if (chunk.count > PLACE_MASK) throw new Error(`${chunk.count} rows come at once`);
-    if (chunk.count >= FEW_ROWS) this.#push(chunk);
-    else if (chunk.count > 0) this.#gather(chunk);
+    if (chunk.count >= FEW_ROWS) {
+      // Rows that came before get lower numbers, so that ties stay in the order of the input.
+      this.#pushFew();
+      this.#push(chunk);
+    } else if (chunk.count > 0) this.#gather(chunk);
   }
 
   #gather({ count, items, orders }: SortedChunk): void {
@@ -102,6 +106,11 @@ export class LargeSorter {
   }
 
   #push(chunk: SortedChunk): void {
+    if (this.#chunks.length > PLACE_MASK)
+      throw new HedgerowError(
+        'query_too_large',
+        'ORDER BY would sort too many rows at once; add a LIMIT of at most 4096, or sort fewer rows.',
+      );
     this.#chunks.push(chunk);
     this.#rows += chunk.count;
     for (const [place, keys] of this.#keys.entries()) {
