@@ -72,7 +72,8 @@ describe('GET /v1/hyperedges/{id}', () => {
       expect(fieldOf((await post('/v1/query', { query })).json.rows[0].e)).toBe('a');
     await post('/v1/query', { query: "UPDATE p SET `__proto__` = 'b' WHERE id = 1" });
     expect(fieldOf((await get('/v1/hyperedges/1?table=p')).json)).toBe('b');
-    const [answer] = (await post('/v1/batch', { operations: [{ type: 'query', cypher: 'MATCH (e:p) RETURN e' }] })).json.results;
+    const [answer] = (await post('/v1/batch', { operations: [{ type: 'query', cypher: 'MATCH (e:p) RETURN e' }] })).json
+      .results;
     expect(fieldOf(answer.rows[0].e)).toBe('b');
   });
 
