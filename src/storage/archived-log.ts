@@ -144,7 +144,8 @@ async function* frameBytesBetween(
     const { payload, operations } = frame;
     lsn += operations;
     const isLarge = payload.length >= PIECE_BYTES;
-    if (!isLarge) group.add([payload], payload.length, EPOCH, frame.firstLsn, frame.firstLsn - 1, operations, crc32c);
+    const { firstLsn, seconds } = frame;
+    if (!isLarge) group.add([payload], payload.length, EPOCH, firstLsn, firstLsn - 1, operations, crc32c, seconds);
     if (group.used > 0 && (isLarge || group.used >= PIECE_BYTES || lsn === stopLsn)) {
       yield group.bytes.subarray(0, group.used);
       group = new FrameGroup(PIECE_BYTES);

@@ -52,6 +52,7 @@ export class FrameGroup {
     durableLsn: number,
     operations: number,
     crc32c: Crc32c,
+    seconds = 0,
   ): void {
     const start = this.used;
     const end = start + frameBytes(payloadBytes);
@@ -65,7 +66,7 @@ export class FrameGroup {
     }
     assert(at === start + FRAME_HEADER_BYTES + payloadBytes, 'the parts of a frame are its payload');
     while (at < end) bytes[at++] = 0;
-    encodeFrame(this.#region, start, payloadBytes, epoch, firstLsn, durableLsn, operations, crc32c);
+    encodeFrame(this.#region, start, payloadBytes, epoch, firstLsn, durableLsn, operations, crc32c, seconds);
     this.#added(end, firstLsn, operations);
   }
 
@@ -82,6 +83,7 @@ export class FrameGroup {
     operations: number,
     crc32c: Crc32c,
     pause: () => Promise<void>,
+    seconds = 0,
   ): Promise<void> {
     const start = this.used;
     const end = start + frameBytes(payloadBytes);
@@ -101,7 +103,7 @@ export class FrameGroup {
     }
     assert(at === start + FRAME_HEADER_BYTES + payloadBytes, 'the parts of a sliced frame are its payload');
     bytes.fill(0, at, end);
-    putFrameHeader(this.#region, start, payloadBytes, epoch, firstLsn, durableLsn, operations);
+    putFrameHeader(this.#region, start, payloadBytes, epoch, firstLsn, durableLsn, operations, seconds);
     let sum = 0;
     for (let from = start + FRAME_CHECKED_FROM; from < end; from += SLICE_BYTES) {
       sum = crc32c(bytes.subarray(from, Math.min(end, from + SLICE_BYTES)), sum);

@@ -43,6 +43,8 @@ export interface FrameHeader {
   durableLsn: number;
   /** Number of operations; 0 for a seal. */
   operations: number;
+  /** When the frame was appended, in epoch seconds; 0 if unknown. */
+  seconds: number;
 }
 
 /** Bytes with a DataView over them. */
@@ -120,8 +122,9 @@ export function encodeFrame(
   durableLsn: number,
   operations: number,
   crc32c: Crc32c,
+  seconds = 0,
 ): void {
-  putFrameHeader(region, offset, payloadBytes, epoch, firstLsn, durableLsn, operations);
+  putFrameHeader(region, offset, payloadBytes, epoch, firstLsn, durableLsn, operations, seconds);
   const checked = region.bytes.subarray(offset + FRAME_CHECKED_FROM, offset + frameBytes(payloadBytes));
   putFrameChecksum(region, offset, crc32c(checked, 0));
 }
@@ -135,6 +138,7 @@ export function putFrameHeader(
   firstLsn: number,
   durableLsn: number,
   operations: number,
+  seconds = 0,
 ): void {
   assert(firstLsn > durableLsn, 'a frame is made before its LSNs are durable');
   view.setUint32(offset, FRAME_MAGIC, true);
@@ -143,7 +147,7 @@ export function putFrameHeader(
   putU64(view, offset + 16, firstLsn);
   putU64(view, offset + 24, durableLsn);
   view.setUint32(offset + 32, operations, true);
-  view.setUint32(offset + 36, 0, true);
+  view.setUint32(offset + 36, seconds, true);
 }
 
 /**
@@ -167,6 +171,7 @@ export function peekFrame(region: Region, offset: number): FrameHeader | null {
     firstLsn: getU64(view, offset + 16),
     durableLsn: getU64(view, offset + 24),
     operations: view.getUint32(offset + 32, true),
+    seconds: view.getUint32(offset + 36, true),
   };
 }
 

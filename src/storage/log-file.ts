@@ -14,6 +14,8 @@ export interface ClosedLogFile {
   sequence: number;
   firstLsn: number;
   bytes: number;
+  /** When the newest frame of the file was appended, in epoch seconds; 0 or absent if unknown. */
+  newestSeconds?: number;
 }
 
 const NAME = /^log-[0-9a-f]{16}$/;

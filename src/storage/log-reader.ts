@@ -53,7 +53,7 @@ export function partsOf(
  * Number of bytes that are read and checked in one step. A larger frame is read in pieces of this
  * size, with pauses in between.
  */
-const WINDOW_BYTES = 2 ** 18;
+export const WINDOW_BYTES = 2 ** 18;
 
 /**
  * Yields the frames in `files` that contain LSNs of at least `fromLsn`, in batches: the frames of
@@ -77,8 +77,7 @@ export async function* readLogFiles(
     try {
       for (let offset = FILE_HEADER_BYTES; lsn < file.stopLsn; ) {
         const window = regionOf(buffer.subarray(0, readFully(handle, buffer, offset)));
-        const found = framesIn(window, epoch, lsn, file.stopLsn, crc32c);
-        if (found.bytes === 0) await addLargeFrame(found, handle, offset, window, epoch, crc32c, pause);
+        const found = await framesFrom(window, { handle, epoch, offset, lsn }, file.stopLsn, crc32c, pause);
         if (found.bytes === 0 || found.nextLsn > file.stopLsn)
           throw badFrame(file.path, offset, lsn, peekFrame(window, 0));
         lsn = found.nextLsn;
@@ -94,12 +93,28 @@ export async function* readLogFiles(
 }
 
 /** Consecutive frames that were found from one offset on. */
-interface FoundFrames {
+export interface FoundFrames {
   frames: LogFrame[];
   /** Total size of the frames in bytes; 0 if no frame was found. */
   bytes: number;
   /** LSN at which the next frame must start. */
   nextLsn: number;
+}
+
+/**
+ * Returns the frames at a place in a file, up to `stopLsn` at most: the complete ones in `window`,
+ * which contains the bytes from that place on, or one larger frame.
+ */
+export async function framesFrom(
+  window: Region,
+  { handle, epoch, offset, lsn }: { handle: FileHandle; epoch: number; offset: number; lsn: number },
+  stopLsn: number,
+  crc32c: Crc32c,
+  pause: () => Promise<void>,
+): Promise<FoundFrames> {
+  const found = framesIn(window, epoch, lsn, stopLsn, crc32c);
+  if (found.bytes === 0) await addLargeFrame(found, handle, offset, window, epoch, crc32c, pause);
+  return found;
 }
 
 /**
@@ -114,10 +129,10 @@ function framesIn(window: Region, epoch: number, lsn: number, stopLsn: number, c
     // A frame that extends past `stopLsn` is left for the next step, which reports it with its own
     // offset.
     if (frame === null || (bytes > 0 && nextLsn + frame.operations > stopLsn)) break;
-    const { firstLsn, operations, payloadBytes } = frame;
+    const { firstLsn, operations, payloadBytes, seconds } = frame;
     const start = bytes + FRAME_HEADER_BYTES;
     if (operations > 0)
-      frames.push({ firstLsn, operations, payload: window.bytes.subarray(start, start + payloadBytes) });
+      frames.push({ firstLsn, operations, seconds, payload: window.bytes.subarray(start, start + payloadBytes) });
     bytes += frameBytes(payloadBytes);
     nextLsn += operations;
   }
@@ -150,9 +165,9 @@ async function addLargeFrame(
     await pause();
   }
   if (sum !== expected) return;
-  const { firstLsn, operations, payloadBytes } = header;
+  const { firstLsn, operations, payloadBytes, seconds } = header;
   const payload = frame.subarray(FRAME_HEADER_BYTES, FRAME_HEADER_BYTES + payloadBytes);
-  found.frames.push({ firstLsn, operations, payload });
+  found.frames.push({ firstLsn, operations, seconds, payload });
   found.bytes = bytes;
   found.nextLsn += operations;
 }

@@ -13,6 +13,8 @@ export interface LogFrame {
   firstLsn: number;
   /** Number of LSNs in the frame, at least 1. */
   operations: number;
+  /** When the frame was appended, in epoch seconds; 0 if unknown (older than issue 20). */
+  seconds: number;
   /** Valid until the next batch is requested. */
   payload: Uint8Array;
 }
@@ -32,6 +34,8 @@ export interface LogStore {
   readonly oldestLsn: number;
   /** Total size of the log in bytes. */
   readonly sizeBytes: number;
+  /** Size in bytes of the frames that are kept only as history (`LogOpening.history`). */
+  readonly historyBytes: number;
   /** The first failure, which poisoned the log; null if there was none. */
   readonly failed: HedgerowError | null;
   /**
@@ -61,14 +65,20 @@ export interface LogStore {
    */
   read(fromLsn: number): LogBatches;
   /**
+   * Returns a reader of the frames with LSNs from `fromLsn` on that goes on while the log is
+   * written. It keeps nothing in the log: `next` rejects with `invalid_lsn` once its next frame has
+   * been removed.
+   */
+  follow(fromLsn: number): LogFollower;
+  /**
    * Returns a lease, which keeps the frames with LSNs from `fromLsn` on in the log until it is
    * released. Throws `invalid_lsn` if `fromLsn` is below `oldestLsn`.
    */
   lease(fromLsn: number): LogLease;
   /**
    * Declares that the LSNs up to `lsn` are no longer needed. The log may then remove frames that
-   * contain no later LSN and that no lease keeps. Call this only when a manifest that does not need
-   * these LSNs is durable.
+   * contain no later LSN and that neither a lease nor the history keeps. Call this only when a
+   * manifest that does not need these LSNs is durable.
    */
   truncate(lsn: number): Promise<void>;
   /**
@@ -94,6 +104,19 @@ export interface LogStore {
    * second call does nothing.
    */
   close(): Promise<void>;
+}
+
+/** Reads frames in LSN order while the log is written. */
+export interface LogFollower {
+  /**
+   * Resolves with the next frames that contain LSNs up to `upToLsn`, which must be durable and the
+   * last LSN of a frame; with none if there is no further one. The frames are valid until the next
+   * call. Do not call it again before it has settled. Rejects with `invalid_lsn`, or with `corrupt`
+   * if a frame is damaged.
+   */
+  next(upToLsn: number): Promise<readonly LogFrame[]>;
+  /** Frees the resources of the reader. A second call does nothing. */
+  close(): void;
 }
 
 /** Protects frames from truncation. */
@@ -126,6 +149,15 @@ export interface LogGroupFigures {
  * manifest.
  */
 export type OpenLog = (opening: LogOpening) => Promise<LogStore>;
+
+/**
+ * History of the log, for those who read what has changed: frames are kept for `seconds`, but never
+ * more than `bytes`. Requires a clock (`LogOpening.seconds`).
+ */
+export interface LogHistory {
+  seconds: number;
+  bytes: number;
+}
 
 /** Options to open a log: what it must contain, and callbacks for events. */
 export interface LogOpening {
@@ -165,6 +197,10 @@ export interface LogOpening {
   defer?: (step: () => void) => void;
   /** Only for durability `async`: calls `sync` once, about 100 ms later. */
   scheduleSync?: (sync: () => void) => void;
+  /** Epoch seconds, recorded in each frame. By default 0 is recorded, which means unknown. */
+  seconds?: () => number;
+  /** How much of the log is kept although nobody needs it for recovery; by default nothing. */
+  history?: LogHistory;
   /** Monotonic clock in microseconds; required for `observe`. */
   now?: () => number;
   observe?: (group: LogGroupFigures) => void;

@@ -29,10 +29,12 @@ import {
   removeSpare,
   trimFile,
 } from './log-file.ts';
-import { partsOf, readLogFiles } from './log-reader.ts';
+import { FileFollower } from './log-follower.ts';
+import { adoptHistory, beyondHistory, dateFiles } from './log-history.ts';
+import { type LogFilePart, partsOf, readLogFiles } from './log-reader.ts';
 import { type RecoveredLog, recoverLog } from './log-recovery.ts';
 import { LogRoom } from './log-room.ts';
-import type { LogBatches, LogLease, LogOpening, LogStore } from './log-store.ts';
+import type { LogBatches, LogFollower, LogLease, LogOpening, LogStore } from './log-store.ts';
 import { MarkFile } from './mark-file.ts';
 import { writeWhole } from './whole-file.ts';
 
@@ -99,6 +101,7 @@ class FileLog implements LogStore {
   failed: HedgerowError | null = null;
   durableLsn: number;
   headLsn: number;
+  historyBytes = 0;
 
   readonly #options: LogOptions;
   readonly #fileBytes: number;
@@ -121,6 +124,10 @@ class FileLog implements LogStore {
   #syncWanted = false;
   #syncScheduled = false;
   #waiters: FlushWaiter[] = [];
+  /** Nothing needs the LSNs up to this one for recovery. */
+  #truncatedLsn: number;
+  /** When the newest frame was appended, in epoch seconds. */
+  #newestSeconds: number;
   readonly #leases = new Set<{ readonly fromLsn: number }>();
   #closed = false;
   /** The running flush, or the last one. */
@@ -135,7 +142,14 @@ class FileLog implements LogStore {
     this.#room = new LogRoom({ fs, dir, fileBytes: this.#fileBytes, assertOwner: () => this.assertOwner() });
     this.#epoch = recovered.nextEpoch;
     this.#nextSequence = recovered.nextSequence;
-    this.#closedFiles = [...recovered.obsolete, ...recovered.needed];
+    this.#truncatedLsn = options.minimumLsn;
+    this.#newestSeconds = options.seconds?.() ?? 0;
+    this.#closedFiles = [
+      ...(options.history === undefined ? recovered.obsolete : adoptHistory(fs, options.crc32c, recovered)),
+      ...recovered.needed,
+    ];
+    if (options.history !== undefined) dateFiles(fs, this.#closedFiles, this.#newestSeconds);
+    this.#countHistory();
     this.#defer = options.defer ?? ((step) => void setImmediate(step));
     this.headLsn = recovered.headLsn;
     this.durableLsn = recovered.headLsn;
@@ -163,7 +177,11 @@ class FileLog implements LogStore {
   append(operations: number, parts: readonly Uint8Array[]): number {
     const payloadBytes = this.#checkFrame(operations, parts);
     const firstLsn = this.headLsn + 1;
-    this.#gathering.add(parts, payloadBytes, this.#epoch, firstLsn, this.durableLsn, operations, this.#options.crc32c);
+    const { crc32c, seconds } = this.#options;
+    if (seconds !== undefined) this.#newestSeconds = seconds();
+    const gathering = this.#gathering;
+    const { durableLsn } = this;
+    gathering.add(parts, payloadBytes, this.#epoch, firstLsn, durableLsn, operations, crc32c, this.#newestSeconds);
     this.#room.take(frameBytes(payloadBytes));
     this.headLsn += operations;
     if (!this.#busy) this.#startFlush();
@@ -178,7 +196,9 @@ class FileLog implements LogStore {
     const group = new FrameGroup(frameBytes(payloadBytes));
     const { durableLsn } = this;
     const { crc32c } = this.#options;
-    await group.addInSlices(parts, payloadBytes, this.#epoch, firstLsn, durableLsn, operations, crc32c, pause);
+    const seconds = this.#options.seconds?.() ?? 0;
+    await group.addInSlices(parts, payloadBytes, this.#epoch, firstLsn, durableLsn, operations, crc32c, pause, seconds);
+    this.#newestSeconds = seconds;
     this.#checkOpen();
     const isAlone = this.headLsn + 1 === firstLsn && this.#gathering.frames === 0;
     assert(isAlone, 'nothing was appended while a frame was made in slices');
@@ -218,12 +238,30 @@ class FileLog implements LogStore {
     }
   }
 
+  follow(fromLsn: number): LogFollower {
+    const { fs, crc32c } = this.#options;
+    return new FileFollower(fs, crc32c, this.#pause, (lsn) => this.#partOf(lsn), fromLsn);
+  }
+
+  /** Returns the file that contains a durable LSN. */
+  #partOf(lsn: number): LogFilePart {
+    this.#assertHeld(lsn);
+    const files = this.#active === null ? this.#closedFiles : [...this.#closedFiles, this.#active];
+    const place = files.findLastIndex(({ firstLsn }) => firstLsn <= lsn);
+    const { path, firstLsn } = files[place]!;
+    return { path, firstLsn, stopLsn: Math.min(files[place + 1]?.firstLsn ?? Infinity, this.durableLsn + 1) };
+  }
+
+  #assertHeld(lsn: number): void {
+    const { oldestLsn } = this;
+    if (lsn >= oldestLsn) return;
+    const detail = `The log begins with LSN ${oldestLsn}: older operations, such as LSN ${lsn}, were removed from it.`;
+    throw new HedgerowError('invalid_lsn', detail, { fields: { oldest_lsn: oldestLsn } });
+  }
+
   lease(fromLsn: number): LogLease {
-    const { oldestLsn, durableLsn: lastLsn } = this;
-    if (fromLsn < oldestLsn) {
-      const detail = `The log begins with LSN ${oldestLsn}: older operations, such as LSN ${fromLsn}, were removed from it.`;
-      throw new HedgerowError('invalid_lsn', detail, { fields: { oldest_lsn: oldestLsn } });
-    }
+    const { durableLsn: lastLsn } = this;
+    this.#assertHeld(fromLsn);
     const lease = { fromLsn };
     this.#leases.add(lease);
     const files = this.#active === null ? this.#closedFiles : [...this.#closedFiles, this.#active];
@@ -239,9 +277,20 @@ class FileLog implements LogStore {
 
   async truncate(lsn: number): Promise<void> {
     assert(lsn <= this.durableLsn, 'only durable LSNs are let go of');
+    this.#truncatedLsn = Math.max(this.#truncatedLsn, lsn);
+    const count = this.#removable(true);
+    const { history, seconds } = this.#options;
+    await this.#remove(history === undefined ? count : beyondHistory(this.#closedFiles, count, history, seconds!()));
+  }
+
+  /**
+   * Returns the number of the oldest files that nobody needs for recovery. `leases`: whether files
+   * that a lease keeps count as needed.
+   */
+  #removable(leases: boolean): number {
     const files = this.#closedFiles;
-    let upTo = lsn;
-    for (const { fromLsn } of this.#leases) upTo = Math.min(upTo, fromLsn - 1);
+    let upTo = this.#truncatedLsn;
+    if (leases) for (const { fromLsn } of this.#leases) upTo = Math.min(upTo, fromLsn - 1);
     let count = 0;
     for (; count < files.length; count++) {
       const next = files[count + 1] ?? this.#active;
@@ -250,11 +299,29 @@ class FileLog implements LogStore {
       // not be durable, so without the marked file a crash could leave no log file at all.
       if (files[count]!.sequence >= this.#mark.sequence) break;
     }
-    if (count === 0) return;
+    return count;
+  }
+
+  #countHistory(): void {
+    this.historyBytes = 0;
+    for (const file of this.#closedFiles.slice(0, this.#removable(false))) this.historyBytes += file.bytes;
+  }
+
+  /** Removes the oldest `count` files. */
+  async #remove(count: number): Promise<void> {
     // The directory is not synced: if a crash undoes a removal, that is harmless. Only `#rotate`
     // may sync the directory, because an error reported to another sync would hide that the name of
     // a new file was lost.
-    for (const file of files.splice(0, count)) await this.#options.fs.remove(file.path);
+    const files = this.#closedFiles.splice(0, count);
+    this.#countHistory();
+    for (const file of files) await this.#options.fs.remove(file.path);
+  }
+
+  /** On a full disk, the history gives way. Returns whether it had any file. */
+  async #dropHistory(): Promise<boolean> {
+    const count = this.#removable(true);
+    await this.#remove(count);
+    return count > 0;
   }
 
   roomFor(payloadBytes: number, urgent: boolean): boolean {
@@ -266,7 +333,11 @@ class FileLog implements LogStore {
     for (;;) {
       this.#checkOpen();
       if (this.#room.fits(bytes, false)) return;
-      await this.#room.make(bytes, this.#nextFileBytes(), () => this.flush());
+      try {
+        await this.#room.make(bytes, this.#nextFileBytes(), () => this.flush());
+      } catch (error) {
+        if (!(error instanceof HedgerowError && error.code === 'disk_full' && (await this.#dropHistory()))) throw error;
+      }
     }
   }
 
@@ -406,7 +477,7 @@ class FileLog implements LogStore {
       const { handle, path, sequence, firstLsn: from, bytes } = this.#active;
       handle.close();
       this.#active = null;
-      this.#closedFiles.push({ path, sequence, firstLsn: from, bytes });
+      this.#closedFiles.push({ path, sequence, firstLsn: from, bytes, newestSeconds: this.#newestSeconds });
     }
     this.assertOwner();
     const spare = await this.#room.takeSpare(neededBytes, this.#nextFileBytes());

@@ -60,8 +60,8 @@ test('the worked example is read back frame by frame', async () => {
     fileBytes: 8192,
   });
   expect([...inspectLogFile(fs, handle.path, crc32c)]).toEqual([
-    { offset: 4096, firstLsn: 42, operations: 2, payloadBytes: 5, epoch: 3, durableLsn: 41, ok: true },
-    { offset: 4144, firstLsn: 44, operations: 0, payloadBytes: 0, epoch: 3, durableLsn: 43, ok: true },
+    { offset: 4096, firstLsn: 42, operations: 2, payloadBytes: 5, epoch: 3, durableLsn: 41, seconds: 0, ok: true },
+    { offset: 4144, firstLsn: 44, operations: 0, payloadBytes: 0, epoch: 3, durableLsn: 43, seconds: 0, ok: true },
   ]);
   fs.edit(handle.path, (bytes) => {
     bytes[0x1028]! ^= 1;
@@ -83,6 +83,7 @@ test('numbers up to 2^53 - 1 are encoded and decoded exactly', () => {
     firstLsn: largest,
     durableLsn: largest - 1,
     operations: 2 ** 32 - 1,
+    seconds: 0,
   });
 });
 

@@ -68,6 +68,7 @@ export function expectLogContract(name: string, makeMedium: () => LogMedium): vo
     describe('an unusual append', () => appendingOtherwise(makeMedium));
     describe('reading', () => reading(makeMedium));
     describe('reading while the log changes', () => readingMeanwhile(makeMedium));
+    describe('following', () => following(makeMedium));
     describe('truncation', () => truncation(makeMedium));
     describe('reserved room', () => room(makeMedium));
     describe('opening and closing', () => openingAndClosing(makeMedium));
@@ -213,6 +214,54 @@ function reading(makeMedium: () => LogMedium): void {
     await expect(read()).rejects.toMatchObject({ code: 'corrupt' });
     expect(found.map((text) => Number.parseInt(text, 10))).toEqual(found.map((_, index) => index + 1));
     expect(found.length).toBeLessThan(15);
+  });
+}
+
+function following(makeMedium: () => LogMedium): void {
+  test('returns every frame once and in order, while frames are written, up to the given LSN', async () => {
+    const random = new Random(9);
+    const { log } = await opened(makeMedium(), { seconds: () => 77 });
+    const wanted: string[] = [];
+    const found: string[] = [];
+    const follower = log.follow(1);
+    for (let round = 0; round < 40; round++) {
+      for (let count = random.below(4); count > 0; count--) {
+        const text = 'x'.repeat(random.below(random.chance(0.1) ? 600_000 : 900));
+        const operations = 1 + random.below(3);
+        wanted.push(`${log.append(operations, textFrame(text))}+${operations}:${text}`);
+        if (random.chance(0.5)) await log.flush();
+      }
+      await log.flush();
+      for (let more = random.chance(0.7); more; ) {
+        const frames = await follower.next(log.durableLsn);
+        expect(frames.every(({ seconds }) => seconds === 77)).toBe(true);
+        found.push(...textsOf(frames));
+        more = frames.length > 0;
+      }
+    }
+    for (let more = true; more; ) {
+      const frames = await follower.next(log.durableLsn);
+      found.push(...textsOf(frames));
+      more = frames.length > 0;
+    }
+    expect(found).toEqual(wanted);
+    const half = log.follow(3);
+    const first = textsOf(await half.next(log.durableLsn));
+    expect(wanted.join('\n')).toContain(first.join('\n'));
+    expect(Number.parseInt(first[0]!, 10)).toBeLessThanOrEqual(3);
+    follower.close();
+    half.close();
+  });
+
+  test('ends with invalid_lsn once its next frame was removed', async () => {
+    const { log } = await opened(makeMedium());
+    const follower = log.follow(1);
+    await write(log, numbered(40, 500));
+    expect(textsOf(await follower.next(1))).toHaveLength(1);
+    await log.truncate(30);
+    expect(log.oldestLsn).toBeGreaterThan(2);
+    await expect(follower.next(log.durableLsn)).rejects.toMatchObject({ code: 'invalid_lsn' });
+    follower.close();
   });
 }
 

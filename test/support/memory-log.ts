@@ -3,7 +3,15 @@
 
 import { assert } from '../../src/assert.ts';
 import { corruption, HedgerowError } from '../../src/errors.ts';
-import type { LogBatches, LogFrame, LogLease, LogOpening, LogStore, OpenLog } from '../../src/storage/log-store.ts';
+import type {
+  LogBatches,
+  LogFollower,
+  LogFrame,
+  LogLease,
+  LogOpening,
+  LogStore,
+  OpenLog,
+} from '../../src/storage/log-store.ts';
 
 const PLACE = 'the log in memory';
 const MAX_PAYLOAD_BYTES = 2 ** 30;
@@ -86,6 +94,8 @@ class MemoryLog implements LogStore {
   failed: HedgerowError | null = null;
   durableLsn: number;
   headLsn: number;
+  /** This log keeps no history. */
+  readonly historyBytes = 0;
   readonly #memory: LogMemory;
   readonly #opening: LogOpening;
   readonly #defer: (step: () => void) => void;
@@ -133,7 +143,7 @@ class MemoryLog implements LogStore {
     const payload = joined(parts);
     assert(operations >= 1, 'a frame has one operation or more');
     const firstLsn = this.headLsn + 1;
-    this.#queued.push({ firstLsn, operations, payload });
+    this.#queued.push({ firstLsn, operations, payload, seconds: this.#opening.seconds?.() ?? 0 });
     this.#roomBytes -= payload.length;
     this.headLsn += operations;
     this.#start();
@@ -158,6 +168,27 @@ class MemoryLog implements LogStore {
     } finally {
       lease.release();
     }
+  }
+
+  follow(fromLsn: number): LogFollower {
+    let lsn = fromLsn;
+    let batch: readonly LogFrame[] = [];
+    return {
+      next: async (upToLsn) => {
+        for (const { payload } of batch) payload.fill(255);
+        batch = [];
+        if (lsn > upToLsn) return batch;
+        const { oldestLsn } = this;
+        if (lsn < oldestLsn) throw new HedgerowError('invalid_lsn', `The log begins with LSN ${oldestLsn}.`);
+        for await (const frames of this.#frames(lsn, upToLsn)) {
+          batch = frames.map((frame) => ({ ...frame, payload: frame.payload.slice() }));
+          break;
+        }
+        lsn = lastLsnOf(batch.at(-1)!) + 1;
+        return batch;
+      },
+      close: () => undefined,
+    };
   }
 
   lease(fromLsn: number): LogLease {
