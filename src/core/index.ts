@@ -46,6 +46,7 @@ export {
   type NumericRange,
   type RangeSet,
 } from './ranges.ts';
+export { RecordText } from './record-text.ts';
 export { RecordChecker } from './records.ts';
 export { STEP_ROWS, STEP_STATE, type StepBounds, type StepResult, TextSink } from './row-output.ts';
 export { buildRowPlan, type RowPlan } from './row-plan.ts';

@@ -423,6 +423,25 @@ export class CoreMemtable {
     return { end, rows };
   }
 
+  /** Returns a copy of the records of at most STEP_ROWS rows, in the given order. */
+  recordsOf(list: Uint32Array): Uint8Array {
+    const { exports, memory } = this.#core;
+    const { text, rows } = this.#work;
+    memory.words.set(list, rows / 4);
+    exports.hg_memtable_addresses(this.#handle, rows, list.length);
+    const pieces: Uint8Array[] = [];
+    for (let done = 0; done < list.length; ) {
+      const size = exports.hg_records_copy(rows + done * 4, list.length - done, text.pointer, text.bytes);
+      if (size === STATUS.tooSmall) {
+        text.ensure(exports.hg_result_needed() >>> 0);
+        continue;
+      }
+      done += exports.hg_result_rows() >>> 0;
+      pieces.push(memory.copyOut(text.pointer, size));
+    }
+    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  }
+
   /**
    * Sums the sizes of the records at positions [from, to) in key order, visible or not: sets
    * `sums[p + 1]` to `sums[p]` + the size in bytes of the record at position p.

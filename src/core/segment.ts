@@ -402,6 +402,27 @@ export class ResidentSegment {
     return exports.hg_segment_records_short(this.#handle, rows, n, columns.pointer, columns.count, out, capacity);
   }
 
+  /** Returns a copy of the records of at most STEP_ROWS rows, in the given order. */
+  recordsOf(rows: Uint32Array): Uint8Array {
+    const { exports, memory } = this.#core;
+    const { text, rows: list } = this.#work;
+    memory.words.set(rows, list / 4);
+    const pieces: Uint8Array[] = [];
+    for (let done = 0; done < rows.length; ) {
+      const at = list + done * 4;
+      const left = rows.length - done;
+      const size = exports.hg_segment_records_short(this.#handle, at, left, 0, 0, text.pointer, text.bytes);
+      if (size === STATUS.tooSmall) {
+        text.ensure(exports.hg_result_needed() >>> 0);
+        continue;
+      }
+      if (size < 0) throw coreError(size, 'hg_segment_records_short');
+      done += exports.hg_result_rows() >>> 0;
+      pieces.push(memory.copyOut(text.pointer, size));
+    }
+    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  }
+
   /** Returns the distinct node ids, ascending. */
   nodeIds(): Float64Array {
     const { exports, memory } = this.#core;

@@ -35,6 +35,8 @@ export interface EngineContext {
   /** Directory that holds the segments of all tables. */
   readonly tablesDir: string;
   readonly primaryTable: string;
+  /** Whether frames record what readers of changes need (changes/). */
+  readonly keepsChanges: boolean;
   /** Maximum number of distinct members per edge, enforced on insert. */
   readonly maxMembers: number;
   /** Epoch milliseconds. */

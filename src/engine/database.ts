@@ -20,6 +20,8 @@ import { Ddl } from './catalog/ddl.ts';
 import { Documents } from './catalog/documents.ts';
 import { Indexes } from './catalog/indexes.ts';
 import { TableSet } from './catalog/table-set.ts';
+import { ChangeFeed } from './changes/change-feed.ts';
+import { ChangeHistory } from './changes/change-history.ts';
 import type { ChangedTable } from './checkpoint/checkpoint.ts';
 import { Checkpointer } from './checkpoint/checkpointer.ts';
 import { copyOutOfLog } from './checkpoint/held-operations.ts';
@@ -84,6 +86,9 @@ export class Database {
   readonly #committer: Committer;
   readonly #crc32c: (bytes: Uint8Array, seed: number) => number;
   readonly #tables: TableSet;
+  readonly #history: ChangeHistory;
+  /** What has changed, for readers that follow it. */
+  readonly changes: ChangeFeed;
   readonly #ddlMutex = new Mutex();
   readonly #ddl: Ddl;
   readonly #checkpointer: Checkpointer;
@@ -123,7 +128,9 @@ export class Database {
     this.#context = contextOf(options, committer, module, this.scheduler, this.#compactions, (tableId) =>
       this.#afterCommit(tableId),
     );
-    const tables = new TableSet(this.#context);
+    const history = new ChangeHistory();
+    this.#history = history;
+    const tables = new TableSet(this.#context, history);
     this.#tables = tables;
     this.statistics = this.#makeFigures();
     const limits = { ...REPLAY_LIMITS, ...options.replayLimits };
@@ -131,7 +138,7 @@ export class Database {
     const install = (changed: readonly ChangedTable[]) => this.#ddlMutex.run(() => this.#checkpointer.install(changed));
     const relief = new LogRelief({
       limitBytes: RELIEF_LOG_FILES * (options.logFileBytes ?? DEFAULT_LOG_FILE_BYTES),
-      logBytes: () => committer.log.sizeBytes,
+      logBytes: () => committer.log.sizeBytes - committer.log.historyBytes,
       tables: () => tables.all(),
       compact: (chosen) => this.#compactor.compactAll(chosen, () => -Infinity),
       copyOut: (table) => this.#compactions.run(() => copyOutOfLog(table, crc32c).then(() => install([]))),
@@ -143,11 +150,12 @@ export class Database {
     const answers = { fs, dir: `${dir}/replays`, crc32c, committer };
     this.replays = new IdempotencyStore({ ...answers, committed, now, limits, notice });
     const { documents, replays } = this;
-    const { pause } = this.#context;
+    const { pause, residency } = this.#context;
+    this.changes = new ChangeFeed({ committer, history, tables, instance: () => residency.instance(), pause });
     const reserve = new Reserve(fs, `${dir}/reserve`, options.reserveBytes ?? 0);
     this.#reserve = reserve;
     const shared = { fs, dir, crc32c, committer, tables };
-    this.#checkpointer = new Checkpointer({ ...shared, documents, replays, reserve, pause, notice });
+    this.#checkpointer = new Checkpointer({ ...shared, documents, replays, history, reserve, pause, notice });
     this.#ddl = new Ddl({
       context: this.#context,
       tables,
@@ -190,7 +198,21 @@ export class Database {
       withReserve: (work) => this.#reserve.use(work),
       assertOpen: () => this.#assertCompacts(),
       installManifest: (changed) => this.#ddlMutex.run(() => this.#checkpointer.install(changed)),
+      dropped: (table, beforeTs) => this.#recordDropped(table, beforeTs),
     });
+  }
+
+  /** Records, for readers of changes, that a TTL has dropped rows. */
+  async #recordDropped({ id }: Table, beforeTs: number): Promise<void> {
+    if (!this.#context.keepsChanges) return;
+    try {
+      await this.#ddlMutex.run(() => this.#ddl.change([{ op: 'drop_buckets', id, beforeTs }]));
+    } catch (error) {
+      // The rows are gone, whether readers of changes learn of it or not.
+      this.#options.notice?.('that a TTL has dropped edges could not be recorded for readers of changes', {
+        detail: (error as Error).message,
+      });
+    }
   }
 
   /**
@@ -226,6 +248,7 @@ export class Database {
       tables: this.#tables,
       documents: this.documents,
       replays: this.replays,
+      history: this.#history,
       checkpointer: this.#checkpointer,
       trigger: this.#trigger,
       ddl: this.#ddl,

@@ -3,7 +3,7 @@
 
 import type { CoreModule } from '../core/index.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
-import type { Fs, LogGroupFigures, OpenLog } from '../storage/index.ts';
+import type { Fs, LogGroupFigures, LogHistory, OpenLog } from '../storage/index.ts';
 import type { CompactionRunner } from './compaction/work.ts';
 import type { KeptAnswerLimits } from './idempotency/idempotency-store.ts';
 import type { MemtableLimits } from './table/memtable-room.ts';
@@ -50,6 +50,8 @@ export interface EngineOptions {
    */
   openLog?: OpenLog;
   logFileBytes?: number;
+  /** How long changes are kept for those who read them; by default none are. */
+  history?: LogHistory;
   /**
    * Random number below 2^53 that distinguishes this process from others using the same directory.
    * The default 0 is for tests.

@@ -51,6 +51,7 @@ export function contextOf(
     noFilters: noticeOnce(options, filterRoom),
     tablesDir: `${dir}/tables`,
     primaryTable,
+    keepsChanges: options.history !== undefined,
     maxMembers,
     now,
     nowUs,

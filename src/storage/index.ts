@@ -15,7 +15,17 @@ export {
 export { listLogFiles } from './log-file.ts';
 export { badSlots, markPath, readMark } from './log-mark.ts';
 export { examineLog } from './log-recovery.ts';
-export type { LogBatches, LogFrame, LogGroupFigures, LogLease, LogOpening, LogStore, OpenLog } from './log-store.ts';
+export type {
+  LogBatches,
+  LogFollower,
+  LogFrame,
+  LogGroupFigures,
+  LogHistory,
+  LogLease,
+  LogOpening,
+  LogStore,
+  OpenLog,
+} from './log-store.ts';
 export { installManifestText, manifestPath, readManifest, readManifestFile } from './manifest.ts';
 export { FILE_MODE, nodeFs, widerThanOwner } from './node-fs.ts';
 export { joined, type PathRules, pathBelow } from './path-parts.ts';

@@ -12,9 +12,15 @@ export type CatalogChange =
   | DefinitionChange;
 
 /** A change to one table's definition. */
-export type DefinitionChange = OptionChange | IndexChange | ShapeChange;
+export type DefinitionChange = OptionChange | IndexChange | ShapeChange | Expiration;
 
 export type OptionChange = { op: 'set_threshold'; id: number; threshold: number };
+
+/**
+ * A compaction with a TTL has dropped all edges before a time (epoch seconds). Definitions stay the
+ * same; readers of changes learn of it.
+ */
+type Expiration = { op: 'drop_buckets'; id: number; beforeTs: number };
 
 /** `column` is a column id; `createdAt` is in epoch seconds. */
 type IndexChange =
@@ -78,6 +84,7 @@ const EFFECTS: { readonly [Op in DefinitionChange['op']]: Effect<Extract<Definit
       columns: definition.columns.map((each) => (each.id === column ? { ...each, name } : each)),
     }),
   },
+  drop_buckets: { isOfShape: false, on: (definition) => definition },
   rename_table: { isOfShape: true, on: (definition, { name }) => ({ ...definition, name }) },
 };
 

@@ -2,6 +2,7 @@
 
 import { assert } from '../../assert.ts';
 import { corruption, HedgerowError } from '../../errors.ts';
+import type { ChangeHistory } from '../changes/change-history.ts';
 import type { EngineContext } from '../context.ts';
 import { createdTable } from '../recovery/recovery.ts';
 import type { Table } from '../table/table.ts';
@@ -9,6 +10,7 @@ import { type CatalogChange, changed, isKnownChange, isOfShape } from './changes
 
 export class TableSet {
   readonly #context: EngineContext;
+  readonly #history: ChangeHistory;
   readonly #byName = new Map<string, Table>();
   readonly #byId = new Map<number, Table>();
   #sorted: readonly Table[] | undefined;
@@ -17,8 +19,9 @@ export class TableSet {
   /** Number of catalog changes since the start. */
   version = 0;
 
-  constructor(context: EngineContext) {
+  constructor(context: EngineContext, history: ChangeHistory) {
     this.#context = context;
+    this.#history = history;
   }
 
   add(table: Table): void {
@@ -49,6 +52,7 @@ export class TableSet {
     }
     const table = this.#byId.get(change.id);
     if (table === undefined) return;
+    this.#history.changing(change, lsn, table.definition);
     if (change.op === 'drop_table') {
       this.#sorted = undefined;
       this.#byId.delete(table.id);

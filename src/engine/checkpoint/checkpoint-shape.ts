@@ -62,6 +62,9 @@ const checkpoint: v.BaseSchema<unknown, Checkpoint, v.BaseIssue<unknown>> = v.lo
     v.array(v.looseObject({ store: v.string(), entries: v.array(v.strictTuple([v.string(), v.unknown()])) })),
   ),
   replays: v.exactOptional(replays),
+  changes: v.exactOptional(
+    v.looseObject({ fromLsn: whole, definitions: v.array(v.looseObject({ lsn: whole, definition })) }),
+  ),
 });
 
 /** Returns a description of the first problem in the document, or null if there is none. */

@@ -4,6 +4,7 @@
 import { corruption } from '../../errors.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
 import type { StoredDocuments } from '../catalog/documents.ts';
+import type { StoredHistory } from '../changes/change-history.ts';
 import type { StoredReplays } from '../idempotency/answer-files.ts';
 import { entryOf, type SegmentEntry } from '../table/segments-on-disk.ts';
 import type { Table } from '../table/table.ts';
@@ -48,6 +49,8 @@ export interface Checkpoint {
   documents?: StoredDocuments[];
   /** Older manifests lack this field and have no stored answers. */
   replays?: StoredReplays;
+  /** Missing if no changes are kept for readers. */
+  changes?: StoredHistory;
 }
 
 /** A table that gets new segments with the manifest. */

@@ -10,6 +10,7 @@ import { HedgerowError } from '../../errors.ts';
 import { type Crc32c, FileInDoubt, type Fs, installManifestText } from '../../storage/index.ts';
 import type { Documents } from '../catalog/documents.ts';
 import type { TableSet } from '../catalog/table-set.ts';
+import type { ChangeHistory } from '../changes/change-history.ts';
 import type { Committer } from '../commit/committer.ts';
 import { compactionError } from '../compaction/failure.ts';
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
@@ -28,6 +29,7 @@ export interface CheckpointerOptions {
   tables: TableSet;
   documents: Documents;
   replays: IdempotencyStore;
+  history: ChangeHistory;
   reserve: Reserve;
   pause: () => Promise<void>;
   notice: ((message: string, fields: Record<string, unknown>) => void) | undefined;
@@ -176,7 +178,7 @@ export class Checkpointer {
    * Rejects with the error of the disk.
    */
   async write(changed: readonly ChangedTable[]): Promise<Installed> {
-    const { fs, dir, crc32c, committer, tables, documents, replays, pause } = this.#options;
+    const { fs, dir, crc32c, committer, tables, documents, replays, history, pause } = this.#options;
     assert(!this.#installing, 'one manifest is installed at a time');
     this.#installing = true;
     try {
@@ -190,7 +192,11 @@ export class Checkpointer {
       const { nextId: nextTableId } = tables;
       const stored = documents.stored();
       const text = await this.#text.tables([...tables.all()], changed);
-      const head = { lsn, nextTableId, documents: stored, replays: await replays.write(lsn) };
+      const changes = history.stored(committer.log.oldestLsn);
+      const head = {
+        ...{ lsn, nextTableId, documents: stored, replays: await replays.write(lsn) },
+        ...(changes === undefined ? {} : { changes }),
+      };
       const pieces = documentOf(head, text.pieces);
       // If another process has taken over during the pauses, its manifest must not be replaced.
       committer.log.assertOwner();

@@ -14,11 +14,23 @@
 //               (kept-answer.ts)
 //   6 KILL      {i64 event_ts, i64 id}, one operation each: deletes the live edge with that key
 //               (storage/FORMAT.md)
+//   7 BEFORE    no operation: the rows that the operations of the next run delete
+//               (changes/before-rows.ts)
+//   8 MORE      no bytes: LSNs for the second and further rows that the frame's TOMBSTONEs delete
 
 import { corruption } from '../../errors.ts';
 import type { RowKey } from '../types.ts';
 
-export const OPERATION = { insert: 1, tombstone: 2, catalog: 3, document: 4, replay: 5, kill: 6 } as const;
+export const OPERATION = {
+  insert: 1,
+  tombstone: 2,
+  catalog: 3,
+  document: 4,
+  replay: 5,
+  kill: 6,
+  before: 7,
+  more: 8,
+} as const;
 export type OperationKind = (typeof OPERATION)[keyof typeof OPERATION];
 
 export const RUN_HEADER_BYTES = 16;
@@ -65,7 +77,8 @@ function putWord(into: Uint8Array, at: number, value: number): void {
   into[at + 3] = value >>> 24;
 }
 
-const KILL_BYTES = 16;
+/** Size of one operation of a KILL run. */
+export const KILL_BYTES = 16;
 
 /** Returns the bytes of a KILL run. */
 export function encodeKills(keys: readonly RowKey[]): Uint8Array {

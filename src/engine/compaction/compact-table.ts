@@ -50,6 +50,8 @@ export interface PreparedTable {
   /** Total size of the new files in bytes. */
   newBytes: number;
   /** Makes readers see the new segments. Call this when the manifest with `changed` is durable. */
+  /** Live rows before this time (epoch seconds) were dropped; -Infinity: none were to be dropped. */
+  cutoffTs: number;
   finish: () => TableCompaction;
   /**
    * Removes the new files; the table is unchanged. Call this when no manifest with `changed` was
@@ -98,7 +100,7 @@ export async function prepareTable(table: Table, options: CompactionOptions): Pr
     const merged = await mergeStretches(table, frozen, stretches, options);
     checkRows(frozen, stretches, merged, dropped, options.cutoffTs);
     const segments = await replace(table, frozen, stretches, merged, options.scratch);
-    return prepared(table, frozen, segments, dropped, firstNumber);
+    return prepared(table, frozen, segments, dropped, firstNumber, options.cutoffTs);
   } catch (error) {
     table.change({ compacting: undefined });
     await removeFrom(table, firstNumber);
@@ -112,6 +114,7 @@ function prepared(
   segments: readonly SegmentFile[],
   dropped: Dropped,
   firstNumber: number,
+  cutoffTs: number,
 ): PreparedTable {
   const expired = dropped.edgesDropped > 0;
   const entries = segments.map(entryOf);
@@ -120,6 +123,7 @@ function prepared(
   };
   return {
     changed: { table, segments: entries, appliedLsn: frozen.lsn, expired },
+    cutoffTs,
     newBytes: entries.reduce((sum, { number, bytes }) => sum + (number >= firstNumber ? bytes : 0), 0),
     finish: () => {
       try {
@@ -128,7 +132,8 @@ function prepared(
         end();
       }
       const { edgesDropped, bucketsDropped } = dropped;
-      return { pendingBefore: frozen.pending, tombstones: frozen.tombstones, edgesDropped, bucketsDropped };
+      const { pending: pendingBefore, tombstones } = frozen;
+      return { pendingBefore, tombstones, edgesDropped, bucketsDropped };
     },
     giveUp: () => {
       end();

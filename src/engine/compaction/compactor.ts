@@ -44,6 +44,11 @@ export interface CompactorOptions {
   assertOpen: () => void;
   /** Installs a manifest with these tables' new segments and everything else unchanged. */
   installManifest: (changed: readonly ChangedTable[]) => Promise<void>;
+  /**
+   * Called after live rows of a table before a time were dropped and the manifest is installed.
+   * Must not reject.
+   */
+  dropped: (table: Table, beforeTs: number) => Promise<void>;
 }
 
 /** Result of compacting many tables. */
@@ -210,7 +215,7 @@ export class Compactor {
    * becomes visible, unless the failure is in doubt (`isInDoubt`) and a restart finds the manifest.
    */
   async #install(group: readonly PreparedTable[]): Promise<TableCompaction[]> {
-    const { installManifest, pause, runner, withReserve } = this.#options;
+    const { installManifest, dropped, pause, runner, withReserve } = this.#options;
     const changed = group.map((prepared) => prepared.changed);
     const work = () => installManifest(changed);
     try {
@@ -229,6 +234,7 @@ export class Compactor {
     for (const prepared of group) {
       done.push(prepared.finish());
       this.finished++;
+      if (prepared.changed.expired) await dropped(prepared.changed.table, prepared.cutoffTs);
       if (done.length % LOOKS_A_SLICE === 0) await pause();
     }
     return done;

@@ -18,7 +18,7 @@ export async function openDatabaseLog(
   crc32c: Crc32c,
   checkpoint: Checkpoint | null,
 ): Promise<LogStore> {
-  const { durability, nowUs, schedule, observeLog, notice, owner, defer } = options;
+  const { durability, now, nowUs, schedule, observeLog, notice, owner, defer, history } = options;
   const opening: LogOpening = {
     durability,
     minimumLsn: checkpoint ? appliedEverywhere(checkpoint) : 0,
@@ -32,6 +32,8 @@ export async function openDatabaseLog(
       notice?.('the log has failed; writes are refused until a restart', { detail: error.message });
     },
     scheduleSync: (sync) => schedule(sync, 100),
+    seconds: () => Math.floor(now() / 1000),
+    ...(history === undefined ? {} : { history }),
     now: nowUs,
     ...(owner === undefined ? {} : { owner }),
     ...(observeLog ? { observe: observeLog } : {}),

@@ -17,6 +17,7 @@ import { defineTable } from '../catalog/catalog.ts';
 import type { Ddl } from '../catalog/ddl.ts';
 import type { Documents } from '../catalog/documents.ts';
 import type { TableSet } from '../catalog/table-set.ts';
+import type { ChangeHistory } from '../changes/change-history.ts';
 import { appliedEverywhere, type Checkpoint, checkCheckpoint } from '../checkpoint/checkpoint.ts';
 import type { Checkpointer } from '../checkpoint/checkpointer.ts';
 import { replayHeld } from '../checkpoint/held-operations.ts';
@@ -38,6 +39,7 @@ export interface RecoveryParts {
   tables: TableSet;
   documents: Documents;
   replays: IdempotencyStore;
+  history: ChangeHistory;
   checkpointer: Checkpointer;
   trigger: CompactionTrigger;
   ddl: Ddl;
@@ -49,7 +51,7 @@ export interface RecoveryParts {
  * directory. Rejects with `corrupt`, `overloaded` or the error of the disk.
  */
 export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
-  const { options, context, tables, documents, replays, checkpointer, crc32c } = parts;
+  const { options, context, tables, documents, replays, history, checkpointer, crc32c } = parts;
   const { fs, dir, primaryTable } = options;
   const { committer } = context;
   const manifest = readManifest(fs, dir, crc32c);
@@ -60,8 +62,11 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   checkpointer.foundLsn = checkpoint?.lsn ?? 0;
   documents.load(checkpoint?.documents ?? []);
   replays.load(checkpoint?.replays ?? { lsn: 0, next: 1, files: [] });
+  const isNewHistory = options.history !== undefined && checkpoint?.changes === undefined;
+  if (options.history !== undefined && checkpoint?.changes !== undefined) history.load(checkpoint.changes);
   const log = await openDatabaseLog(options, committer, crc32c, checkpoint);
   committer.attach(log, replays);
+  if (isNewHistory) history.begin(log.headLsn + 1);
   if (checkpoint === null) await setAsideUnlisted(parts, () => true, log);
   await replay(parts, log, checkpoint);
   await replays.settle(() => checkpointer.write([]));
@@ -70,7 +75,7 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   // After a process was killed, the manifest found may exist only in the page cache. Make a
   // manifest durable now, because everything that readers see from here on must survive a power
   // loss.
-  if (!log.provesManifest) await installFirst(parts);
+  if (!log.provesManifest || isNewHistory) await installFirst(parts);
   else await fs.syncDir(dir);
   for (const table of tables.all()) table.changed(log.headLsn);
   if (tables.find(primaryTable) !== undefined) return;

@@ -89,6 +89,7 @@ function replayAny(run: Run, lsn: number, target: ReplayTarget): void {
   } else if (run.kind === OPERATION.document) {
     if (lsn > target.catalogLsn) target.documents.replay(run.bytes, lsn);
   } else if (run.kind === OPERATION.replay) target.replays.replay(run.bytes, lsn);
+  else if (run.kind === OPERATION.before || run.kind === OPERATION.more) return;
   else if (lsn > heldUpTo(target.tables.byId(run.tableId))) replayRun(run, lsn, target);
 }
 

@@ -6,6 +6,7 @@ import { IDENTIFIER } from '../../model/columns.ts';
 import { FRAME_HEADER_BYTES } from '../../storage/index.ts';
 import { type CatalogChange, isKnownChange } from '../catalog/changes.ts';
 import type { DocumentChange } from '../catalog/documents.ts';
+import { decodeBefore } from '../changes/before-rows.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { decodeKills, OPERATION, type Run, readRuns } from '../commit/operations.ts';
 import { decodeReplay } from '../idempotency/kept-answer.ts';
@@ -85,8 +86,24 @@ export class OperationCheck {
         decodeReplay(run.bytes, path, offset);
         if (lsn > (this.#checkpoint?.replays?.lsn ?? 0)) this.pending.answers++;
         return;
+      case OPERATION.before:
+        this.#checkBefore(run, path, offset);
+        return;
+      case OPERATION.more:
+        return;
       default:
         throw corruption(path, offset, `it holds an operation of kind ${run.kind}, which this build does not know`);
+    }
+  }
+
+  #checkBefore({ bytes }: Run, path: string, offset: number): void {
+    try {
+      for (const records of decodeBefore(bytes))
+        for (const record of records)
+          this.#checkRecords({ kind: OPERATION.insert, tableId: 0, operations: 1, bytes: record }, path, offset);
+    } catch (error) {
+      if (error instanceof RangeError) throw corruption(path, offset, error.message);
+      throw error;
     }
   }
 

@@ -6,6 +6,7 @@ import { encodeProperties } from '../../core/index.ts';
 import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
 import { type CheckedEdge, checkEdge, checkKey, type EdgeInput } from '../../model/edge.ts';
 import type { Attach } from '../../model/kept-answer.ts';
+import { encodeBefore, recordsOf } from '../changes/before-rows.ts';
 import { OPERATION, RUN_HEADER_BYTES, runHeader, writeRunHeader } from '../commit/operations.ts';
 import { findMatches, killRow } from '../table/live-rows.ts';
 import { RowRoom } from '../table/row-room.ts';
@@ -113,6 +114,14 @@ function stageDelete(
   const answer = { matched: found.length, ...key };
   const entry = attach?.(answer);
   const parts = [runHeader(OPERATION.tombstone, table.id, 1, record.length), record];
+  const { keepsChanges } = table.context;
+  // Every deleted row has an LSN of its own in the history of changes.
+  const more = keepsChanges ? Math.max(0, found.length - 1) : 0;
+  if (keepsChanges && found.length > 0) {
+    const before = encodeBefore([recordsOf(table, found)]);
+    parts.unshift(runHeader(OPERATION.before, table.id, 0, before.length), before);
+    if (more > 0) parts.push(runHeader(OPERATION.more, table.id, more, 0));
+  }
   const room = new RowRoom();
   for (const place of found) room.addDeath(place);
   const apply = (lsn: number) => {
@@ -121,7 +130,7 @@ function stageDelete(
     table.changed(lsn);
   };
   const { committer, afterCommit } = table.context;
-  const { firstLsn, durable } = committer.commit(1, parts, { entry, apply, urgent: true });
+  const { firstLsn, durable } = committer.commit(1 + more, parts, { entry, apply, urgent: true });
   afterCommit(table.id);
   return { ...answer, lsn: firstLsn, durable };
 }

@@ -1,0 +1,195 @@
+// Lets readers follow what has changed: reads the committed frames of the log from an LSN on, and
+// returns their operations as text. A reader keeps nothing in the log and holds a few frames at
+// most; if it is so slow that its next frame is removed, it is told so.
+
+import { type Core, RecordText } from '../../core/index.ts';
+import { HedgerowError } from '../../errors.ts';
+import type { LogFollower, LogFrame } from '../../storage/index.ts';
+import type { TableSet } from '../catalog/table-set.ts';
+import type { Committer } from '../commit/committer.ts';
+import { ROWS_AT_ONCE } from './before-rows.ts';
+import type { ChangeHistory } from './change-history.ts';
+import { type ChangeText, changesOf, type FrameReading } from './frame-changes.ts';
+
+export interface ChangeFeedOptions {
+  readonly committer: Committer;
+  readonly history: ChangeHistory;
+  readonly tables: TableSet;
+  readonly instance: () => Core;
+  readonly pause: () => Promise<void>;
+}
+
+/** Characters of text after which a reader returns what it has. */
+const ENOUGH_TEXT = 64 * 1024;
+
+export class ChangeFeed {
+  readonly #options: ChangeFeedOptions;
+  #records: RecordText | undefined;
+
+  constructor(options: ChangeFeedOptions) {
+    this.#options = options;
+  }
+
+  /** Whether changes are recorded for readers. */
+  get isKept(): boolean {
+    return this.#options.history.fromLsn !== Infinity;
+  }
+
+  /** The oldest LSN after which all changes are still known. */
+  get oldestLsn(): number {
+    const { committer, history } = this.#options;
+    return Math.max(committer.log.oldestLsn, history.fromLsn) - 1;
+  }
+
+  /**
+   * Returns a reader of the changes after `fromLsn`; by default, of all that are still known. With
+   * `table`, only of changes to this table. Throws `lsn_gone` if changes after `fromLsn` are no
+   * longer known, `lsn_ahead` if `fromLsn` was never assigned, `invalid_input` if no changes are
+   * kept, and `table_not_found`.
+   */
+  read(fromLsn: number | undefined, table?: string): ChangeReader {
+    const { committer, history, tables } = this.#options;
+    if (!this.isKept)
+      throw new HedgerowError(
+        'invalid_input',
+        'No changes are kept. Set HEDGEROW_CHANGES_KEEP_SECONDS to a number above 0 and restart.',
+      );
+    const tableId = table === undefined ? undefined : tables.get(table).id;
+    const from = fromLsn ?? this.oldestLsn;
+    if (from > committer.visibleLsn)
+      throw new HedgerowError(
+        'lsn_ahead',
+        `The newest LSN is ${committer.visibleLsn}, so LSN ${from} is of another history: the database was restored, perhaps. Read all rows again, then the changes after their LSN.`,
+        { fields: { last_lsn: committer.visibleLsn } },
+      );
+    this.assertKept(from);
+    this.#records ??= new RecordText(this.#options.instance());
+    const reading: FrameReading = {
+      definitionAt: (id, lsn) => history.definitionAt(id, lsn, tables.byId(id)?.definition),
+      records: this.#records,
+      tableId,
+    };
+    return new ChangeReader(this, committer, reading, this.#options.pause, from);
+  }
+
+  /** Throws `lsn_gone` if changes after `lsn` are no longer known. */
+  assertKept(lsn: number): void {
+    const { oldestLsn } = this;
+    if (lsn >= oldestLsn) return;
+    throw new HedgerowError(
+      'lsn_gone',
+      `Changes after LSN ${lsn} are no longer kept; the oldest LSN to read from is ${oldestLsn}. Read all rows again, then the changes after their LSN.`,
+      { fields: { oldest_lsn: oldestLsn } },
+    );
+  }
+}
+
+export class ChangeReader {
+  readonly #feed: ChangeFeed;
+  readonly #committer: Committer;
+  readonly #reading: FrameReading;
+  readonly #pause: () => Promise<void>;
+  readonly #follower: LogFollower;
+  /** Changes up to this LSN were returned, or are not of the table. */
+  #lsn: number;
+  /** The frames that are being read, the first of them in part. */
+  #frames: readonly LogFrame[] = [];
+  #changes: Generator<ChangeText[], void, void> | undefined;
+  /** The last change that was read: whether it ends its commit is known when the next one is. */
+  #held: ChangeText | undefined;
+  #ready: ChangeText[] = [];
+  #closed = false;
+
+  constructor(
+    feed: ChangeFeed,
+    committer: Committer,
+    reading: FrameReading,
+    pause: () => Promise<void>,
+    fromLsn: number,
+  ) {
+    this.#feed = feed;
+    this.#committer = committer;
+    this.#reading = reading;
+    this.#pause = pause;
+    this.#lsn = fromLsn;
+    this.#follower = committer.log.follow(fromLsn + 1);
+  }
+
+  /** All changes up to this LSN were returned. */
+  get lsn(): number {
+    return this.#lsn;
+  }
+
+  /**
+   * Resolves with the next changes, at most `limit`, each as a JSON object; with none if there is
+   * no further one yet. Do not call it again before it has settled. Rejects with `lsn_gone`, or
+   * with `corrupt` if the log is damaged.
+   */
+  async next(limit: number): Promise<{ readonly lsn: number; readonly text: string }[]> {
+    const given: { lsn: number; text: string }[] = [];
+    let length = 0;
+    while (!this.#closed && given.length < limit && length < ENOUGH_TEXT) {
+      const change = this.#ready.shift();
+      if (change === undefined) {
+        if (!(await this.#more())) break;
+        continue;
+      }
+      const isLast = this.#ready.length === 0 && this.#isCommitOver;
+      const text = isLast ? `${change.text},"commit_end":true}` : `${change.text}}`;
+      this.#lsn = change.lsn;
+      length += text.length;
+      given.push({ lsn: change.lsn, text });
+    }
+    return given;
+  }
+
+  get #isCommitOver(): boolean {
+    return this.#changes === undefined;
+  }
+
+  /** Reads on; returns false if there is nothing more yet. */
+  async #more(): Promise<boolean> {
+    if (this.#changes === undefined) {
+      const [frame] = this.#frames;
+      if (frame === undefined) return this.#nextFrames();
+      this.#changes = changesOf(frame, this.#reading);
+    }
+    const step = this.#changes.next();
+    if (step.done === true) {
+      const [frame] = this.#frames;
+      this.#frames = this.#frames.slice(1);
+      this.#changes = undefined;
+      if (this.#held === undefined) this.#lsn = Math.max(this.#lsn, frame!.firstLsn + frame!.operations - 1);
+      else this.#ready.push(this.#held);
+      this.#held = undefined;
+      return true;
+    }
+    // One change is held back, so that the last one of the commit can be marked.
+    for (const change of step.value) {
+      if (change.lsn <= this.#lsn) continue;
+      if (this.#held !== undefined) this.#ready.push(this.#held);
+      this.#held = change;
+    }
+    if (step.value.length === 0 || this.#ready.length >= ROWS_AT_ONCE - 1) await this.#pause();
+    return true;
+  }
+
+  async #nextFrames(): Promise<boolean> {
+    // With durability `async`, reads see operations that the log may still lose.
+    const upToLsn = Math.min(this.#committer.visibleLsn, this.#committer.log.durableLsn);
+    try {
+      this.#frames = await this.#follower.next(upToLsn);
+    } catch (error) {
+      if (error instanceof HedgerowError && error.code === 'invalid_lsn') this.#feed.assertKept(this.#lsn);
+      throw error;
+    }
+    if (this.#frames.length > 0) return true;
+    this.#lsn = Math.max(this.#lsn, upToLsn);
+    return false;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#follower.close();
+  }
+}

@@ -1,0 +1,273 @@
+// Applies everything that a reader of changes is told to an empty model, and compares the model with
+// the rows of the tables: after random writes, compactions, restarts and crashes, from every LSN.
+
+import { describe, expect, test } from 'vitest';
+import type { Database } from '../../src/engine/index.ts';
+import { Random } from '../support/random.ts';
+import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
+import type { SimFs } from '../support/sim-fs.ts';
+
+const KEPT = { history: { seconds: 1e9, bytes: 1e9 } };
+
+interface Change {
+  lsn: number;
+  ts: number;
+  table: string;
+  op: string;
+  id?: number;
+  before?: Row;
+  row?: Row;
+  columns?: { name: string; default: unknown }[];
+  column?: string;
+  before_ts?: number;
+  renamed_from?: string;
+  commit_end?: true;
+}
+type Row = Record<string, unknown> & { id: number };
+
+async function changesFrom(database: Database, fromLsn?: number, table?: string, limit = 7): Promise<Change[]> {
+  const reader = database.changes.read(fromLsn, table);
+  const changes: Change[] = [];
+  for (;;) {
+    const some = await reader.next(limit);
+    if (some.length === 0) break;
+    expect(some.length).toBeLessThanOrEqual(limit);
+    for (const { lsn, text } of some) {
+      const change = JSON.parse(text) as Change;
+      expect(change.lsn).toBe(lsn);
+      changes.push(change);
+    }
+  }
+  expect(reader.lsn).toBe(database.lastLsn);
+  reader.close();
+  return changes;
+}
+
+/** Tables by name, each a map from ids to rows. */
+class Model {
+  readonly tables = new Map<string, Map<number, Row>>();
+
+  apply(change: Change): void {
+    const { table, op, id, before, row } = change;
+    const rows = this.tables.get(table);
+    if (op === 'table_created') this.tables.set(table, new Map());
+    else if (op === 'table_dropped') this.tables.delete(table);
+    else if (op === 'table_altered') this.#alter(change);
+    else if (op === 'buckets_dropped') {
+      for (const [id, { event_ts }] of rows!) if ((event_ts as number) < change.before_ts!) rows!.delete(id);
+    } else if (op === 'insert') {
+      expect(rows!.has(id!)).toBe(false);
+      rows!.set(id!, row!);
+    } else if (op === 'update' || op === 'delete') {
+      expect(before).toEqual(rows!.get(id!));
+      expect(before).toBeDefined();
+      if (op === 'update') rows!.set(id!, row!);
+      else rows!.delete(id!);
+    } else expect(op).toMatch(/^index_(created|dropped)$/);
+    if (row !== undefined) expect(row.id).toBe(id);
+  }
+
+  #alter({ table, columns, renamed_from: old }: Change): void {
+    const rows = this.tables.get(old ?? table)!;
+    if (old !== undefined) this.tables.delete(old);
+    this.tables.set(table, rows);
+    for (const [id, { event_ts, members, ...values }] of rows) {
+      const next: Row = { id, event_ts, members };
+      for (const { name, default: missing } of columns!) next[name] = name in values ? values[name] : missing;
+      rows.set(id, next);
+    }
+  }
+}
+
+function expectSame(model: Model, database: Database): void {
+  expect([...model.tables.keys()].sort()).toEqual(
+    database
+      .tables()
+      .map(({ name }) => name)
+      .sort(),
+  );
+  for (const table of database.tables()) {
+    const rows = rowsOf(table) as Row[];
+    expect(new Map(rows.map((row) => [row.id, row]))).toEqual(model.tables.get(table.name));
+  }
+}
+
+function expectOrder(changes: readonly Change[]): void {
+  for (const [place, change] of changes.entries()) {
+    if (place > 0) expect(change.lsn).toBeGreaterThan(changes[place - 1]!.lsn);
+    expect(change.ts).toBe(1_000_000_000);
+  }
+  expect(changes.at(-1)?.commit_end ?? true).toBe(true);
+}
+
+/** Random writes to the database. */
+class Writer {
+  readonly #random: Random;
+  #columns = 0;
+  #tables = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  async step(database: Database): Promise<void> {
+    const random = this.#random;
+    const tables = database.tables();
+    const table = tables[random.below(tables.length)]!;
+    const kind = random.below(20);
+    const edge = () => ({
+      event_ts: random.below(40),
+      members: [1 + random.below(3)],
+      properties: this.#values(table),
+    });
+    if (kind < 5) await table.insert(edge());
+    else if (kind < 7) {
+      const bulk = table.bulk();
+      for (let count = 1 + random.below(6); count > 0; count--) bulk.add(edge());
+      await bulk.commit();
+    } else if (kind < 10) await table.delete(random.below(40), [1 + random.below(3)]);
+    else if (kind < 16) await this.#transaction(database);
+    else if (kind === 16) await database.compact(random.chance(0.3) ? { ttlSeconds: 999_999_980 } : {});
+    else if (kind === 17) {
+      const name = `c${this.#columns++}`;
+      await database.alterTable(table.name, { kind: 'addColumn', column: { name, type: 'INTEGER', default: 5 } });
+    } else if (kind === 18) {
+      const own = table.columns.columns.filter(({ name }) => name.startsWith('c'));
+      if (own.length > 0)
+        await database.alterTable(table.name, { kind: 'dropColumn', column: own[random.below(own.length)]!.name });
+    } else if (random.chance(0.5) && tables.length < 4) await database.createTable({ name: `t${this.#tables++}`, bucketSeconds: 10 });
+    else if (!table.isPrimary && random.chance(0.5)) await database.dropTable(table.name);
+    else if (!table.isPrimary) await database.alterTable(table.name, { kind: 'renameTable', to: `t${this.#tables++}` });
+  }
+
+  async #transaction(database: Database): Promise<void> {
+    const random = this.#random;
+    const transaction = database.begin({ pinned: true });
+    const known = new Map(database.tables().map((table) => [table, rowsOf(table) as Row[]]));
+    for (let count = 1 + random.below(8); count > 0; count--) {
+      const tables = [...known.keys()];
+      const table = tables[random.below(tables.length)]!;
+      const rows = known.get(table)!;
+      const edge = { event_ts: random.below(40), members: [1 + random.below(3)], properties: this.#values(table) };
+      const kind = random.below(4);
+      if (kind === 0 || rows.length === 0) rows.push(transaction.insert(table, edge) as Row);
+      else if (kind === 1) {
+        const members = [1 + random.below(3)];
+        transaction.delete(table, edge.event_ts, members);
+        known.set(
+          table,
+          rows.filter((row) => row.event_ts !== edge.event_ts || (row.members as number[])[0] !== members[0]),
+        );
+      } else {
+        const place = random.below(rows.length);
+        const { id, event_ts: eventTs } = rows[place] as Row & { event_ts: number };
+        if (kind === 2) {
+          transaction.deleteRow(table, { id, eventTs });
+          rows.splice(place, 1);
+        } else rows[place] = transaction.updateRow(table, { id, eventTs }, edge) as Row;
+      }
+    }
+    await transaction.commit();
+  }
+
+  #values(table: { columns: { columns: readonly { name: string }[] } }): Record<string, number> {
+    const own = table.columns.columns.filter(({ name }) => name.startsWith('c'));
+    return Object.fromEntries(
+      own.filter(() => this.#random.chance(0.5)).map(({ name }) => [name, this.#random.below(9)]),
+    );
+  }
+}
+
+describe('changes', () => {
+  test.each([1, 2, 3, 4, 5, 6])('make an empty model equal to the tables (history %i)', async (seed) => {
+    const random = new Random(seed);
+    let fs: SimFs = simDisk(seed);
+    const options = { ...KEPT, slicedOperations: seed % 2 === 0 ? 3 : 4096 };
+    let database = await openSim(fs, options);
+    const writer = new Writer(random);
+    for (let round = 0; round < 6; round++) {
+      for (let step = 0; step < 25; step++) await writer.step(database);
+      const changes = await changesFrom(database, undefined, undefined, 1 + random.below(30));
+      expectOrder(changes);
+      const model = new Model();
+      for (const change of changes) model.apply(change);
+      expectSame(model, database);
+      // From any LSN, the rest is the same.
+      const from = random.below(database.lastLsn + 1);
+      expect(await changesFrom(database, from)).toEqual(changes.filter(({ lsn }) => lsn > from));
+      if (round % 2 === 0) await database.close();
+      else fs = fs.crash();
+      database = await openSim(fs, options);
+      expectOrder(await changesFrom(database));
+    }
+    await database.close();
+  });
+
+  test('of one table are those of this table, with the end of each commit on the last one shown', async () => {
+    const database = await openSim(simDisk(), KEPT);
+    const other = await database.createTable({ name: 'other' });
+    const transaction = database.begin();
+    transaction.insert(other, { event_ts: 1, members: [1] });
+    transaction.insert(other, { event_ts: 2, members: [2] });
+    transaction.insert(database.table(), { event_ts: 3, members: [3] });
+    await transaction.commit();
+    const changes = await changesFrom(database, undefined, 'other');
+    expect(changes.map(({ op, commit_end: end }) => [op, end])).toEqual([
+      ['table_created', true],
+      ['insert', undefined],
+      ['insert', true],
+    ]);
+    await database.close();
+  });
+
+  test('give every row that one deletion removes an LSN of its own', async () => {
+    const database = await openSim(simDisk(), KEPT);
+    const table = database.table();
+    for (let count = 0; count < 3; count++) await table.insert({ event_ts: 5, members: [7] });
+    const { lsn, matched } = await table.delete(5, [7]);
+    const deletes = (await changesFrom(database, lsn - 1)).map(({ lsn, op, id }) => [lsn, op, id]);
+    expect(matched).toBe(3);
+    expect(deletes).toEqual([
+      [lsn, 'delete', 1],
+      [lsn + 1, 'delete', 2],
+      [lsn + 2, 'delete', 3],
+    ]);
+    expect((await table.insert({ event_ts: 5, members: [7] })).lsn).toBe(lsn + 3);
+    await database.close();
+  });
+
+  test('are refused before the history and beyond the newest LSN, with the LSN to go on from', async () => {
+    const fs = simDisk();
+    let database = await openSim(fs);
+    await database.table().insert({ event_ts: 5, members: [7] });
+    expect(() => database.changes.read(0)).toThrow(expect.objectContaining({ code: 'invalid_input' }));
+    await database.close();
+    database = await openSim(fs, KEPT);
+    const { oldestLsn } = database.changes;
+    expect(oldestLsn).toBe(database.lastLsn);
+    expect(() => database.changes.read(oldestLsn - 1)).toThrow(
+      expect.objectContaining({ code: 'lsn_gone', fields: { oldest_lsn: oldestLsn } }),
+    );
+    expect(() => database.changes.read(oldestLsn + 1)).toThrow(
+      expect.objectContaining({ code: 'lsn_ahead', fields: { last_lsn: oldestLsn } }),
+    );
+    await database.table().insert({ event_ts: 6, members: [7] });
+    expect(await changesFrom(database, oldestLsn)).toHaveLength(1);
+    await database.close();
+  });
+
+  test('are forgotten when the history is too long, and a reader that is too slow is told so', async () => {
+    const database = await openSim(simDisk(), { history: { seconds: 1e9, bytes: 20_000 }, memoryBudgetBytes: 2 ** 22 });
+    const table = database.table();
+    const reader = database.changes.read(undefined);
+    for (let count = 0; count < 400; count++) await table.insert({ event_ts: count, members: [7, 8, 9] });
+    await database.compact();
+    expect(database.changes.oldestLsn).toBeGreaterThan(100);
+    await expect(reader.next(10)).rejects.toMatchObject({ code: 'lsn_gone' });
+    reader.close();
+    const changes = await changesFrom(database);
+    expect(changes.at(-1)!.lsn).toBe(database.lastLsn);
+    expect(changes).toHaveLength(database.lastLsn - database.changes.oldestLsn);
+    await database.close();
+  });
+});
