@@ -8,7 +8,7 @@ import { createSecureContext } from 'node:tls';
 import { KeyStore } from './access/keys.ts';
 import { Analytics } from './analytics/index.ts';
 import { type Config, ConfigError, type LoadedConfig, variableOf } from './config.ts';
-import { type Database, openDatabase } from './engine/index.ts';
+import { type Database, type DatabaseOptions, openDatabase } from './engine/index.ts';
 import { chooseTransport, startService } from './http/index.ts';
 import type { TlsFiles, Transport, TransportFacts } from './http/transport.ts';
 import { MEGABYTE } from './limits.ts';
@@ -214,10 +214,16 @@ function openEngine(config: Config, scheduler: Scheduler, observer: ServiceObser
     maxMembers: config.maxMembers,
     durability: config.durability,
     memoryBudgetMb: config.memoryBudgetMb,
+    history: historyOf(config),
     scheduler,
     notice: (message, fields) => log.info(message, fields),
     observeLog: observer.logGroup,
   });
+}
+
+/** Returns how long changes are kept for readers; null if they are not. */
+function historyOf({ changesKeepSeconds, changesKeepMb }: Config): DatabaseOptions['history'] {
+  return changesKeepSeconds === 0 ? null : { seconds: changesKeepSeconds, bytes: changesKeepMb * MEGABYTE };
 }
 
 /**

@@ -84,6 +84,7 @@ export interface FieldError {
 export type SettingKey =
   | 'auditLog'
   | 'backupRoot'
+  | 'changesKeepSeconds'
   | 'copyRoot'
   | 'llmAllowedHosts'
   | 'llmBaseUrl'

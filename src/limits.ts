@@ -12,3 +12,5 @@ export const DEFAULT_MAX_MEMBERS = 64;
 export const FORMAT_MAX_MEMBERS = 255;
 export const DEFAULT_PRIMARY_TABLE = 'hyperedges';
 export const MEGABYTE = 2 ** 20;
+/** Default for how long changes are kept for readers. */
+export const DEFAULT_HISTORY = { seconds: 3600, bytes: 1024 * MEGABYTE };

@@ -31,6 +31,7 @@ export const OPERATIONS = {
   compactHyperedges: write('POST', '/v1/hyperedges/compact'),
   setAutocompact: write('POST', '/v1/autocompact'),
   getWal: read('/v1/wal'),
+  readChanges: read('/v1/changes'),
   listTables: read('/v1/tables'),
   getTable: read('/v1/tables/{name}'),
   createTable: write('POST', '/v1/tables'),

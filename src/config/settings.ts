@@ -3,7 +3,13 @@
 
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_MAX_MEMBERS, DEFAULT_PRIMARY_TABLE, FORMAT_MAX_MEMBERS, MEGABYTE } from '../limits.ts';
+import {
+  DEFAULT_HISTORY,
+  DEFAULT_MAX_MEMBERS,
+  DEFAULT_PRIMARY_TABLE,
+  FORMAT_MAX_MEMBERS,
+  MEGABYTE,
+} from '../limits.ts';
 import { LOG_LEVELS, type LogLevel } from '../observe/log.ts';
 import {
   addressesKind,
@@ -46,6 +52,8 @@ export interface Config {
   primaryTable: string;
   queryTimeoutMs: number;
   streamMaxSeconds: number;
+  changesKeepSeconds: number;
+  changesKeepMb: number;
   transactionIdleSeconds: number;
   backupRoot: string;
   copyRoot: string | undefined;
@@ -177,6 +185,18 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
     initial: () => 0,
     about: 'seconds a streamed answer may take, 0 = any',
     shown: '0',
+  },
+  changesKeepSeconds: {
+    kind: integerKind(0, 2 ** 31),
+    initial: () => DEFAULT_HISTORY.seconds,
+    about: 'seconds for which changes are kept for readers, 0: none',
+    shown: String(DEFAULT_HISTORY.seconds),
+  },
+  changesKeepMb: {
+    kind: integerKind(1, 2 ** 30),
+    initial: () => DEFAULT_HISTORY.bytes / MEGABYTE,
+    about: 'most log kept for readers of changes, in MB',
+    shown: String(DEFAULT_HISTORY.bytes / MEGABYTE),
   },
   transactionIdleSeconds: {
     kind: numberKind(0.001, 86_400),

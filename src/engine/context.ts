@@ -4,6 +4,7 @@
 import type { CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
 import type { Mutex } from '../schedule/locks.ts';
 import type { Fs } from '../storage/index.ts';
+import type { ChangeHistory } from './changes/change-history.ts';
 import type { Committer } from './commit/committer.ts';
 import type { MemtableRoom } from './table/memtable-room.ts';
 import type { PinnedVersions } from './table/pinned-versions.ts';
@@ -35,8 +36,8 @@ export interface EngineContext {
   /** Directory that holds the segments of all tables. */
   readonly tablesDir: string;
   readonly primaryTable: string;
-  /** Whether frames record what readers of changes need (changes/). */
-  readonly keepsChanges: boolean;
+  /** Whether frames record what readers of changes need, and since when. */
+  readonly history: ChangeHistory;
   /** Maximum number of distinct members per edge, enforced on insert. */
   readonly maxMembers: number;
   /** Epoch milliseconds. */

@@ -21,7 +21,6 @@ import { Documents } from './catalog/documents.ts';
 import { Indexes } from './catalog/indexes.ts';
 import { TableSet } from './catalog/table-set.ts';
 import { ChangeFeed } from './changes/change-feed.ts';
-import { ChangeHistory } from './changes/change-history.ts';
 import type { ChangedTable } from './checkpoint/checkpoint.ts';
 import { Checkpointer } from './checkpoint/checkpointer.ts';
 import { copyOutOfLog } from './checkpoint/held-operations.ts';
@@ -86,7 +85,6 @@ export class Database {
   readonly #committer: Committer;
   readonly #crc32c: (bytes: Uint8Array, seed: number) => number;
   readonly #tables: TableSet;
-  readonly #history: ChangeHistory;
   /** What has changed, for readers that follow it. */
   readonly changes: ChangeFeed;
   readonly #ddlMutex = new Mutex();
@@ -128,9 +126,8 @@ export class Database {
     this.#context = contextOf(options, committer, module, this.scheduler, this.#compactions, (tableId) =>
       this.#afterCommit(tableId),
     );
-    const history = new ChangeHistory();
-    this.#history = history;
-    const tables = new TableSet(this.#context, history);
+    const { history } = this.#context;
+    const tables = new TableSet(this.#context);
     this.#tables = tables;
     this.statistics = this.#makeFigures();
     const limits = { ...REPLAY_LIMITS, ...options.replayLimits };
@@ -204,7 +201,7 @@ export class Database {
 
   /** Records, for readers of changes, that a TTL has dropped rows. */
   async #recordDropped({ id }: Table, beforeTs: number): Promise<void> {
-    if (!this.#context.keepsChanges) return;
+    if (!this.#context.history.isKept) return;
     try {
       await this.#ddlMutex.run(() => this.#ddl.change([{ op: 'drop_buckets', id, beforeTs }]));
     } catch (error) {
@@ -248,7 +245,6 @@ export class Database {
       tables: this.#tables,
       documents: this.documents,
       replays: this.replays,
-      history: this.#history,
       checkpointer: this.#checkpointer,
       trigger: this.#trigger,
       ddl: this.#ddl,

@@ -50,8 +50,11 @@ export interface EngineOptions {
    */
   openLog?: OpenLog;
   logFileBytes?: number;
-  /** How long changes are kept for those who read them; by default none are. */
-  history?: LogHistory;
+  /**
+   * How long changes are kept for those who read them; null: not at all. By default this stays as
+   * it is in the directory; in a new one, changes are not kept.
+   */
+  history?: LogHistory | null;
   /**
    * Random number below 2^53 that distinguishes this process from others using the same directory.
    * The default 0 is for tests.

@@ -14,6 +14,7 @@ export type { BackupOptions, BackupResult } from './backup/backups.ts';
 export { restoreBackup } from './backup/restore.ts';
 export type { AlterAction } from './catalog/alter.ts';
 export type { DocumentChange, Documents } from './catalog/documents.ts';
+export type { ChangeReader } from './changes/change-feed.ts';
 export { InlineRunner } from './compaction/merge-files.ts';
 export { WorkerRunner } from './compaction/worker-runner.ts';
 export { Database } from './database.ts';

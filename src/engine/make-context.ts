@@ -3,6 +3,7 @@
 import { type CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
 import type { Mutex } from '../schedule/locks.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
+import { ChangeHistory } from './changes/change-history.ts';
 import type { Committer } from './commit/committer.ts';
 import type { EngineContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
@@ -51,7 +52,7 @@ export function contextOf(
     noFilters: noticeOnce(options, filterRoom),
     tablesDir: `${dir}/tables`,
     primaryTable,
-    keepsChanges: options.history !== undefined,
+    history: new ChangeHistory(),
     maxMembers,
     now,
     nowUs,

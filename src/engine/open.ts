@@ -39,6 +39,12 @@ export interface DatabaseOptions {
    */
   nodeFilters?: boolean;
   /**
+   * How long changes are kept for `database.changes`: `seconds`, but never more than `bytes` of
+   * log; null: not at all. By default this stays as it is in the directory; in a new one, changes
+   * are not kept.
+   */
+  history?: EngineOptions['history'];
+  /**
    * Opens the write-ahead log. By default the log is in files below `dir`.
    */
   openLog?: EngineOptions['openLog'];
@@ -71,6 +77,7 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
     memoryBudgetBytes: options.memoryBudgetMb === undefined ? totalmem() / 2 : options.memoryBudgetMb * MEGABYTE,
     nodeFilters: options.nodeFilters ?? true,
     reserveBytes: RESERVE_BYTES,
+    ...(options.history === undefined ? {} : { history: options.history }),
     ...(openLog ? { openLog } : {}),
     ...(scheduler ? { scheduler } : {}),
     ...(notice ? { notice } : {}),

@@ -6,7 +6,7 @@ import { EMPTY_BODY } from './body.ts';
 import type { DatabasePort } from './database-port.ts';
 import type { EntityTag } from './entity-tag.ts';
 import type { Exchange } from './exchange.ts';
-import { ACCEPT, IDEMPOTENCY_KEY, IF_NONE_MATCH, X_SESSION_ID } from './header-names.ts';
+import { ACCEPT, IDEMPOTENCY_KEY, IF_NONE_MATCH, LAST_EVENT_ID, X_SESSION_ID } from './header-names.ts';
 import type { Once } from './once.ts';
 import type { Call, Carried, Role, Route, Services } from './route.ts';
 import { decodedParameters, type Match } from './router.ts';
@@ -22,6 +22,7 @@ export class RequestCall implements Call {
   readonly path: string;
   readonly query: string;
   readonly accept: string;
+  readonly lastEventId: string;
   readonly bodyType: string;
   body: Buffer;
   parsed: { readonly value: unknown } | undefined;
@@ -49,7 +50,8 @@ export class RequestCall implements Call {
     this.parameters = decodedParameters(match.parameters);
     this.path = path;
     this.query = request.getQuery() ?? '';
-    this.accept = route.negotiates ? request.getHeader(ACCEPT) : '';
+    this.accept = route.negotiates || route.events === true ? request.getHeader(ACCEPT) : '';
+    this.lastEventId = route.events === true ? request.getHeader(LAST_EVENT_ID) : '';
     this.bodyType = bodyType;
     this.body = EMPTY_BODY;
     this.parsed = undefined;

@@ -9,7 +9,18 @@ import type { Reply } from './reply.ts';
 /**
  * Fields of an error that its body shows; everything else (files, causes, stacks) stays internal.
  */
-const PUBLIC_FIELDS = ['line', 'column', 'expected', 'lsn', 'ids', 'ranges_left_off', 'id', 'transaction_id'] as const;
+const PUBLIC_FIELDS = [
+  'line',
+  'column',
+  'expected',
+  'lsn',
+  'last_lsn',
+  'oldest_lsn',
+  'ids',
+  'ranges_left_off',
+  'id',
+  'transaction_id',
+] as const;
 
 /** Headers that errors carry, by the field that holds the value. */
 const HEADER_FIELDS = [

@@ -157,14 +157,20 @@ export class Exchange implements HeadFacts {
     } else if (this.isHead) {
       reply.source.close();
       // Nothing was read to its end, so there are no facts to report.
-      this.finish({ ...reply, facts: undefined }, '', this.shrinksStream(reply));
-    } else if (this.services.load.isFullOfStreams) {
+      const shrinks = reply.source.follows !== true && this.shrinksStream(reply);
+      this.finish({ ...reply, facts: undefined }, '', shrinks);
+    } else if (this.isFullFor(reply.source)) {
       reply.source.close();
       this.services.observer.refused('overloaded');
       this.fail(overloaded());
     } else {
       this.startStream(reply, reply.source);
     }
+  }
+
+  private isFullFor({ follows }: ChunkSource): boolean {
+    const { load } = this.services;
+    return follows === true ? load.isFullOfFollowers : load.isFullOfStreams;
   }
 
   /** Returns true if the body is worth compressing and the client accepts it compressed. */
@@ -293,9 +299,11 @@ export class Exchange implements HeadFacts {
   private startStream(reply: Reply, source: ChunkSource): void {
     this.outlive();
     const { load, now } = this.services;
-    const compressed = this.shrinksStream(reply);
+    const follows = source.follows === true;
+    const compressed = !follows && this.shrinksStream(reply);
     const sent = compressed ? new GzipSource(source, now) : source;
-    load.streams += 1;
+    if (follows) load.followers += 1;
+    else load.streams += 1;
     if (compressed) load.gzipStreams += 1;
     this.stream = new ChunkStream({
       transport: this.transport,
@@ -303,13 +311,14 @@ export class Exchange implements HeadFacts {
         next: () => sent.next(),
         wait: (resume) => sent.wait?.(resume) === true,
         close: () => {
-          load.streams -= 1;
+          if (follows) load.followers -= 1;
+          else load.streams -= 1;
           if (compressed) load.gzipStreams -= 1;
           sent.close();
         },
       },
       scheduler: this.services.scheduler,
-      limits: this.services.readerLimits,
+      limits: follows ? { ...this.services.readerLimits, streamMs: 0 } : this.services.readerLimits,
       ended: () => {
         this.done(reply);
       },

@@ -12,6 +12,7 @@ export const CONTENT_TYPE = bytesOf('content-type');
 export const HOST = bytesOf('host');
 export const IDEMPOTENCY_KEY = bytesOf('idempotency-key');
 export const IF_NONE_MATCH = bytesOf('if-none-match');
+export const LAST_EVENT_ID = bytesOf('last-event-id');
 export const ORIGIN = bytesOf('origin');
 export const PREFLIGHT_METHOD = bytesOf('access-control-request-method');
 export const SEC_FETCH_DEST = bytesOf('sec-fetch-dest');

@@ -31,6 +31,8 @@ export interface LoadLimits {
    * KB, plus what the sockets buffer).
    */
   streams: number;
+  /** Maximum number of answers that wait for what comes next (`ChunkSource.follows`). */
+  followers: number;
   /**
    * Maximum number of streamed answers compressed at once; the others are sent plain. Compressed
    * streams use the same four threads of Node.js as the log, which would have to wait for them, and
@@ -66,6 +68,7 @@ export function usualLimits(maxBodyBytes: number): LoadLimits {
     // At 10,000 durable writes a second, the last of these waits a tenth of a second.
     requests: 1024,
     streams: 256,
+    followers: 256,
     gzipStreams: 16,
     heldBytes: Math.max(256 * MEGABYTE, 2 * maxBodyBytes),
     // After that time, refusing 2,000 more requests takes 20 ms, so a probe waits well under 100
@@ -91,6 +94,8 @@ export class Load {
   running = 0;
   /** Of these: streamed answers. */
   streams = 0;
+  /** Of these: answers that wait for what comes next. */
+  followers = 0;
   /** Of these: streamed answers that are compressed. */
   gzipStreams = 0;
   /** Of these: whole answers waiting for their clients to read. */
@@ -177,7 +182,7 @@ export class Load {
     const { requests, turnMs, heldBytes } = this.#limits;
     return (
       (this.#arrived > LEAST_SERVED && this.#nowMs - this.#turnStartMs >= turnMs) ||
-      this.running - this.streams - this.stalled - this.refused >= requests ||
+      this.running - this.streams - this.followers - this.stalled - this.refused >= requests ||
       this.heldBytes >= heldBytes ||
       this.#heapIsFull
     );
@@ -190,6 +195,10 @@ export class Load {
 
   get isFullOfStreams(): boolean {
     return this.streams >= this.#limits.streams;
+  }
+
+  get isFullOfFollowers(): boolean {
+    return this.followers >= this.#limits.followers;
   }
 
   get isFullOfGzip(): boolean {

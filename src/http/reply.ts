@@ -14,6 +14,11 @@ export interface ChunkSource {
    */
   wait?(resume: () => void): boolean;
   /**
+   * True for an answer that waits for what comes next: it is neither compressed, because each piece
+   * is sent at once, nor limited in time.
+   */
+  readonly follows?: boolean;
+  /**
    * Frees the resources of the source. Called once, at the end or when the client has disconnected.
    */
   close(): void;

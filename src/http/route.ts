@@ -76,6 +76,8 @@ export interface Call<S extends Carried = Carried> {
   readonly query: string;
   /** Accept header, on routes that negotiate. */
   readonly accept: string;
+  /** Last-Event-ID header, on routes with `events`; empty if absent. */
+  readonly lastEventId: string;
   /**
    * Media type of the body, lower case, without parameters; `application/json` if the client sent
    * none.
@@ -145,6 +147,11 @@ export interface Route<S extends Carried = Carried> {
   readonly tagged: boolean;
   /** Audit event for answers under 400; `reply.facts.audit.event` may override it. */
   readonly audit?: AuditEvent;
+  /**
+   * True if the route can answer with server-sent events: then `Accept` and `Last-Event-ID` are
+   * evaluated.
+   */
+  readonly events?: boolean;
   /** True if `X-Session-Id` is evaluated. */
   readonly sessions?: boolean;
   /** True for the probes: neither the rate limit nor the load limits apply to them. */

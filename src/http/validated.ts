@@ -27,6 +27,8 @@ export interface ValidatedDefinition<
   /** See Route. */
   answerTypes?: readonly string[];
   /** See Route. */
+  events?: boolean;
+  /** See Route. */
   isPage?: boolean;
   /** Default: false; see Route. */
   tagged?: boolean;
@@ -45,6 +47,8 @@ export interface ValidatedDefinition<
   /** An absent body is taken as `{}`. */
   bodyOptional?: boolean;
   answers: Readonly<Record<number, GenericSchema>>;
+  /** See RouteSchemas. */
+  row?: GenericSchema;
   /** See Route. */
   errors?: readonly number[];
   handler: (input: Input<P, Q, B>, call: Call<S>) => Reply | Promise<Reply>;
@@ -84,8 +88,10 @@ export function validated<
       ...(query === undefined ? {} : { query }),
       ...(body === undefined ? {} : { body }),
       answers: definition.answers,
+      ...(definition.row === undefined ? {} : { row: definition.row }),
     },
     ...(definition.bodyOptional === undefined ? {} : { bodyOptional: definition.bodyOptional }),
+    ...(definition.events === undefined ? {} : { events: definition.events }),
     ...(definition.isPage === undefined ? {} : { isPage: definition.isPage }),
     ...(definition.answerTypes === undefined ? {} : { answerTypes: definition.answerTypes }),
     ...(definition.errors === undefined ? {} : { errors: definition.errors }),

@@ -4,6 +4,7 @@ import { analyticsRoutes } from './analytics.ts';
 import type { Route } from './application.ts';
 import { backupRoutes } from './backup.ts';
 import { batchRoutes } from './batch.ts';
+import { changeRoutes } from './changes.ts';
 import { consoleRoutes } from './console-page.ts';
 import { descriptionRoutes } from './description.ts';
 import { healthRoutes } from './health.ts';
@@ -42,6 +43,7 @@ export const routes: readonly Route[] = [
   ...ruleRoutes,
   ...reasonRoutes,
   ...virtualRoutes,
+  ...changeRoutes,
   ...backupRoutes,
   ...keyRoutes,
   ...descriptionRoutes,

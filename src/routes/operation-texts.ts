@@ -28,6 +28,8 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
     'From now on, a compaction starts automatically when this number of operations is in the log. Applies to one table or, without `table`, to each of them. 0 turns it off.',
   getWal:
     'The number of operations in the log that are not in a segment yet, in total and for each table, and the number at which a compaction starts automatically.',
+  readChanges:
+    'Everything that was committed after `from_lsn`: inserts, updates with the edge before and after, deletes with the edge before, and changes of tables and indexes. The changes of one commit come together; `commit_end` marks the last. As NDJSON (the default), the answer ends with the newest change; with `wait_s` it waits for one if there is none. With `Accept: text/event-stream` it stays open, and `Last-Event-ID` goes on where a connection was lost. Changes are kept for HEDGEROW_CHANGES_KEEP_SECONDS, but never more than HEDGEROW_CHANGES_KEEP_MB of log; for older ones the answer is 410, and for an LSN that was never given, as after a restore, 409. To copy a table: read its rows, then the changes after the LSN in `X-Hedgerow-LSN`.',
   listTables:
     'Every table with its user columns, number of rows and settings, ordered by name. `defaults=true` shows the defaults of columns too.',
   createTable:

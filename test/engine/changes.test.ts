@@ -135,7 +135,8 @@ class Writer {
       const own = table.columns.columns.filter(({ name }) => name.startsWith('c'));
       if (own.length > 0)
         await database.alterTable(table.name, { kind: 'dropColumn', column: own[random.below(own.length)]!.name });
-    } else if (random.chance(0.5) && tables.length < 4) await database.createTable({ name: `t${this.#tables++}`, bucketSeconds: 10 });
+    } else if (random.chance(0.5) && tables.length < 4)
+      await database.createTable({ name: `t${this.#tables++}`, bucketSeconds: 10 });
     else if (!table.isPrimary && random.chance(0.5)) await database.dropTable(table.name);
     else if (!table.isPrimary) await database.alterTable(table.name, { kind: 'renameTable', to: `t${this.#tables++}` });
   }

@@ -2,7 +2,6 @@
 
 import { assert } from '../../assert.ts';
 import { corruption, HedgerowError } from '../../errors.ts';
-import type { ChangeHistory } from '../changes/change-history.ts';
 import type { EngineContext } from '../context.ts';
 import { createdTable } from '../recovery/recovery.ts';
 import type { Table } from '../table/table.ts';
@@ -10,7 +9,6 @@ import { type CatalogChange, changed, isKnownChange, isOfShape } from './changes
 
 export class TableSet {
   readonly #context: EngineContext;
-  readonly #history: ChangeHistory;
   readonly #byName = new Map<string, Table>();
   readonly #byId = new Map<number, Table>();
   #sorted: readonly Table[] | undefined;
@@ -19,9 +17,8 @@ export class TableSet {
   /** Number of catalog changes since the start. */
   version = 0;
 
-  constructor(context: EngineContext, history: ChangeHistory) {
+  constructor(context: EngineContext) {
     this.#context = context;
-    this.#history = history;
   }
 
   add(table: Table): void {
@@ -52,7 +49,7 @@ export class TableSet {
     }
     const table = this.#byId.get(change.id);
     if (table === undefined) return;
-    this.#history.changing(change, lsn, table.definition);
+    this.#context.history.changing(change, lsn, table.definition);
     if (change.op === 'drop_table') {
       this.#sorted = undefined;
       this.#byId.delete(table.id);

@@ -32,7 +32,7 @@ export class ChangeFeed {
 
   /** Whether changes are recorded for readers. */
   get isKept(): boolean {
-    return this.#options.history.fromLsn !== Infinity;
+    return this.#options.history.isKept;
   }
 
   /** The oldest LSN after which all changes are still known. */
@@ -50,10 +50,9 @@ export class ChangeFeed {
   read(fromLsn: number | undefined, table?: string): ChangeReader {
     const { committer, history, tables } = this.#options;
     if (!this.isKept)
-      throw new HedgerowError(
-        'invalid_input',
-        'No changes are kept. Set HEDGEROW_CHANGES_KEEP_SECONDS to a number above 0 and restart.',
-      );
+      throw new HedgerowError('invalid_input', 'No changes are kept: keeping them is turned off.', {
+        fields: { settings: ['changesKeepSeconds'] },
+      });
     const tableId = table === undefined ? undefined : tables.get(table).id;
     const from = fromLsn ?? this.oldestLsn;
     if (from > committer.visibleLsn)

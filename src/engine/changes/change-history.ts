@@ -29,6 +29,11 @@ export class ChangeHistory {
     return this.#fromLsn;
   }
 
+  /** Whether changes are kept. */
+  get isKept(): boolean {
+    return this.#fromLsn !== Infinity;
+  }
+
   load({ fromLsn, definitions }: StoredHistory): void {
     this.#fromLsn = fromLsn;
     this.#definitions = [...definitions];
@@ -60,7 +65,7 @@ export class ChangeHistory {
    * `oldestLsn`; undefined if there is no history.
    */
   stored(oldestLsn: number): StoredHistory | undefined {
-    if (this.#fromLsn === Infinity) return undefined;
+    if (!this.isKept) return undefined;
     this.#definitions = this.#definitions.filter(({ lsn }) => lsn >= oldestLsn);
     return { fromLsn: this.#fromLsn, definitions: this.#definitions };
   }

@@ -2,14 +2,22 @@
 // connects its callbacks.
 
 import { corruption } from '../../errors.ts';
-import { type Crc32c, type LogOpening, type LogStore, manifestPath, openLog } from '../../storage/index.ts';
+import {
+  type Crc32c,
+  type LogHistory,
+  type LogOpening,
+  type LogStore,
+  manifestPath,
+  openLog,
+} from '../../storage/index.ts';
 import { appliedEverywhere, type Checkpoint } from '../checkpoint/checkpoint.ts';
 import { refuseSegments, unknownSegments } from '../checkpoint/orphans.ts';
 import type { Committer } from '../commit/committer.ts';
 import type { EngineOptions } from '../engine-options.ts';
 
 /**
- * Opens the log. `checkpoint` is the manifest found, or null if there is none. Rejects with
+ * Opens the log. `checkpoint` is the manifest found, or null if there is none; `history` is kept
+ * for readers of changes. Rejects with
  * `corrupt`.
  */
 export async function openDatabaseLog(
@@ -17,8 +25,9 @@ export async function openDatabaseLog(
   committer: Committer,
   crc32c: Crc32c,
   checkpoint: Checkpoint | null,
+  history: LogHistory | undefined,
 ): Promise<LogStore> {
-  const { durability, now, nowUs, schedule, observeLog, notice, owner, defer, history } = options;
+  const { durability, now, nowUs, schedule, observeLog, notice, owner, defer } = options;
   const opening: LogOpening = {
     durability,
     minimumLsn: checkpoint ? appliedEverywhere(checkpoint) : 0,

@@ -12,12 +12,12 @@
 // 5. Make the manifest durable before anyone reads, and create the primary table if it is missing.
 
 import { HedgerowError } from '../../errors.ts';
-import { type Crc32c, type LogStore, manifestPath, readManifest } from '../../storage/index.ts';
+import { DEFAULT_HISTORY } from '../../limits.ts';
+import { type Crc32c, type LogHistory, type LogStore, manifestPath, readManifest } from '../../storage/index.ts';
 import { defineTable } from '../catalog/catalog.ts';
 import type { Ddl } from '../catalog/ddl.ts';
 import type { Documents } from '../catalog/documents.ts';
 import type { TableSet } from '../catalog/table-set.ts';
-import type { ChangeHistory } from '../changes/change-history.ts';
 import { appliedEverywhere, type Checkpoint, checkCheckpoint } from '../checkpoint/checkpoint.ts';
 import type { Checkpointer } from '../checkpoint/checkpointer.ts';
 import { replayHeld } from '../checkpoint/held-operations.ts';
@@ -39,7 +39,6 @@ export interface RecoveryParts {
   tables: TableSet;
   documents: Documents;
   replays: IdempotencyStore;
-  history: ChangeHistory;
   checkpointer: Checkpointer;
   trigger: CompactionTrigger;
   ddl: Ddl;
@@ -51,9 +50,9 @@ export interface RecoveryParts {
  * directory. Rejects with `corrupt`, `overloaded` or the error of the disk.
  */
 export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
-  const { options, context, tables, documents, replays, history, checkpointer, crc32c } = parts;
+  const { options, context, tables, documents, replays, checkpointer, crc32c } = parts;
   const { fs, dir, primaryTable } = options;
-  const { committer } = context;
+  const { committer, history } = context;
   const manifest = readManifest(fs, dir, crc32c);
   const checkpoint = manifest === null ? null : checkCheckpoint(manifest, manifestPath(dir));
   const scratch = context.residency.instance();
@@ -62,9 +61,10 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   checkpointer.foundLsn = checkpoint?.lsn ?? 0;
   documents.load(checkpoint?.documents ?? []);
   replays.load(checkpoint?.replays ?? { lsn: 0, next: 1, files: [] });
-  const isNewHistory = options.history !== undefined && checkpoint?.changes === undefined;
-  if (options.history !== undefined && checkpoint?.changes !== undefined) history.load(checkpoint.changes);
-  const log = await openDatabaseLog(options, committer, crc32c, checkpoint);
+  const kept = historyOf(options, checkpoint);
+  const isNewHistory = kept !== undefined && checkpoint?.changes === undefined;
+  if (kept !== undefined && checkpoint?.changes !== undefined) history.load(checkpoint.changes);
+  const log = await openDatabaseLog(options, committer, crc32c, checkpoint, kept);
   committer.attach(log, replays);
   if (isNewHistory) history.begin(log.headLsn + 1);
   if (checkpoint === null) await setAsideUnlisted(parts, () => true, log);
@@ -81,6 +81,15 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   if (tables.find(primaryTable) !== undefined) return;
   const table = defineTable({ name: primaryTable }, tables.nextId, Math.floor(options.now() / 1000));
   await parts.ddl.change([{ op: 'create_table', table }]);
+}
+
+/**
+ * Returns how long changes are kept for readers; undefined if they are not. Without the option,
+ * this stays as the directory has it.
+ */
+function historyOf({ history }: EngineOptions, checkpoint: Checkpoint | null): LogHistory | undefined {
+  if (history !== undefined) return history ?? undefined;
+  return checkpoint?.changes === undefined ? undefined : DEFAULT_HISTORY;
 }
 
 /**

@@ -171,7 +171,7 @@ class Planner {
     yield* this.#flush();
     const runs = yield* runsOf(this.#steps, this.#staged);
     const dead = { staged: this.#staged, removed: this.#removed, moved: this.#moved };
-    const parts = yield* partsOf(runs, dead, [...this.#tables][0]?.context.keepsChanges === true);
+    const parts = yield* partsOf(runs, dead, [...this.#tables][0]?.context.history.isKept === true);
     const planned = runs.reduce((sum, { steps }) => sum + steps.length, 0);
     assert(planned === this.#steps.length, 'every step of a plan is in one run');
     return {

@@ -114,7 +114,7 @@ function stageDelete(
   const answer = { matched: found.length, ...key };
   const entry = attach?.(answer);
   const parts = [runHeader(OPERATION.tombstone, table.id, 1, record.length), record];
-  const { keepsChanges } = table.context;
+  const keepsChanges = table.context.history.isKept;
   // Every deleted row has an LSN of its own in the history of changes.
   const more = keepsChanges ? Math.max(0, found.length - 1) : 0;
   if (keepsChanges && found.length > 0) {

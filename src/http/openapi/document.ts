@@ -129,6 +129,8 @@ const ERROR: JsonObject = {
     },
     ranges_left_off: { type: 'integer', minimum: 1, description: 'Further ranges that `ids` does not list.' },
     id: { type: 'string', description: 'Of `already_done`: the id of what was stored.' },
+    last_lsn: { type: 'integer', description: 'Of `lsn_ahead`: the newest LSN.' },
+    oldest_lsn: { type: 'integer', description: 'Of `lsn_gone`: the oldest LSN after which changes are kept.' },
     transaction_id: { type: 'string', description: 'Of `transaction_expired`: the transaction that was rolled back.' },
   },
 };

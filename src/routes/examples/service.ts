@@ -44,6 +44,23 @@ export const SERVICE_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
       tables: { hyperedges: { pending: 2, threshold: 0 } },
     },
   },
+  readChanges: {
+    answerLines: [
+      {
+        lsn: 7,
+        ts: 1714644000,
+        table: 'hyperedges',
+        op: 'insert',
+        id: 3,
+        row: { id: 3, event_ts: 1714643990, members: [1, 2], weight: null, mean_dist_m: null, formation: null },
+        commit_end: true,
+      },
+    ],
+    texts: {
+      'text/event-stream':
+        'id: 7\ndata: {"lsn":7,"ts":1714644000,"table":"hyperedges","op":"table_altered","columns":[],"commit_end":true}\n\n',
+    },
+  },
   setAutocompact: {
     body: { threshold: 100000, table: 'hyperedges' },
     answer: { threshold: 100000, table: 'hyperedges', applied: true },

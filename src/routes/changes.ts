@@ -1,0 +1,183 @@
+// The feed of changes: what has been committed after an LSN, as NDJSON or as server-sent events.
+
+import type { ChangeReader } from '../engine/index.ts';
+import { HedgerowError } from '../errors.ts';
+import { type ChunkSource, contentReply, detailOf, invalidFields, NDJSON_TYPE, parseInteger } from '../http/index.ts';
+import { type Call, type Route, validated } from './application.ts';
+import { change, changesAnswer, changesQuery } from './schemas/changes.ts';
+
+export const EVENTS_TYPE = 'text/event-stream';
+
+/** Changes that are read at once. */
+const SOME = 1024;
+/** A reader that waits looks this often whether the service shuts down. */
+const LOOK_MS = 1000;
+/** After this time without a change, a comment shows client and proxies that the stream is alive. */
+const COMMENT_MS = 15_000;
+/** With durability `async`, reads see changes that cannot be read from the log yet. */
+const SOON_MS = 50;
+const NOTHING = new Uint8Array(0);
+
+interface Form {
+  readonly first: string;
+  readonly each: (lsn: number, text: string) => string;
+  /** Sent while there is nothing to send; undefined if the answer then ends. */
+  readonly comment: string | undefined;
+}
+
+const NDJSON: Form = { first: '', each: (_lsn, text) => `${text}\n`, comment: undefined };
+
+function eventsFrom(lsn: number): Form {
+  return {
+    first: `retry: 1000\n: changes after LSN ${lsn}\n\n`,
+    each: (id, text) => `id: ${id}\ndata: ${text}\n\n`,
+    comment: ': nothing new\n\n',
+  };
+}
+
+/**
+ * Reads changes when the client can take more. `next` returns what was read, `wait` reads on. As
+ * NDJSON, the source ends when it has returned something and there is nothing more, or when the
+ * time to wait is over.
+ */
+class ChangeSource implements ChunkSource {
+  readonly follows: boolean;
+  readonly #call: Call;
+  readonly #reader: ChangeReader;
+  readonly #form: Form;
+  /** Changes that may still be sent. */
+  #left: number;
+  #untilMs: number;
+  #commentMs: number;
+  #text: string;
+  #sent = 0;
+  #ended = false;
+  #failure: unknown;
+
+  constructor(call: Call, reader: ChangeReader, form: Form, limit: number, waitMs: number) {
+    const now = call.services.now();
+    this.#call = call;
+    this.#reader = reader;
+    this.#form = form;
+    this.#left = limit;
+    this.#untilMs = now + waitMs;
+    this.#commentMs = now + COMMENT_MS;
+    this.#text = form.first;
+    this.follows = waitMs > 0;
+  }
+
+  next(): Uint8Array | null {
+    if (this.#text !== '') {
+      const bytes = Buffer.from(this.#text);
+      this.#text = '';
+      return bytes;
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#ended ? null : NOTHING;
+  }
+
+  wait(resume: () => void): boolean {
+    if (this.#ended || this.#text !== '') return false;
+    this.#read().then(resume, (error: unknown) => {
+      this.#fail(error);
+      resume();
+    });
+    return true;
+  }
+
+  close(): void {
+    this.#ended = true;
+    this.#reader.close();
+  }
+
+  /** Reads until there is text to send, or the source has ended. */
+  async #read(): Promise<void> {
+    while (!this.#ended && this.#text === '') {
+      const changes = await this.#reader.next(Math.min(SOME, this.#left));
+      for (const { lsn, text } of changes) this.#text += this.#form.each(lsn, text);
+      this.#sent += changes.length;
+      this.#left -= changes.length;
+      if (this.#left === 0) this.#ended = true;
+      else if (changes.length === 0) await this.#rest();
+    }
+  }
+
+  /** Waits for a change, if this answer waits. */
+  async #rest(): Promise<void> {
+    const { services, database } = this.#call;
+    const now = services.now();
+    const isOver = this.#form.comment === undefined && (this.#sent > 0 || now >= this.#untilMs);
+    if (isOver || services.draining) {
+      this.#ended = true;
+      return;
+    }
+    if (this.#form.comment !== undefined && now >= this.#commentMs) {
+      this.#text = this.#form.comment;
+      this.#commentMs = now + COMMENT_MS;
+      return;
+    }
+    const { lsn } = this.#reader;
+    const leftMs = Math.min(LOOK_MS, Math.max(1, this.#untilMs - now));
+    // False at once if the log has failed or the database closes.
+    if (database.lastLsn > lsn || (!(await database.whenVisible(lsn + 1, leftMs)) && services.now() - now < SOON_MS))
+      await after(SOON_MS);
+  }
+
+  /** Events end with an event that says why; as NDJSON, the connection is closed. */
+  #fail(error: unknown): void {
+    if (this.#form.comment !== undefined && error instanceof HedgerowError) {
+      const { code, fields } = error;
+      const body = { detail: detailOf(error), code, status: error.status, oldest_lsn: fields?.oldest_lsn };
+      this.#text = `event: error\ndata: ${JSON.stringify(body)}\n\n`;
+      this.#ended = true;
+    } else this.#failure = error;
+  }
+}
+
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}
+
+/** Returns the LSN in the header `Last-Event-ID`; undefined if there is none. */
+function lastEventOf({ lastEventId }: Call): number | undefined {
+  if (lastEventId === '') return undefined;
+  const lsn = parseInteger(lastEventId);
+  if (lsn >= 0) return lsn;
+  throw invalidFields([{ loc: ['header', 'Last-Event-ID'], msg: 'must be an LSN: an integer of 0 to 2^53-1' }]);
+}
+
+/** Whether the client asks for server-sent events. */
+function wantsEvents(accept: string): boolean {
+  return accept.split(',').some((type) => type.split(';')[0]!.trim().toLowerCase() === EVENTS_TYPE);
+}
+
+const changes = validated({
+  id: 'readChanges',
+  method: 'GET',
+  path: '/v1/changes',
+  role: 'readonly',
+  summary: 'Changes that were committed after an LSN, in LSN order; as server-sent events, also those to come.',
+  data: true,
+  events: true,
+  answerTypes: [NDJSON_TYPE, EVENTS_TYPE],
+  query: changesQuery,
+  row: change,
+  answers: { 200: changesAnswer },
+  errors: [404, 409, 410, 503],
+  handler: ({ query }, call) => {
+    const { database } = call;
+    const isEvents = wantsEvents(call.accept);
+    const from = (isEvents ? lastEventOf(call) : undefined) ?? query.from_lsn;
+    const reader = database.changes.read(from, query.table);
+    const { lastLsn } = database;
+    const form = isEvents ? eventsFrom(reader.lsn) : NDJSON;
+    const waitMs = isEvents ? Number.POSITIVE_INFINITY : (query.wait_s ?? 0) * 1000;
+    const source = new ChangeSource(call, reader, form, query.limit ?? Number.POSITIVE_INFINITY, waitMs);
+    const reply = contentReply(200, isEvents ? EVENTS_TYPE : NDJSON_TYPE, '', [['Cache-Control', 'no-store']]);
+    return { ...reply, lsn: lastLsn, source };
+  },
+});
+
+export const changeRoutes: readonly Route[] = [changes];
