@@ -12,7 +12,7 @@ export const EVENTS_TYPE = 'text/event-stream';
 const SOME = 1024;
 /** A reader that waits looks this often whether the service shuts down. */
 const LOOK_MS = 1000;
-/** After this time without a change, a comment shows client and proxies that the stream is alive. */
+/** After this time, a comment shows client and proxies that the stream is alive. */
 const COMMENT_MS = 15_000;
 /** With durability `async`, reads see changes that cannot be read from the log yet. */
 const SOON_MS = 50;

@@ -30,6 +30,7 @@ export const TAGS: readonly Tag[] = [
     paths: ['/v1/hyperedges'],
   },
   { name: 'Statements', description: 'The statement language: search, join, change, define.', paths: ['/v1/query'] },
+  { name: 'Changes', description: 'What has been committed, in order, and what will be.', paths: ['/v1/changes'] },
   { name: 'Batch', description: 'Several operations as one.', paths: ['/v1/batch'] },
   {
     name: 'Analytics',

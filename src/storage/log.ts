@@ -16,10 +16,12 @@
 
 import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';
+import { ClosedFiles } from './closed-files.ts';
 import type { Crc32c } from './crc32c.ts';
 import { FILE_HEADER_BYTES, FRAME_HEADER_BYTES, frameBytes, MAX_PAYLOAD_BYTES } from './frame.ts';
 import { FrameGroup } from './frame-group.ts';
 import type { FileHandle, Fs } from './fs.ts';
+import { failureOf } from './log-failure.ts';
 import {
   type ClosedLogFile,
   capacityOf,
@@ -30,7 +32,7 @@ import {
   trimFile,
 } from './log-file.ts';
 import { FileFollower } from './log-follower.ts';
-import { adoptHistory, beyondHistory, dateFiles } from './log-history.ts';
+import { adoptHistory, dateFiles } from './log-history.ts';
 import { type LogFilePart, partsOf, readLogFiles } from './log-reader.ts';
 import { type RecoveredLog, recoverLog } from './log-recovery.ts';
 import { LogRoom } from './log-room.ts';
@@ -101,7 +103,6 @@ class FileLog implements LogStore {
   failed: HedgerowError | null = null;
   durableLsn: number;
   headLsn: number;
-  historyBytes = 0;
 
   readonly #options: LogOptions;
   readonly #fileBytes: number;
@@ -112,7 +113,7 @@ class FileLog implements LogStore {
   readonly #pause: () => Promise<void> = () => new Promise((resolve) => void this.#defer(resolve));
   #nextSequence: number;
   /** Oldest first. Nothing is written to these files any more. */
-  #closedFiles: ClosedLogFile[];
+  readonly #closedFiles: ClosedFiles;
   #active: ActiveFile | null = null;
   readonly #mark: MarkFile;
   readonly #room: LogRoom;
@@ -124,11 +125,8 @@ class FileLog implements LogStore {
   #syncWanted = false;
   #syncScheduled = false;
   #waiters: FlushWaiter[] = [];
-  /** Nothing needs the LSNs up to this one for recovery. */
-  #truncatedLsn: number;
   /** When the newest frame was appended, in epoch seconds. */
   #newestSeconds: number;
-  readonly #leases = new Set<{ readonly fromLsn: number }>();
   #closed = false;
   /** The running flush, or the last one. */
   #running: Promise<void> = Promise.resolve();
@@ -142,14 +140,16 @@ class FileLog implements LogStore {
     this.#room = new LogRoom({ fs, dir, fileBytes: this.#fileBytes, assertOwner: () => this.assertOwner() });
     this.#epoch = recovered.nextEpoch;
     this.#nextSequence = recovered.nextSequence;
-    this.#truncatedLsn = options.minimumLsn;
     this.#newestSeconds = options.seconds?.() ?? 0;
-    this.#closedFiles = [
-      ...(options.history === undefined ? recovered.obsolete : adoptHistory(fs, options.crc32c, recovered)),
-      ...recovered.needed,
-    ];
-    if (options.history !== undefined) dateFiles(fs, this.#closedFiles, this.#newestSeconds);
-    this.#countHistory();
+    const { history, seconds } = options;
+    const files = history === undefined ? [...recovered.obsolete] : adoptHistory(fs, options.crc32c, recovered);
+    files.push(...recovered.needed);
+    if (history !== undefined) dateFiles(fs, files, this.#newestSeconds);
+    this.#closedFiles = new ClosedFiles(files, options.minimumLsn, {
+      ...{ fs, history, seconds },
+      activeFirstLsn: () => this.#active?.firstLsn,
+      markSequence: () => this.#mark.sequence,
+    });
     this.#defer = options.defer ?? ((step) => void setImmediate(step));
     this.headLsn = recovered.headLsn;
     this.durableLsn = recovered.headLsn;
@@ -163,15 +163,21 @@ class FileLog implements LogStore {
   }
 
   get oldestLsn(): number {
-    // Obsolete files found by recovery are never read; their first LSN is unknown and set to 0.
-    const oldest = this.#closedFiles.find(({ firstLsn }) => firstLsn > 0) ?? this.#active;
-    return oldest?.firstLsn ?? this.durableLsn + 1;
+    return this.#closedFiles.oldestLsn ?? this.#active?.firstLsn ?? this.durableLsn + 1;
   }
 
   get sizeBytes(): number {
-    let bytes = this.#active?.bytes ?? 0;
-    for (const file of this.#closedFiles) bytes += file.bytes;
-    return bytes;
+    return this.#closedFiles.bytes + (this.#active?.bytes ?? 0);
+  }
+
+  get historyBytes(): number {
+    return this.#closedFiles.historyBytes;
+  }
+
+  /** All files with frames, oldest first. */
+  get #files(): readonly { path: string; firstLsn: number }[] {
+    const { list } = this.#closedFiles;
+    return this.#active === null ? list : [...list, this.#active];
   }
 
   append(operations: number, parts: readonly Uint8Array[]): number {
@@ -246,7 +252,7 @@ class FileLog implements LogStore {
   /** Returns the file that contains a durable LSN. */
   #partOf(lsn: number): LogFilePart {
     this.#assertHeld(lsn);
-    const files = this.#active === null ? this.#closedFiles : [...this.#closedFiles, this.#active];
+    const files = this.#files;
     const place = files.findLastIndex(({ firstLsn }) => firstLsn <= lsn);
     const { path, firstLsn } = files[place]!;
     return { path, firstLsn, stopLsn: Math.min(files[place + 1]?.firstLsn ?? Infinity, this.durableLsn + 1) };
@@ -262,66 +268,20 @@ class FileLog implements LogStore {
   lease(fromLsn: number): LogLease {
     const { durableLsn: lastLsn } = this;
     this.#assertHeld(fromLsn);
-    const lease = { fromLsn };
-    this.#leases.add(lease);
-    const files = this.#active === null ? this.#closedFiles : [...this.#closedFiles, this.#active];
-    const parts = partsOf(files, fromLsn, lastLsn);
+    const release = this.#closedFiles.lease(fromLsn);
+    const parts = partsOf(this.#files, fromLsn, lastLsn);
     const { fs, crc32c } = this.#options;
     return {
       fromLsn,
       lastLsn,
       frames: () => readLogFiles(fs, parts, fromLsn, crc32c, this.#pause),
-      release: () => void this.#leases.delete(lease),
+      release,
     };
   }
 
-  async truncate(lsn: number): Promise<void> {
+  truncate(lsn: number): Promise<void> {
     assert(lsn <= this.durableLsn, 'only durable LSNs are let go of');
-    this.#truncatedLsn = Math.max(this.#truncatedLsn, lsn);
-    const count = this.#removable(true);
-    const { history, seconds } = this.#options;
-    await this.#remove(history === undefined ? count : beyondHistory(this.#closedFiles, count, history, seconds!()));
-  }
-
-  /**
-   * Returns the number of the oldest files that nobody needs for recovery. `leases`: whether files
-   * that a lease keeps count as needed.
-   */
-  #removable(leases: boolean): number {
-    const files = this.#closedFiles;
-    let upTo = this.#truncatedLsn;
-    if (leases) for (const { fromLsn } of this.#leases) upTo = Math.min(upTo, fromLsn - 1);
-    let count = 0;
-    for (; count < files.length; count++) {
-      const next = files[count + 1] ?? this.#active;
-      if (next === null || next.firstLsn - 1 > upTo) break;
-      // The file that the mark names is kept, and so are later ones. The name of a later file may
-      // not be durable, so without the marked file a crash could leave no log file at all.
-      if (files[count]!.sequence >= this.#mark.sequence) break;
-    }
-    return count;
-  }
-
-  #countHistory(): void {
-    this.historyBytes = 0;
-    for (const file of this.#closedFiles.slice(0, this.#removable(false))) this.historyBytes += file.bytes;
-  }
-
-  /** Removes the oldest `count` files. */
-  async #remove(count: number): Promise<void> {
-    // The directory is not synced: if a crash undoes a removal, that is harmless. Only `#rotate`
-    // may sync the directory, because an error reported to another sync would hide that the name of
-    // a new file was lost.
-    const files = this.#closedFiles.splice(0, count);
-    this.#countHistory();
-    for (const file of files) await this.#options.fs.remove(file.path);
-  }
-
-  /** On a full disk, the history gives way. Returns whether it had any file. */
-  async #dropHistory(): Promise<boolean> {
-    const count = this.#removable(true);
-    await this.#remove(count);
-    return count > 0;
+    return this.#closedFiles.truncate(lsn);
   }
 
   roomFor(payloadBytes: number, urgent: boolean): boolean {
@@ -336,7 +296,8 @@ class FileLog implements LogStore {
       try {
         await this.#room.make(bytes, this.#nextFileBytes(), () => this.flush());
       } catch (error) {
-        if (!(error instanceof HedgerowError && error.code === 'disk_full' && (await this.#dropHistory()))) throw error;
+        if (!(error instanceof HedgerowError && error.code === 'disk_full' && (await this.#closedFiles.dropHistory())))
+          throw error;
       }
     }
   }
@@ -477,7 +438,7 @@ class FileLog implements LogStore {
       const { handle, path, sequence, firstLsn: from, bytes } = this.#active;
       handle.close();
       this.#active = null;
-      this.#closedFiles.push({ path, sequence, firstLsn: from, bytes, newestSeconds: this.#newestSeconds });
+      this.#closedFiles.add({ path, sequence, firstLsn: from, bytes, newestSeconds: this.#newestSeconds });
     }
     this.assertOwner();
     const spare = await this.#room.takeSpare(neededBytes, this.#nextFileBytes());
@@ -488,7 +449,7 @@ class FileLog implements LogStore {
     const place = { path: logFilePath(dir, sequence), sequence, firstLsn };
     this.#active = { handle, ...place, bytes: FILE_HEADER_BYTES, capacity: capacityOf(spare.bytes) };
     await this.#mark.write({ sequence, firstLsn, reachedLsn: firstLsn - 1 });
-    const before = this.#closedFiles.at(-1);
+    const before = this.#closedFiles.list.at(-1);
     if (before !== undefined) await trimFile(fs, before);
   }
 
@@ -540,16 +501,4 @@ class FileLog implements LogStore {
     this.#options.onFailed(error);
     return error;
   }
-}
-
-function failureOf(cause: unknown, path: string): HedgerowError {
-  if (cause instanceof HedgerowError && cause.code === 'conflict') return cause;
-  const full = (cause as { code?: unknown } | null)?.code === 'ENOSPC';
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  const advice = full ? 'Free disk space, then restart' : 'Check the disk and the system journal, then restart';
-  return new HedgerowError(
-    full ? 'disk_full' : 'log_failed',
-    `The log cannot be written any more (${path}: ${reason}). Reads go on, writes are refused. ${advice}: only a restart can determine what is on the disk.`,
-    { fields: { file: path }, cause },
-  );
 }

@@ -37,6 +37,8 @@ test('every setting has its documented default', () => {
     primaryTable: 'hyperedges',
     queryTimeoutMs: 30_000,
     streamMaxSeconds: 0,
+    changesKeepSeconds: 3600,
+    changesKeepMb: 1024,
     transactionIdleSeconds: 30,
     backupRoot: 'data/backups',
     copyRoot: undefined,

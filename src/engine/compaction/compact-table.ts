@@ -50,7 +50,7 @@ export interface PreparedTable {
   /** Total size of the new files in bytes. */
   newBytes: number;
   /** Makes readers see the new segments. Call this when the manifest with `changed` is durable. */
-  /** Live rows before this time (epoch seconds) were dropped; -Infinity: none were to be dropped. */
+  /** Live rows before this time (epoch seconds) were dropped; -Infinity: none. */
   cutoffTs: number;
   finish: () => TableCompaction;
   /**

@@ -21,14 +21,14 @@
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { Steps as SlicedSteps } from '../../schedule/steps.ts';
-import { encodeBefore, MOST_BYTES, ROWS_AT_ONCE, recordsOf } from '../changes/before-rows.ts';
-import { encodeKills, OPERATION, runHeader } from '../commit/operations.ts';
+import { encodeKills } from '../commit/operations.ts';
 import { findLive, findMatches, isAlive, killRow, type RowPlace, type RowSource } from '../table/live-rows.ts';
 import type { RowRoom } from '../table/row-room.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import type { Table } from '../table/table.ts';
 import { joined } from '../write/byte-arena.ts';
 import type { FramePlan } from '../write/large-commit.ts';
+import { type Deaths as FrameDeaths, framePartsOf, type Victim } from './frame-parts.ts';
 import type { CommitOutcome, CommitResult } from './staged.ts';
 import { STAGED, type StagedList } from './staged-list.ts';
 
@@ -38,9 +38,6 @@ import { STAGED, type StagedList } from './staged-list.ts';
  */
 type Step = number;
 const placeOf = (step: Step): number => step >>> 1;
-
-/** A row that is deleted: an existing row, or the index of the staged operation that inserts it. */
-type Victim = RowPlace | number;
 
 /** Consecutive operations of one kind and table. */
 interface StepRun {
@@ -170,8 +167,7 @@ class Planner {
     }
     yield* this.#flush();
     const runs = yield* runsOf(this.#steps, this.#staged);
-    const dead = { staged: this.#staged, removed: this.#removed, moved: this.#moved };
-    const parts = yield* partsOf(runs, dead, [...this.#tables][0]?.context.history.isKept === true);
+    const parts = yield* framePartsOf(runs, this.#deaths());
     const planned = runs.reduce((sum, { steps }) => sum + steps.length, 0);
     assert(planned === this.#steps.length, 'every step of a plan is in one run');
     return {
@@ -184,6 +180,17 @@ class Planner {
       removed: this.#removed,
       moved: this.#moved,
       dying: this.#dying,
+    };
+  }
+
+  /** Finds the rows that the frame deletes, if they are recorded for readers of changes. */
+  #deaths(): FrameDeaths | undefined {
+    const [table] = this.#tables;
+    if (table?.context.history.isKept !== true) return undefined;
+    const deaths = { staged: this.#staged, removed: this.#removed, moved: this.#moved };
+    return {
+      victimsOf: (kind, step) => victimsOf(deaths, kind, step),
+      recordAt: (place) => this.#staged.recordAt(place),
     };
   }
 
@@ -361,59 +368,6 @@ function pieceOf(kind: StepRun['kind'], steps: readonly Step[], staged: StagedLi
 }
 
 type Deaths = Pick<CommitPlan, 'staged' | 'removed' | 'moved'>;
-
-/**
- * Returns the parts of the frame: for each run a header and its operations. If `keepsChanges`, the
- * rows that a run deletes come before it (changes/before-rows.ts), and LSNs for rows that share a
- * tombstone come at the end: `more` operations.
- */
-function* partsOf(
-  runs: readonly StepRun[],
-  deaths: Deaths,
-  keepsChanges: boolean,
-): SlicedSteps<{ parts: Uint8Array[]; more: number }> {
-  const parts: Uint8Array[] = [];
-  let room = MOST_BYTES;
-  let more = 0;
-  for (const run of runs) {
-    const { kind, table, steps, pieces } = run;
-    if (keepsChanges && kind !== 'insert') {
-      const before: Uint8Array[] = [];
-      for (let from = 0; from < steps.length; from += ROWS_AT_ONCE) {
-        const some = steps.slice(from, from + ROWS_AT_ONCE);
-        const dead = room > 0 || kind === 'tombstone' ? deadRows(run, some, deaths) : some.map(() => []);
-        if (kind === 'tombstone') for (const records of dead) more += Math.max(0, records.length - 1);
-        const bytes = encodeBefore(dead);
-        room -= bytes.length;
-        before.push(bytes);
-        yield;
-      }
-      const size = before.reduce((sum, { length }) => sum + length, 0);
-      parts.push(runHeader(OPERATION.before, table.id, 0, size), ...before);
-    }
-    const bytes = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
-    parts.push(runHeader(OPERATION[kind], table.id, steps.length, bytes), ...pieces.map((piece) => piece.bytes));
-  }
-  if (more > 0) parts.push(runHeader(OPERATION.more, 0, more, 0));
-  return { parts, more };
-}
-
-/** Returns, for each of these steps of a run, the records of the rows that it deletes. */
-function deadRows({ kind, table }: StepRun, steps: readonly Step[], deaths: Deaths): Uint8Array[][] {
-  const victims = steps.map((step) => victimsOf(deaths, kind, step));
-  const stored = recordsOf(
-    table,
-    victims.flatMap((rows) => rows.filter((victim): victim is RowPlace => typeof victim !== 'number')),
-  );
-  let next = 0;
-  return victims.map((rows) =>
-    rows.map((victim) => {
-      if (typeof victim !== 'number') return stored[next++]!;
-      const { chunk, from, to } = deaths.staged.recordAt(victim);
-      return chunk.subarray(from, to);
-    }),
-  );
-}
 
 /** Reserves all the memory that applying the plan needs. Throws `overloaded`. */
 export function* takeRoom(plan: CommitPlan, room: RowRoom): SlicedSteps<void> {

@@ -76,7 +76,10 @@ function examine(
       manifest: checkpoint === null ? 'missing' : 'present',
     });
     notes.push(...markNotes(fs, crc32c, logDir));
-    for (const { path } of obsolete) notes.push(`${path} is no longer needed; a later compaction removes it`);
+    for (const { path } of obsolete)
+      notes.push(
+        `${path} is not needed for recovery: it is kept for readers of changes, or a later compaction removes it`,
+      );
     return { paths: needed.map(({ path }) => path), headLsn };
   } catch (error) {
     problems.push(problemOf(error, logDir));
