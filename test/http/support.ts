@@ -7,10 +7,11 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KeyStore } from '../../src/access/keys.ts';
-import { type Database, openDatabase } from '../../src/engine/index.ts';
+import { type Database, type LogHistory, openDatabase } from '../../src/engine/index.ts';
 import type { LoadLimits } from '../../src/http/load.ts';
 import { startService } from '../../src/http/service.ts';
 import type { TlsFiles, TransportName } from '../../src/http/transport.ts';
+import { DEFAULT_HISTORY } from '../../src/limits.ts';
 import type { Logger } from '../../src/observe/log.ts';
 import { type AuditFacts, type Observer, type QueryFacts, UNOBSERVED } from '../../src/observe/observer.ts';
 import { type Route, routes, routesApplication, type Service } from '../../src/routes/index.ts';
@@ -59,13 +60,16 @@ export interface ServerOptions extends RoomOptions {
   routes?: readonly Route[];
   /** Default: a new directory, which is removed together with the server. */
   dir?: string;
+  /** How long changes are kept. Default: as the service does by default. */
+  history?: LogHistory | null;
   /** The directory that COPY reads and writes. By default there is none. */
   copyRoot?: string;
 }
 
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'hedgerow-http-')));
-  const database = await openDatabase({ dir, maxMembers: options.maxMembers ?? 64, memoryBudgetMb: 64 });
+  const { maxMembers = 64, history = DEFAULT_HISTORY } = options;
+  const database = await openDatabase({ dir, maxMembers, memoryBudgetMb: 64, history });
   const errors: string[] = [];
   const silent = () => {};
   const log: Logger = {
