@@ -94,7 +94,7 @@ export class Reasoning {
     this.#options = options;
     this.#statements = new EmbeddedStatements({ database: options.database });
     const { scheduler } = options.database;
-    this.#runner = { run: (steps) => scheduler.drive(steps), signal: new AbortController().signal };
+    this.#runner = { run: (steps) => scheduler.drive('reasoning', steps), signal: new AbortController().signal };
     this.rules = new RuleStore(options.database.documents);
   }
 

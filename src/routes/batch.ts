@@ -118,7 +118,7 @@ async function runStaged(
     }
     return true;
   };
-  if (step()) await call.services.scheduler.run(step);
+  if (step()) await call.services.scheduler.run('batch', step);
 }
 
 /** Runs one statement. It also reads the changes that the batch has made so far. */

@@ -91,7 +91,7 @@ export async function collectRows(
         );
       return !text.isEnded;
     };
-    if (step()) await call.services.scheduler.run(step);
+    if (step()) await call.services.scheduler.run('statement', step);
     const bytes = text.length;
     const lines = Buffer.from(text.take()).toString().trimEnd().split('\n');
     const rows: unknown[] = [];
@@ -100,7 +100,7 @@ export async function collectRows(
       while (rows.length < end) rows.push(JSON.parse(lines[rows.length]!));
       return end < text.rows;
     };
-    if (parse()) await call.services.scheduler.run(parse);
+    if (parse()) await call.services.scheduler.run('statement', parse);
     return { rows, bytes };
   } finally {
     result.close();
@@ -169,6 +169,10 @@ class ResultText {
 
 /** The result of a statement as the text of an answer. */
 class ResultAnswer implements AnswerText, AnswerFrame, QueryFacts {
+  get work() {
+    return 'statement' as const;
+  }
+
   readonly #call: Call;
   readonly #result: StatementResult;
   readonly #options: ResultReplyOptions;

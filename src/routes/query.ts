@@ -143,7 +143,7 @@ export function slicesOf(call: Call): RunSteps {
 /** The same as `slicesOf`, but without a deadline: COPY takes as long as its file requires. */
 function untilGone({ services, client }: Call): RunSteps {
   return (step) =>
-    services.scheduler.run(() => {
+    services.scheduler.run('statement', () => {
       if (client.gone) throw new HedgerowError('timeout', 'The client has gone.');
       return step();
     });

@@ -47,6 +47,10 @@ export function reasoningReply(
 }
 
 class ReasoningText implements AnswerText {
+  get work() {
+    return 'reasoning' as const;
+  }
+
   isEnded = false;
   readonly format = JSON_FORMAT;
   readonly frame = undefined;
