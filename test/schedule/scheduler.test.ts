@@ -63,6 +63,21 @@ describe('a scheduler', () => {
     expect(scheduler.figures.longestTurnMs).toBe(5);
   });
 
+  test('begins no step that would probably exceed the time of a turn by more than half a step', async () => {
+    const { scheduler, work } = withClock();
+    let steps = 0;
+    scheduler.add('statement', () => {
+      work(4);
+      return ++steps < 3;
+    });
+    await turn();
+    // Two steps would take 8 ms, which is further from 5 ms than 4 ms.
+    expect(steps).toBe(1);
+    await turn();
+    await turn();
+    expect(scheduler.figures).toMatchObject({ turns: 3, steps: 3, longestTurnMs: 4 });
+  });
+
   test('counts steps that are too long by the kind of their work, and publishes them', async () => {
     const { scheduler, work } = withClock();
     const published: unknown[] = [];
