@@ -29,7 +29,7 @@ import { headBytes, LONGEST_TAIL, writeTail } from './result-frame.ts';
  * A step ends after STEP_MS milliseconds, so that other sockets are served, or after it has written
  * about PIECE_BYTES of text.
  */
-const STEP_MS = 3;
+const STEP_MS = 2;
 const PIECE_BYTES = 64 * 1024;
 /** Maximum total size in bytes of the rows that the operations of a batch may return. */
 export const MOST_COLLECTED = 16 * 2 ** 20;

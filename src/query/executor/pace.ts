@@ -6,7 +6,7 @@
 // they are short, and makes them smaller as soon as one is long.
 
 /** The share of a full step with which a statement begins. */
-const FIRST_SHARE = 1 / 8;
+const FIRST_SHARE = 1 / 16;
 const LEAST_SHARE = 1 / 64;
 /**
  * After a step shorter than this (in microseconds), the next one is twice as large, up to a full
@@ -14,7 +14,7 @@ const LEAST_SHARE = 1 / 64;
  */
 const SHORT_US = 2_000;
 /** After a step longer than this, the next one is reduced so that it takes about this long. */
-const LONG_US = 5_000;
+const LONG_US = 4_000;
 
 export class Pace {
   #share = FIRST_SHARE;
