@@ -20,7 +20,6 @@ import { Interactions } from './interactions.ts';
 import { keptInteraction } from './kept-interaction.ts';
 import { answerQuestion, reason, type Tools } from './pipeline.ts';
 import type { Question } from './question/question.ts';
-import { writtenDate } from './question/written-dates.ts';
 import type {
   Answered,
   CheckRequest,
@@ -33,6 +32,7 @@ import type {
 import { retrieve } from './retrieval/retrieve.ts';
 import { ReasoningRoom } from './room.ts';
 import { Stopwatch } from './stopwatch.ts';
+import { warmUp } from './warm-up.ts';
 
 export type { CheckResult, ClaimVerdict } from './check-claims.ts';
 export type { RunMeasure } from './computed.ts';
@@ -105,6 +105,7 @@ export class Reasoning {
   async parse(query: string, tableName: string | undefined, runner = this.#runner): Promise<Question> {
     const table = this.#options.database.table(tableName);
     const options = { topK: 1, nowMs: this.#options.now(), names: namesOf(this.#options.database, table) };
+    await runner.run(this.#readied());
     return (await runner.run(retrieve(table, query, options))).question;
   }
 
@@ -115,6 +116,7 @@ export class Reasoning {
   async reason(request: ReasonRequest, runner = this.#runner): Promise<Answered<ReasonResult>> {
     const table = this.#tableToReason(request.table);
     const rules = this.#rulesOf(request.rules);
+    await runner.run(this.#readied());
     return reason(request, this.#tools(table, rules, undefined, runner));
   }
 
@@ -129,6 +131,7 @@ export class Reasoning {
     const rules = this.#rulesOf(request.rules);
     const model = request.mode === 'symbolic' ? undefined : this.#modelOf(request);
     await runner.run(this.#readied());
+    await runner.run(tokens());
     const tools = this.#tools(table, request.mode === 'neuro' ? undefined : rules, model, runner);
     const answer = await answerQuestion(request, tools);
     const kept = await runner.run(keptInteraction(request, answer, this.#options.now()));
@@ -140,7 +143,8 @@ export class Reasoning {
    * Uses the firewall to check a text or claims against edges in a table. Rejects with
    * `table_not_found`, `table_corrupt`, and the errors from the runner.
    */
-  check(request: CheckRequest, runner = this.#runner): Promise<CheckResult> {
+  async check(request: CheckRequest, runner = this.#runner): Promise<CheckResult> {
+    await runner.run(this.#readied());
     return edgeClaims(this.#options.database, request, runner, this.#statements);
   }
 
@@ -162,11 +166,11 @@ export class Reasoning {
    * is not loaded at startup, because it takes 35 MB, and a service that is asked no questions does
    * not need it.
    */
+  /** Call this before questions and checks, so that the first one does not hold the event loop. */
   *#readied(): Steps<void> {
-    if (!this.#isReady) writtenDate('1 May 2020', 0);
+    if (this.#isReady) return;
+    yield* warmUp();
     this.#isReady = true;
-    yield;
-    for (const _ of loadTokens()) yield;
   }
 
   #tools(table: Table, rules: RuleSet | undefined, model: LanguageModel | undefined, runner: StepRunner): Tools {
@@ -259,4 +263,9 @@ function withAdvice(model: LanguageModel, hasKey: boolean): LanguageModel {
       }
     },
   };
+}
+
+/** Loads the tokens in steps without a known progress. */
+function* tokens(): Steps<void> {
+  for (const _ of loadTokens()) yield;
 }
