@@ -4,11 +4,13 @@ import { expect, it, vi } from 'vitest';
 
 it('prepares the first question in steps, and leaves nothing to prepare', async () => {
   vi.resetModules();
-  const { warmUp } = await import('../../src/rag/warm-up.ts');
+  const { warmUpChecks, warmUpQuestions } = await import('../../src/rag/warm-up.ts');
   const { loadMonths, monthOf } = await import('../../src/rag/firewall/answer-times.ts');
   const { loadDates } = await import('../../src/rag/question/written-dates.ts');
-  // One step for each language, and one for each parser of dates.
-  expect([...warmUp()].length).toBeGreaterThan(50);
+  // One step for each parser of dates, and one for each language.
+  expect([...warmUpQuestions()].length).toBeGreaterThan(10);
+  expect([...warmUpChecks()].length).toBeGreaterThan(40);
+  expect([...warmUpQuestions(), ...warmUpChecks()]).toEqual([]);
   expect([...loadMonths()]).toEqual([]);
   expect([...loadDates()]).toEqual([]);
   expect(monthOf('mai')).toBe(5);
