@@ -50,6 +50,32 @@ describe('steps of a statement', () => {
     for (const us of durations.slice(1)) expect(us).toBeLessThanOrEqual(4000);
   });
 
+  test('do not grow because of short steps between long ones', () => {
+    let us = 0;
+    const context = new QueryContext({
+      source: NO_SOURCE,
+      patterns: [],
+      parameters: {},
+      nowUs: () => us,
+      expressions: () => EXPRESSIONS,
+    });
+    const counts: number[] = [];
+    /** Each part passes through three operators. Only the second one has work to do. */
+    function* steps(): Generator<null, void, void> {
+      for (const { count } of context.parts(batchOf({ ...NO_ROWS, rows: ROWS }, 0))) {
+        counts.push(count);
+        us += 10;
+        yield null;
+        us += count * 200;
+        yield null;
+        us += 10;
+        yield null;
+      }
+    }
+    for (const _ of context.paced(steps()));
+    for (const count of counts.slice(2)) expect(count * 200).toBeLessThanOrEqual(4000);
+  });
+
   test('grow again after a step that was interrupted', () => {
     const counts = partsIf((_, step) => (step === 6 ? 1_000_000 : 100)).map(({ count }) => count);
     expect(counts[7]).toBeLessThan(FULL_STEP / 32);

@@ -18,15 +18,25 @@ const LONG_US = 4_000;
 
 export class Pace {
   #share = FIRST_SHARE;
+  /**
+   * The longest step since the share was last taken, in microseconds; negative if none has ended.
+   */
+  #longestUs = -1;
 
-  /** The share of a full step that the next step may take, from 1/64 to 1. */
-  get share(): number {
+  /**
+   * Returns the share of a full step that the next rows may take, from 1/64 to 1. The rows may pass
+   * through several operators, each in a step of its own. The share grows only if all of these
+   * steps were short, since a short one says nothing about the others.
+   */
+  take(): number {
+    if (this.#longestUs >= 0 && this.#longestUs < SHORT_US) this.#share = Math.min(1, 2 * this.#share);
+    this.#longestUs = -1;
     return this.#share;
   }
 
   /** `us` is the duration of the last step in microseconds. */
   ended(us: number): void {
-    if (us < SHORT_US) this.#share = Math.min(1, 2 * this.#share);
-    else if (us > LONG_US) this.#share = Math.max(LEAST_SHARE, (this.#share * LONG_US) / us);
+    this.#longestUs = Math.max(this.#longestUs, us);
+    if (us > LONG_US) this.#share = Math.max(LEAST_SHARE, (this.#share * LONG_US) / us);
   }
 }
