@@ -1,6 +1,6 @@
 // Counts the steps of long work that took more than 20 ms in all processes of a test run, and
 // prints them by kind in one line at its end. No test depends on them: on a busy machine any step
-// may be slow.
+// may be slow, and what a test does right after it has awaited the engine counts as the engine's.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
