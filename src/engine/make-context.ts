@@ -4,7 +4,7 @@ import { type CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.
 import type { Mutex } from '../schedule/locks.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 import type { Committer } from './commit/committer.ts';
-import type { EngineContext } from './context.ts';
+import type { EngineContext, EnginePauses, EngineWork } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { MEMTABLE_LIMITS, MemtableRoom } from './table/memtable-room.ts';
 import { PinnedVersions } from './table/pinned-versions.ts';
@@ -55,8 +55,20 @@ export function contextOf(
     now,
     nowUs,
     slicedOperations: options.slicedOperations ?? SLICED_OPERATIONS,
-    pause: defer === undefined ? () => scheduler.pause() : () => new Promise(defer),
+    pauses: pausesOf(scheduler, defer),
     afterCommit,
+  };
+}
+
+function pausesOf(scheduler: Scheduler, defer: EngineOptions['defer']): EnginePauses {
+  const pause = (kind: EngineWork) =>
+    defer === undefined ? () => scheduler.pause(kind) : () => new Promise<void>(defer);
+  return {
+    backup: pause('backup'),
+    checkpoint: pause('checkpoint'),
+    commit: pause('commit'),
+    compaction: pause('compaction'),
+    figures: pause('figures'),
   };
 }
 
