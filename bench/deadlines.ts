@@ -19,7 +19,7 @@ const GOES_AFTER_MS = [300, 1500, 6000];
 export async function runDeadlines({ tiny, dataset, workspace, note }: PartOptions): Promise<BenchRow[]> {
   const { edges } = dataset;
   const dir = workspace.fresh('deadlines');
-  await load(dir, edges);
+  await loadLongTable(dir, edges);
   const statements = longStatements(edges.map((edge) => edge.event_ts));
   const chosen = process.env.HEDGEROW_BENCH_ONLY;
   dataset.release();
@@ -41,7 +41,8 @@ export async function runDeadlines({ tiny, dataset, workspace, note }: PartOptio
   return rows;
 }
 
-async function load(dir: string, edges: readonly Edge[]): Promise<void> {
+/** Fills a directory with a compacted table that has the columns of the long statements. */
+export async function loadLongTable(dir: string, edges: readonly Edge[]): Promise<void> {
   const database = await openDatabase({ dir });
   const table = database.table();
   for (let from = 0; from < edges.length; from += BATCH_EDGES) {

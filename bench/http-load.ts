@@ -138,7 +138,7 @@ export async function startServer(
   };
 }
 
-export async function untilReady({ url }: Server): Promise<void> {
+export async function untilReady({ url }: Pick<Server, 'url'>): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     if ((await fetch(`${url}/health/ready`)).status === 200) return;
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -12,6 +12,7 @@ import { runGuard } from './guard.ts';
 import { runHttp } from './http.ts';
 import { runImport } from './import.ts';
 import { runLoad } from './load.ts';
+import { runLoop } from './loop.ts';
 import { machineLine } from './machine.ts';
 import { sinkValue } from './measure.ts';
 import { runMemory } from './memory.ts';
@@ -35,6 +36,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   http: runHttp,
   guard: runGuard,
   deadlines: runDeadlines,
+  loop: runLoop,
   texts: runTexts,
   restart: runRestart,
   memory: runMemory,

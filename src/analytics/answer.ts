@@ -89,7 +89,7 @@ export class MeasureAnswer implements Chunks {
   /** Resolves when `next` should be called again. */
   more(): Promise<void> {
     return new Promise((resolve) => {
-      if (!this.wait(resolve)) void this.#scheduler.pause().then(resolve);
+      if (!this.wait(resolve)) void this.#scheduler.pause('measure').then(resolve);
     });
   }
 

@@ -55,10 +55,10 @@ export class Here {
     };
     const core = this.#instances.take();
     try {
-      const columns = await scheduler.drive(read.here(mostMembers), watch);
+      const columns = await scheduler.drive('measure', read.here(mostMembers), watch);
       if (columns === undefined) return undefined;
       const projections = new WindowProjections(core, columns, read.bucketSeconds);
-      const result = await scheduler.drive(measure.run({ projections, nowMs: now }, params), watch);
+      const result = await scheduler.drive('measure', measure.run({ projections, nowMs: now }, params), watch);
       const { shape, definition, basis } = result;
       read.release();
       // Triples are generated on demand, so their instance is still in use after this function

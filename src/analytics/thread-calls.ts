@@ -77,7 +77,7 @@ export class ThreadCalls {
     while (!call.hasPieces) await call.news();
     const { window } = call.work;
     const steps = readEdges(call.pieces, window, this.#options.fs, this.#options.module);
-    const columns = await this.#scheduler.drive(within(steps, 0, READ_SHARE), call);
+    const columns = await this.#scheduler.drive('measure', within(steps, 0, READ_SHARE), call);
     call.pieces.length = 0;
     call.post({ kind: 'read' });
     return columns;
@@ -87,12 +87,12 @@ export class ThreadCalls {
     const { measure, params } = call.work;
     const input = { projections, nowMs: this.#options.now };
     const steps = measureNamed(measure).run(input, params);
-    const { shape, definition, basis } = await this.#scheduler.drive(within(steps, READ_SHARE, 1), call);
+    const { shape, definition, basis } = await this.#scheduler.drive('measure', within(steps, READ_SHARE, 1), call);
     call.post({ kind: 'begun', definition, basis });
     const chunks = resultBytes(shape);
     for (;;) {
       while (call.credit === 0) await call.news();
-      const bytes = await this.#scheduler.drive(nextOf(chunks), call);
+      const bytes = await this.#scheduler.drive('measure', nextOf(chunks), call);
       if (bytes === null) return;
       call.credit -= 1;
       call.post({ kind: 'chunk', bytes }, [bytes.buffer]);

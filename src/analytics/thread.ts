@@ -86,7 +86,7 @@ export class Thread {
 
   /** Sends one piece per scheduler step, which takes a few ms at most. */
   #sendPieces(call: OpenCall<void>, read: EdgeRead, failed: (error: unknown) => void): void {
-    this.#scheduler.add(() => {
+    this.#scheduler.add('measure', () => {
       if (!call.isOpen) return false;
       try {
         const piece = read.nextPiece();

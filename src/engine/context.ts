@@ -3,12 +3,17 @@
 
 import type { CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
 import type { Mutex } from '../schedule/locks.ts';
+import type { WorkKind } from '../schedule/scheduler.ts';
 import type { Fs } from '../storage/index.ts';
 import type { ChangeHistory } from './changes/change-history.ts';
 import type { Committer } from './commit/committer.ts';
 import type { MemtableRoom } from './table/memtable-room.ts';
 import type { PinnedVersions } from './table/pinned-versions.ts';
 import type { Residency } from './table/residency.ts';
+
+/** The kinds of work of the engine that pause. */
+export type EngineWork = Extract<WorkKind, 'backup' | 'changes' | 'checkpoint' | 'commit' | 'compaction' | 'figures'>;
+export type EnginePauses = Readonly<Record<EngineWork, () => Promise<void>>>;
 
 export interface EngineContext {
   readonly fs: Fs;
@@ -47,9 +52,10 @@ export interface EngineContext {
   /** Commits of at least this many operations are applied in slices (large-commit.ts). */
   readonly slicedOperations: number;
   /**
-   * Yields to other work. May resolve in the same turn of the event loop (schedule/scheduler.ts).
+   * Yield to other work, one function for each kind of work of the engine. They may resolve in the
+   * same turn of the event loop (schedule/scheduler.ts).
    */
-  readonly pause: () => Promise<void>;
+  readonly pauses: EnginePauses;
   /**
    * Called after each commit that writes to a table or sets its threshold, once it is in the log.
    */

@@ -147,12 +147,14 @@ export class Database {
     const answers = { fs, dir: `${dir}/replays`, crc32c, committer };
     this.replays = new IdempotencyStore({ ...answers, committed, now, limits, notice });
     const { documents, replays } = this;
-    const { pause, residency } = this.#context;
-    this.changes = new ChangeFeed({ committer, history, tables, instance: () => residency.instance(), pause });
+    const { pauses, residency } = this.#context;
+    const instance = () => residency.instance();
+    this.changes = new ChangeFeed({ committer, history, tables, instance, pause: pauses.changes });
     const reserve = new Reserve(fs, `${dir}/reserve`, options.reserveBytes ?? 0);
     this.#reserve = reserve;
     const shared = { fs, dir, crc32c, committer, tables };
-    this.#checkpointer = new Checkpointer({ ...shared, documents, replays, history, reserve, pause, notice });
+    const kept = { documents, replays, history, reserve };
+    this.#checkpointer = new Checkpointer({ ...shared, ...kept, pause: pauses.checkpoint, notice });
     this.#ddl = new Ddl({
       context: this.#context,
       tables,
@@ -165,7 +167,7 @@ export class Database {
     this.#indexes = new Indexes({ context, tables, ddl: this.#ddl, mutex: this.#ddlMutex, compactor: this.#compactor });
     const pinned = { ...shared, tables: () => tables.sorted() };
     this.#backups = new Backups({
-      ...{ fs, dir, crc32c, module, now, pause },
+      ...{ fs, dir, crc32c, module, now, pause: pauses.backup },
       compact: () => this.compact(),
       pin: () => this.#compactions.run(() => this.#ddlMutex.run(() => pinState(pinned))),
     });
@@ -173,9 +175,9 @@ export class Database {
 
   #makeFigures(): Figures {
     const { nowUs, schedule } = this.#options;
-    const { pause, residency } = this.#context;
+    const { pauses, residency } = this.#context;
     return new Figures({
-      ...{ nowUs, schedule, pause, tables: () => this.#tables.sorted(), primary: () => this.table() },
+      ...{ nowUs, schedule, pause: pauses.figures, tables: () => this.#tables.sorted(), primary: () => this.table() },
       charge: (bytes) => residency.charge(bytes),
       compactor: () => this.#compactor,
       store: () => this.#storeFigures(),
@@ -184,14 +186,14 @@ export class Database {
 
   #makeCompactor(): Compactor {
     const { runner, segmentRows, compactionBytes } = this.#options;
-    const { pause, residency } = this.#context;
+    const { pauses, residency } = this.#context;
     return new Compactor({
       mutex: this.#compactions,
       runner,
       maxRows: segmentRows ?? 65536,
       maxBytes: compactionBytes,
       instantiate: () => residency.instance(),
-      pause,
+      pause: pauses.compaction,
       withReserve: (work) => this.#reserve.use(work),
       assertOpen: () => this.#assertCompacts(),
       installManifest: (changed) => this.#ddlMutex.run(() => this.#checkpointer.install(changed)),

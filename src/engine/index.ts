@@ -8,7 +8,16 @@ export {
   SMALL_BODY_LENGTH,
   type WrittenIds,
 } from '../model/kept-answer.ts';
-export type { LogBatches, LogFollower, LogFrame, LogHistory, LogLease, LogOpening, LogStore, OpenLog } from '../storage/index.ts';
+export type {
+  LogBatches,
+  LogFollower,
+  LogFrame,
+  LogHistory,
+  LogLease,
+  LogOpening,
+  LogStore,
+  OpenLog,
+} from '../storage/index.ts';
 export { writeFailure } from './backup/archive-writer.ts';
 export type { BackupOptions, BackupResult } from './backup/backups.ts';
 export { restoreBackup } from './backup/restore.ts';

@@ -5,7 +5,7 @@ import type { Mutex } from '../schedule/locks.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 import { ChangeHistory } from './changes/change-history.ts';
 import type { Committer } from './commit/committer.ts';
-import type { EngineContext } from './context.ts';
+import type { EngineContext, EnginePauses, EngineWork } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { MEMTABLE_LIMITS, MemtableRoom } from './table/memtable-room.ts';
 import { PinnedVersions } from './table/pinned-versions.ts';
@@ -57,8 +57,21 @@ export function contextOf(
     now,
     nowUs,
     slicedOperations: options.slicedOperations ?? SLICED_OPERATIONS,
-    pause: defer === undefined ? () => scheduler.pause() : () => new Promise(defer),
+    pauses: pausesOf(scheduler, defer),
     afterCommit,
+  };
+}
+
+function pausesOf(scheduler: Scheduler, defer: EngineOptions['defer']): EnginePauses {
+  const pause = (kind: EngineWork) =>
+    defer === undefined ? () => scheduler.pause(kind) : () => new Promise<void>(defer);
+  return {
+    backup: pause('backup'),
+    changes: pause('changes'),
+    checkpoint: pause('checkpoint'),
+    commit: pause('commit'),
+    compaction: pause('compaction'),
+    figures: pause('figures'),
   };
 }
 

@@ -189,7 +189,7 @@ export class Dispatcher {
   /** Joins a long body in steps, then runs the handler. */
   #joinAndRun(exchange: Exchange, route: Route, call: RequestCall, minLsn: number, collector: BodyCollector): void {
     this.#options.parts.scheduler
-      .run(() => !exchange.gone && collector.join())
+      .run('body', () => !exchange.gone && collector.join())
       .then(() => {
         if (exchange.gone) return;
         call.body = collector.take();
@@ -258,7 +258,7 @@ export class Dispatcher {
       return;
     }
     exchange.outlive();
-    scheduler.add(() => {
+    scheduler.add('request', () => {
       try {
         if (!exchange.gone) this.#parseAndRun(exchange, route, call);
       } catch (error) {

@@ -308,6 +308,7 @@ export class Exchange implements HeadFacts {
     this.stream = new ChunkStream({
       transport: this.transport,
       source: {
+        work: source.work,
         next: () => sent.next(),
         wait: (resume) => sent.wait?.(resume) === true,
         close: () => {

@@ -15,7 +15,7 @@ export { parseInteger } from './integers.ts';
 export { jsonProblem } from './json-depth.ts';
 export { JSON_BODY, JSON_OR_NDJSON_BODY, JSON_TYPE, NDJSON_TYPE, NO_BODY } from './media.ts';
 export { type Once, WriteAnswer } from './once.ts';
-export { buildDocument, type Tag } from './openapi/document.ts';
+export { buildDocument, documentSteps, type Tag } from './openapi/document.ts';
 export type { BodyExamples } from './openapi/operation.ts';
 export { decodeText, givenTwice, nameEnd, parameterEnd, queryObject } from './query-text.ts';
 export {

@@ -43,7 +43,7 @@ export async function parseLongJson(
 ): Promise<{ value: unknown } | undefined> {
   const pieces = new JsonPieces(body, requireText(body));
   try {
-    await slices.run(() => !isGone() && pieces.step());
+    await slices.run('body', () => !isGone() && pieces.step());
     return isGone() ? undefined : { value: pieces.value() };
   } catch (error) {
     throw error instanceof JsonProblem ? invalidJson(`The body ${error.message}.`) : error;

@@ -201,6 +201,6 @@ async function hashOf({ body, bodyType, services }: RequestCall): Promise<string
     offset += HASH_STEP_BYTES;
     return offset < body.length;
   };
-  if (step()) await services.scheduler.run(step);
+  if (step()) await services.scheduler.run('body', step);
   return hash.digest('base64url');
 }

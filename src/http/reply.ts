@@ -1,11 +1,14 @@
 // The reply of a handler: a plain value with status, headers and body (or a source of chunks).
 
 import type { AuditEvent, QueryFacts } from '../observe/observer.ts';
+import type { WorkKind } from '../schedule/scheduler.ts';
 import type { EntityTag } from './entity-tag.ts';
 import { JSON_TYPE } from './media.ts';
 
 /** The chunks of an answer that is too large to be held at once. */
 export interface ChunkSource {
+  /** The kind of work that `next` does, for the scheduler's figures. */
+  readonly work?: WorkKind | undefined;
   /** Returns the next bytes, or null at the end. Takes a few ms at most. */
   next(): Uint8Array | null;
   /**

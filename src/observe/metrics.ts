@@ -6,7 +6,7 @@
 // scrape. The engine's figures are gathered at a scrape too.
 
 import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
-import type { SchedulerFigures } from '../schedule/scheduler.ts';
+import { type SchedulerFigures, type StepFigures, WORK_KINDS } from '../schedule/scheduler.ts';
 import { AnswerCounts, BYTES_BOUNDS, DURATION_BOUNDS_US, Histograms, OPERATIONS_BOUNDS } from './accumulators.ts';
 import type { DatabaseFigures, FiguresSource, LogGroup } from './database-figures.ts';
 import { EventLoopMonitor } from './event-loop.ts';
@@ -187,9 +187,14 @@ export class Metrics {
       this.#add(type, name, help, () => [{ labels: NONE, value: read(schedule()) }]);
     add('counter', 'long_work_turns_total', 'Turns of the event loop with long work.', ({ turns }) => turns);
     add('counter', 'long_work_steps_total', 'Steps of long work.', ({ steps }) => steps);
-    add('counter', 'long_work_slow_steps_total', 'Steps over 20 ms.', ({ longSteps }) => longSteps);
-    const longest = ({ longestStepMs }: SchedulerFigures) => longestStepMs * MILLI;
-    add('gauge', 'long_work_longest_step_seconds', 'The longest step since the start.', longest);
+    const addByWork = (type: 'gauge' | 'counter', name: string, help: string, read: (figures: StepFigures) => number) =>
+      this.#add(type, name, help, () => {
+        const { byKind } = schedule();
+        return WORK_KINDS.map((work) => ({ labels: { work }, value: read(byKind[work]) }));
+      });
+    addByWork('counter', 'long_work_slow_steps_total', 'Steps over 20 ms.', ({ longSteps }) => longSteps);
+    const longest = ({ longestStepMs }: StepFigures) => longestStepMs * MILLI;
+    addByWork('gauge', 'long_work_longest_step_seconds', 'The longest step since the start.', longest);
   }
 
   #registerProcess({ version, transport, logLinesLost, auditLinesLost }: MetricsOptions): void {

@@ -197,7 +197,7 @@ async function* batchesOf(
  */
 function untilAborted(scheduler: Scheduler, signal: AbortSignal | undefined): RunSteps {
   return (step) =>
-    scheduler.run(() => {
+    scheduler.run('statement', () => {
       signal?.throwIfAborted();
       return step();
     });

@@ -12,7 +12,7 @@ import {
   loadTokens,
 } from '../llm/index.ts';
 import { EmbeddedStatements } from '../query/index.ts';
-import { enabledOf, type RuleSet, RuleStore, readRuleSet } from '../rules/index.ts';
+import { enabledOf, type RuleSet, RuleStore, readRuleSetSteps } from '../rules/index.ts';
 import type { CheckResult } from './check-claims.ts';
 import type { RunMeasure } from './computed.ts';
 import { edgeClaims, namesOf } from './edge-claims.ts';
@@ -20,7 +20,6 @@ import { Interactions } from './interactions.ts';
 import { keptInteraction } from './kept-interaction.ts';
 import { answerQuestion, reason, type Tools } from './pipeline.ts';
 import type { Question } from './question/question.ts';
-import { writtenDate } from './question/written-dates.ts';
 import type {
   Answered,
   CheckRequest,
@@ -33,6 +32,7 @@ import type {
 import { retrieve } from './retrieval/retrieve.ts';
 import { ReasoningRoom } from './room.ts';
 import { Stopwatch } from './stopwatch.ts';
+import { warmUpChecks, warmUpQuestions } from './warm-up.ts';
 
 export type { CheckResult, ClaimVerdict } from './check-claims.ts';
 export type { RunMeasure } from './computed.ts';
@@ -85,7 +85,6 @@ export class Reasoning {
   readonly #statements: EmbeddedStatements;
   /** Runs the questions of callers that do not pass a runner. */
   readonly #runner: StepRunner;
-  #isReady = false;
   /** The enabled rules, and the stored set they were derived from. */
   #enabled: { stored: RuleSet; enabled: RuleSet } | undefined;
 
@@ -94,7 +93,7 @@ export class Reasoning {
     this.#options = options;
     this.#statements = new EmbeddedStatements({ database: options.database });
     const { scheduler } = options.database;
-    this.#runner = { run: (steps) => scheduler.drive(steps), signal: new AbortController().signal };
+    this.#runner = { run: (steps) => scheduler.drive('reasoning', steps), signal: new AbortController().signal };
     this.rules = new RuleStore(options.database.documents);
   }
 
@@ -105,6 +104,7 @@ export class Reasoning {
   async parse(query: string, tableName: string | undefined, runner = this.#runner): Promise<Question> {
     const table = this.#options.database.table(tableName);
     const options = { topK: 1, nowMs: this.#options.now(), names: namesOf(this.#options.database, table) };
+    await runner.run(warmUpQuestions());
     return (await runner.run(retrieve(table, query, options))).question;
   }
 
@@ -114,7 +114,8 @@ export class Reasoning {
    */
   async reason(request: ReasonRequest, runner = this.#runner): Promise<Answered<ReasonResult>> {
     const table = this.#tableToReason(request.table);
-    const rules = this.#rulesOf(request.rules);
+    const rules = await runner.run(this.#rulesOf(request.rules));
+    await runner.run(warmUpQuestions());
     return reason(request, this.#tools(table, rules, undefined, runner));
   }
 
@@ -126,9 +127,11 @@ export class Reasoning {
   async ask(request: RagRequest, runner = this.#runner, keyId: string | null = null): Promise<Answered<RagResult>> {
     const table = this.#options.database.table(request.table);
     // Rules are read in every mode, so that invalid rules are reported even if they are not used.
-    const rules = this.#rulesOf(request.rules);
+    const rules = await runner.run(this.#rulesOf(request.rules));
     const model = request.mode === 'symbolic' ? undefined : this.#modelOf(request);
-    await runner.run(this.#readied());
+    await runner.run(warmUpQuestions());
+    await runner.run(warmUpChecks());
+    await runner.run(tokens());
     const tools = this.#tools(table, request.mode === 'neuro' ? undefined : rules, model, runner);
     const answer = await answerQuestion(request, tools);
     const kept = await runner.run(keptInteraction(request, answer, this.#options.now()));
@@ -140,7 +143,8 @@ export class Reasoning {
    * Uses the firewall to check a text or claims against edges in a table. Rejects with
    * `table_not_found`, `table_corrupt`, and the errors from the runner.
    */
-  check(request: CheckRequest, runner = this.#runner): Promise<CheckResult> {
+  async check(request: CheckRequest, runner = this.#runner): Promise<CheckResult> {
+    await runner.run(warmUpChecks());
     return edgeClaims(this.#options.database, request, runner, this.#statements);
   }
 
@@ -162,13 +166,6 @@ export class Reasoning {
    * is not loaded at startup, because it takes 35 MB, and a service that is asked no questions does
    * not need it.
    */
-  *#readied(): Steps<void> {
-    if (!this.#isReady) writtenDate('1 May 2020', 0);
-    this.#isReady = true;
-    yield;
-    for (const _ of loadTokens()) yield;
-  }
-
   #tools(table: Table, rules: RuleSet | undefined, model: LanguageModel | undefined, runner: StepRunner): Tools {
     const { database, now, monotonicMs, newId, measure } = this.#options;
     const [names, statements] = [namesOf(database, table), this.#statements];
@@ -198,8 +195,8 @@ export class Reasoning {
     }
   }
 
-  #rulesOf(given: readonly unknown[] | undefined): RuleSet {
-    if (given !== undefined) return enabledOf(readRuleSet(given, ['body', 'rules']));
+  *#rulesOf(given: readonly unknown[] | undefined): Steps<RuleSet> {
+    if (given !== undefined) return enabledOf(yield* readRuleSetSteps(given, ['body', 'rules']));
     const stored = this.rules.set();
     if (this.#enabled?.stored !== stored) this.#enabled = { stored, enabled: enabledOf(stored) };
     return this.#enabled.enabled;
@@ -259,4 +256,9 @@ function withAdvice(model: LanguageModel, hasKey: boolean): LanguageModel {
       }
     },
   };
+}
+
+/** Loads the tokens in steps without a known progress. */
+function* tokens(): Steps<void> {
+  for (const _ of loadTokens()) yield;
 }

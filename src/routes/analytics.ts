@@ -69,6 +69,10 @@ function refuseMisplaced(body: Record<string, unknown>, measure: string, names: 
  * result is read too late.
  */
 class MeasureText implements AnswerText {
+  get work() {
+    return 'measure' as const;
+  }
+
   /** Not known in advance: `next` returns null at the end. */
   readonly isEnded = false;
   /** The measure writes the whole answer, including the parts around the values. */

@@ -18,6 +18,7 @@ import { parseJsonObject, requireObject } from '../http/json-body.ts';
 import { FORMAT_MAX_MEMBERS } from '../limits.ts';
 import { readEdge, readEdgeKey, tableNameOf } from '../model/edge.ts';
 import { maskPatterns } from '../observe/redact.ts';
+import { finish, type Steps } from '../schedule/steps.ts';
 import type { Call, Route } from './application.ts';
 import { requireRole, requireStatements, slicesOf } from './query.ts';
 import { collectRows, MOST_COLLECTED } from './query-reply.ts';
@@ -93,7 +94,8 @@ async function runBatch(call: Call, operations: readonly unknown[], iso: boolean
     (outcome) => rangesOf(progress, outcome),
   );
   const commit = await transaction.commit(answer.attach);
-  return jsonTextReply(200, answer.body(commit), commit.lsn);
+  const text = call.once === undefined ? await inSteps(call, committedSteps(progress, commit)) : answer.body(commit);
+  return jsonTextReply(200, text, commit.lsn);
 }
 
 function isQuery(operation: unknown): boolean {
@@ -118,7 +120,7 @@ async function runStaged(
     }
     return true;
   };
-  if (step()) await call.services.scheduler.run(step);
+  if (step()) await call.services.scheduler.run('batch', step);
 }
 
 /** Runs one statement. It also reads the changes that the batch has made so far. */
@@ -168,23 +170,41 @@ function rolledBack(total: number, results: readonly OperationResult[], failed: 
 }
 
 /** Adds the outcome of each operation to the results, and returns the body of the answer. */
-function committedBody({ results, places }: Progress, outcome: CommitOutcome): string {
-  // `outcome.results` is a getter that builds the list on each access.
-  const outcomes = outcome.results;
-  for (const [index, place] of places.entries()) {
-    if (place === undefined) continue;
-    const one = outcomes[place]!;
-    if ('row' in one) results[index]!.id = one.row.id;
-    else results[index]!.matched = one.matched;
-  }
-  const total = results.length;
-  return JSON.stringify({ committed: true, ops_total: total, ops_success: total, results });
+function committedBody(progress: Progress, outcome: CommitOutcome): string {
+  return finish(committedSteps(progress, outcome));
 }
 
-function rangesOf({ places, tables }: Progress, { results }: CommitOutcome): WrittenIds | undefined {
+/** Number of results whose text is written in one step. */
+const RESULTS_A_STEP = 2000;
+
+function* committedSteps({ results, places }: Progress, outcome: CommitOutcome): Steps<string> {
+  const total = results.length;
+  const pieces: string[] = [];
+  for (let from = 0; from < total; from += RESULTS_A_STEP) {
+    const to = Math.min(total, from + RESULTS_A_STEP);
+    for (let index = from; index < to; index++) {
+      const place = places[index];
+      if (place === undefined) continue;
+      const one = outcome.outcomeAt(place);
+      if ('row' in one) results[index]!.id = one.row.id;
+      else results[index]!.matched = one.matched;
+    }
+    pieces.push(JSON.stringify(results.slice(from, to)).slice(1, -1));
+    if (to < total) yield;
+  }
+  return `{"committed":true,"ops_total":${total},"ops_success":${total},"results":[${pieces.join()}]}`;
+}
+
+/** Runs work that is usually one step. */
+async function inSteps<T>({ services }: Call, steps: Steps<T>): Promise<T> {
+  const first = steps.next();
+  return first.done === true ? first.value : services.scheduler.drive('batch', steps);
+}
+
+function rangesOf({ places, tables }: Progress, outcome: CommitOutcome): WrittenIds | undefined {
   const ranges = new IdRanges();
   for (const [index, place] of places.entries()) {
-    const one = place === undefined ? undefined : results[place];
+    const one = place === undefined ? undefined : outcome.outcomeAt(place);
     if (one !== undefined && 'row' in one) ranges.add(tables.get(index)!, one.row.id, one.row.id);
   }
   return ranges.written();

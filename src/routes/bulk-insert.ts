@@ -140,7 +140,7 @@ async function addLines(call: Call, table: Table, sink: Sink): Promise<boolean> 
     }
     return true;
   };
-  if (step()) await call.services.scheduler.run(step);
+  if (step()) await call.services.scheduler.run('body', step);
   if (refused) return false;
   if (count === 0) throw refusal('invalid_input', 'The body contains no edge; send one JSON edge per line.');
   return true;

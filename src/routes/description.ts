@@ -1,8 +1,9 @@
 // Serves the description of the API: the OpenAPI document, and the page that shows it.
 
 import { type HedgerowError, refusal } from '../errors.ts';
-import { buildDocument, contentReply, JSON_TYPE } from '../http/index.ts';
+import { contentReply, documentSteps, JSON_TYPE, type Reply } from '../http/index.ts';
 import { described, text, v } from '../http/schema.ts';
+import { finish, type Steps } from '../schedule/steps.ts';
 import { type Route, type Services, validated } from './application.ts';
 import { INTRODUCTION, TAGS } from './description-texts.ts';
 import { PAGE, PAGE_FILES, PAGE_HEADERS, START_SCRIPT } from './docs-page.ts';
@@ -15,17 +16,21 @@ import { OPERATION_TEXTS } from './operation-texts.ts';
 const DOCUMENTS = new WeakMap<Services, string>();
 
 export function documentText(services: Pick<Services, 'routes' | 'version'>): string {
-  const { routes, version } = services;
-  return JSON.stringify(
-    buildDocument({
-      routes,
-      tags: TAGS,
-      version,
-      introduction: INTRODUCTION,
-      operations: OPERATION_TEXTS,
-      examples: EXAMPLES,
-    }),
-  );
+  return finish(textSteps(services));
+}
+
+/** Describing all routes at once would hold the event loop for 30 to 60 ms. */
+function* textSteps({ routes, version }: Pick<Services, 'routes' | 'version'>): Steps<string> {
+  const document = yield* documentSteps({
+    routes,
+    tags: TAGS,
+    version,
+    introduction: INTRODUCTION,
+    operations: OPERATION_TEXTS,
+    examples: EXAMPLES,
+  });
+  yield;
+  return JSON.stringify(document);
 }
 
 const openapi = validated({
@@ -37,14 +42,20 @@ const openapi = validated({
   database: false,
   answers: { 200: v.looseObject({ openapi: v.string(), paths: v.record(v.string(), v.unknown()) }) },
   handler: (_input, { services }) => {
-    let document = DOCUMENTS.get(services);
-    if (document === undefined) {
-      document = documentText(services);
-      DOCUMENTS.set(services, document);
-    }
-    return contentReply(200, JSON_TYPE, document, [['Cache-Control', 'no-cache']]);
+    const document = DOCUMENTS.get(services);
+    return document === undefined ? firstDocument(services) : documentReply(document);
   },
 });
+
+async function firstDocument(services: Services): Promise<Reply> {
+  const document = await services.scheduler.drive('answer', textSteps(services));
+  DOCUMENTS.set(services, document);
+  return documentReply(document);
+}
+
+function documentReply(document: string): Reply {
+  return contentReply(200, JSON_TYPE, document, [['Cache-Control', 'no-cache']]);
+}
 
 const page = validated({
   id: 'getDocs',

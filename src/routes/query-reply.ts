@@ -29,7 +29,7 @@ import { headBytes, LONGEST_TAIL, writeTail } from './result-frame.ts';
  * A step ends after STEP_MS milliseconds, so that other sockets are served, or after it has written
  * about PIECE_BYTES of text.
  */
-const STEP_MS = 3;
+const STEP_MS = 2;
 const PIECE_BYTES = 64 * 1024;
 /** Maximum total size in bytes of the rows that the operations of a batch may return. */
 export const MOST_COLLECTED = 16 * 2 ** 20;
@@ -91,7 +91,7 @@ export async function collectRows(
         );
       return !text.isEnded;
     };
-    if (step()) await call.services.scheduler.run(step);
+    if (step()) await call.services.scheduler.run('statement', step);
     const bytes = text.length;
     const lines = Buffer.from(text.take()).toString().trimEnd().split('\n');
     const rows: unknown[] = [];
@@ -100,7 +100,7 @@ export async function collectRows(
       while (rows.length < end) rows.push(JSON.parse(lines[rows.length]!));
       return end < text.rows;
     };
-    if (parse()) await call.services.scheduler.run(parse);
+    if (parse()) await call.services.scheduler.run('statement', parse);
     return { rows, bytes };
   } finally {
     result.close();
@@ -169,6 +169,10 @@ class ResultText {
 
 /** The result of a statement as the text of an answer. */
 class ResultAnswer implements AnswerText, AnswerFrame, QueryFacts {
+  get work() {
+    return 'statement' as const;
+  }
+
   readonly #call: Call;
   readonly #result: StatementResult;
   readonly #options: ResultReplyOptions;

@@ -19,11 +19,15 @@ function query(call: Call): Reply | Promise<Reply> {
   const { text, parameters } = readQuery(body);
   const iso = wantsIso(body.times, 'body');
   const statements = requireStatements(call);
-  if (text.length > LONG_TEXT) return answerLong(call, statements, text, parameters, iso);
+  if (text.length > LONG_TEXT || call.body.length > LONG_BODY)
+    return answerLong(call, statements, text, parameters, iso);
   const prepared = statements.prepare(text);
   requireRole(call, prepared);
   return answer(call, statements, prepared, parameters, iso, true);
 }
+
+/** Requests of more bytes have long parameters, which several phases read. */
+const LONG_BODY = 2 ** 17;
 
 /** Parses a long text in steps. Binding and answering then take one step each. */
 async function answerLong(
@@ -143,7 +147,7 @@ export function slicesOf(call: Call): RunSteps {
 /** The same as `slicesOf`, but without a deadline: COPY takes as long as its file requires. */
 function untilGone({ services, client }: Call): RunSteps {
   return (step) =>
-    services.scheduler.run(() => {
+    services.scheduler.run('statement', () => {
       if (client.gone) throw new HedgerowError('timeout', 'The client has gone.');
       return step();
     });

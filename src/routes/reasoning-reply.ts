@@ -16,6 +16,8 @@ import type { Call } from './application.ts';
 import type { CallRunner } from './step-runner.ts';
 
 const PIECE_CHARACTERS = 32 * 1024;
+/** A piece ends after this time, so that other requests are served. */
+const PIECE_MS = 2;
 
 /**
  * A replacer for `JSON.stringify` that writes the times of edges and of the window as ISO 8601.
@@ -43,10 +45,19 @@ export function reasoningReply(
   iso: boolean,
   ended: () => void,
 ): Reply | Promise<Reply> {
-  return writeAnswer(call, new ReasoningText(answered, runner, iso, ended), OPENINGS.relayed, false);
+  return writeAnswer(
+    call,
+    new ReasoningText(answered, { runner, now: call.services.now, iso, ended }),
+    OPENINGS.relayed,
+    false,
+  );
 }
 
 class ReasoningText implements AnswerText {
+  get work() {
+    return 'reasoning' as const;
+  }
+
   isEnded = false;
   readonly format = JSON_FORMAT;
   readonly frame = undefined;
@@ -54,8 +65,13 @@ class ReasoningText implements AnswerText {
   readonly #runner: CallRunner;
   readonly #lsn: number;
   readonly #ended: () => void;
+  readonly #now: () => number;
 
-  constructor({ result, derived, lsn }: Answered<object>, runner: CallRunner, iso: boolean, ended: () => void) {
+  constructor(
+    { result, derived, lsn }: Answered<object>,
+    { runner, now, iso, ended }: { runner: CallRunner; now: () => number; iso: boolean; ended: () => void },
+  ) {
+    this.#now = now;
     this.#texts = answerTexts(result, derived, iso ? withText : undefined);
     this.#runner = runner;
     this.#lsn = lsn;
@@ -68,7 +84,9 @@ class ReasoningText implements AnswerText {
 
   next(): Uint8Array | null {
     let text = '';
-    while (text.length < PIECE_CHARACTERS) {
+    // The proofs of few facts make no step of their own, but hundreds of them fit into a piece.
+    const end = this.#now() + PIECE_MS;
+    while (text.length < PIECE_CHARACTERS && (text === '' || this.#now() < end)) {
       const next = this.#texts.next();
       if (next.done === true) {
         this.isEnded = true;

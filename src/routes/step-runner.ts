@@ -23,7 +23,7 @@ export async function withRunner<T>(call: Call, work: (runner: CallRunner) => Pr
   /** The first step runs without the scheduler, since most work is complete after it. */
   const run = async <R>(steps: Steps<R>): Promise<R> => {
     const first = steps.next();
-    return first.done === true ? first.value : scheduler.drive(steps, { look });
+    return first.done === true ? first.value : scheduler.drive('reasoning', steps, { look });
   };
   try {
     return await work({ signal, run, look });

@@ -42,6 +42,10 @@ export function virtualReply(
  * taken.
  */
 class EdgesText implements AnswerText, AnswerFrame {
+  get work() {
+    return 'virtual' as const;
+  }
+
   /** True if no batch will follow. */
   isEnded = false;
   readonly #running: RunningQuery;

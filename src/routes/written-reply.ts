@@ -28,6 +28,10 @@ export function writtenReply(
 // An object of this class is created for every answer. It has plain fields only, which are faster
 // than private ones (#).
 class WrittenText implements AnswerText, AnswerFrame, QueryFacts {
+  get work() {
+    return 'statement' as const;
+  }
+
   private readonly call: Call;
   private readonly read: WrittenRead;
   readonly format: AnswerFormat;

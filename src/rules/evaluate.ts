@@ -50,6 +50,9 @@ const STEP_ROWS = 30_000;
 const RUN_ROWS = 100;
 const PLAN_ROWS = 1000;
 const ROUND_ROWS = 100;
+/** What each predicate and each rule adds to the cost of a round, even if nothing is new for it. */
+const PREDICATE_ROWS = 8;
+const RULE_ROWS = 8;
 
 /**
  * Applies all rules in `set`, even disabled ones, so the caller must remove those first. `base`
@@ -66,6 +69,8 @@ export function* evaluate(set: RuleSet, base: BaseFacts, limits: EvaluateLimits 
   }
   return new Model(world, set.rules);
 }
+
+const NOTHING = new Int32Array(0);
 
 interface NumberedRule {
   rule: CheckedRule;
@@ -136,11 +141,15 @@ class StratumRun implements Round {
       if (this.#round > this.#limits.rounds) throw tooMuch(`${this.#limits.rounds} rounds`);
       if (this.#round > 1) {
         if (!this.#next()) return;
-        for (const { facts } of this.#progress.values()) yield* facts.indexes.update();
+        for (const { facts } of this.#progress.values()) {
+          yield* facts.indexes.update();
+          if (this.#fills(PREDICATE_ROWS)) yield;
+        }
       }
       for (const one of this.#rules) {
         if (this.#round === 1) yield* this.#apply(one, -1);
         else yield* this.#applyToDelta(one);
+        if (this.#fills(RULE_ROWS)) yield;
       }
       if (this.#fills(ROUND_ROWS)) yield;
     }
@@ -168,12 +177,16 @@ class StratumRun implements Round {
       progress.from = progress.to;
       progress.to = count;
       const { from, improved } = progress;
+      if (count === from && improved.length === 0) {
+        progress.delta = NOTHING;
+        continue;
+      }
       progress.delta = new Int32Array(count - from + improved.length);
       for (let row = from; row < count; row++) progress.delta[row - from] = row;
       progress.delta.set(improved, count - from);
       progress.improved = [];
       progress.isImproved.clear();
-      some ||= progress.delta.length > 0;
+      some = true;
     }
     if (this.#world.derived > 2 * this.#plannedFacts) {
       this.#plans.clear();

@@ -10,6 +10,6 @@ export { type Proof, type ProofTags, proofSteps } from './proof.ts';
 export { hedgesOf } from './proof-hedges.ts';
 export { proofFacts } from './proof-size.ts';
 export type { Constant, Rule, RuleSummary } from './rule.ts';
-export { enabledOf, type RuleSet, readRuleSet } from './rule-set.ts';
+export { enabledOf, type RuleSet, readRuleSet, readRuleSetSteps } from './rule-set.ts';
 export { RuleStore, type StoredRule, type Validation } from './rule-store.ts';
 export { ruleText } from './rule-text.ts';

@@ -18,9 +18,13 @@
 //
 // Paused work continues in microtasks. The scheduler continues in a process.nextTick callback,
 // which Node runs after the last of these microtasks. So the time of the slice is counted, and the
-// turn ends on time. A step is not interrupted: a turn takes at most TURN_MS plus one step.
-// `figures` shows whether steps stay within their bound.
+// turn ends on time. A step is not interrupted, but no step begins that would end the turn later
+// than TURN_MS by more than the turn is short of TURN_MS now, if it takes as long as the last one.
+// So if all steps of the turn take equally long, it takes at most TURN_MS plus half a step.
+// `figures` shows whether steps stay within their bound, and which kinds of work do not. Every step
+// that takes more than LONG_STEP_MS is also published to the diagnostics channel SLOW_STEPS.
 
+import { channel } from 'node:diagnostics_channel';
 import type { Steps } from './steps.ts';
 
 /**
@@ -34,6 +38,26 @@ export type Step = () => boolean;
  * `step` throws.
  */
 export type RunSteps = (step: Step) => Promise<void>;
+
+/** Kinds of long work. */
+export const WORK_KINDS = [
+  'answer',
+  'backup',
+  'batch',
+  'body',
+  'changes',
+  'check',
+  'checkpoint',
+  'commit',
+  'compaction',
+  'figures',
+  'measure',
+  'reasoning',
+  'request',
+  'statement',
+  'virtual',
+] as const;
+export type WorkKind = (typeof WORK_KINDS)[number];
 
 /** Observes a unit of work: `look` is called before each step, `progress` after a step. */
 export interface Watch {
@@ -52,19 +76,55 @@ export interface SchedulerFigures {
   readonly longestStepMs: number;
   /** Number of steps that took more than LONG_STEP_MS. */
   readonly longSteps: number;
+  readonly byKind: Readonly<Record<WorkKind, StepFigures>>;
+}
+
+export interface StepFigures {
+  readonly longestStepMs: number;
+  readonly longSteps: number;
+}
+
+/** Message of the diagnostics channel SLOW_STEPS. */
+export interface SlowStep {
+  readonly kind: WorkKind;
+  readonly tookMs: number;
 }
 
 /** Time that all long work together may take before sockets and timers are served again. */
 const TURN_MS = 5;
 /** A step longer than this delays other work noticeably. */
 export const LONG_STEP_MS = 20;
+/** Name of the diagnostics channel on which steps over LONG_STEP_MS are published as they end. */
+export const SLOW_STEPS = 'hedgerow:slow-step';
+
+const slowSteps = channel(SLOW_STEPS);
+
+/** The figures of one kind of work. Waiting work refers to them, so that no step looks them up. */
+interface StepCounts {
+  readonly kind: WorkKind;
+  longestStepMs: number;
+  longSteps: number;
+}
+
+interface Task {
+  readonly step: Step;
+  readonly counts: StepCounts;
+}
+
+interface Paused {
+  /** Resolves the promise of `pause`. */
+  readonly resume: () => void;
+  readonly counts: StepCounts;
+}
 
 /** Use one scheduler per thread: two of them would take up to twice TURN_MS per turn. */
 export class Scheduler {
   readonly #now: () => number;
-  readonly #tasks: Step[] = [];
-  /** Functions that resolve the promises of `pause`. */
-  readonly #paused: (() => void)[] = [];
+  readonly #tasks: Task[] = [];
+  readonly #paused: Paused[] = [];
+  readonly #counts = emptyCounts();
+  /** Counts of the step that is running or was run last. */
+  #running: StepCounts = this.#counts.answer;
   /** Whether the next step of the turn is for paused work. */
   #isPausedNext = true;
   #scheduled = false;
@@ -74,8 +134,6 @@ export class Scheduler {
   #turns = 0;
   #steps = 0;
   #longestTurnMs = 0;
-  #longestStepMs = 0;
-  #longSteps = 0;
 
   /** `now`: monotonic clock in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
@@ -83,24 +141,26 @@ export class Scheduler {
   }
 
   get figures(): SchedulerFigures {
+    const counts = Object.values(this.#counts);
     return {
       turns: this.#turns,
       steps: this.#steps,
       longestTurnMs: this.#longestTurnMs,
-      longestStepMs: this.#longestStepMs,
-      longSteps: this.#longSteps,
+      longestStepMs: Math.max(...counts.map(({ longestStepMs }) => longestStepMs)),
+      longSteps: counts.reduce((sum, { longSteps }) => sum + longSteps, 0),
+      byKind: this.#counts,
     };
   }
 
-  add(step: Step): void {
-    this.#tasks.push(step);
+  add(kind: WorkKind, step: Step): void {
+    this.#tasks.push({ step, counts: this.#counts[kind] });
     this.#schedule();
   }
 
   /** Runs `step` until it returns false; an exception rejects the promise. */
-  run(step: Step): Promise<void> {
+  run(kind: WorkKind, step: Step): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.add(() => {
+      this.add(kind, () => {
         try {
           if (step()) return true;
           resolve();
@@ -116,9 +176,9 @@ export class Scheduler {
    * Runs all steps and resolves with the result. If the work or its watch throws, abandons the work
    * and rejects with that error.
    */
-  drive<T>(steps: Steps<T>, watch?: Watch): Promise<T> {
+  drive<T>(kind: WorkKind, steps: Steps<T>, watch?: Watch): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.add(() => {
+      this.add(kind, () => {
         try {
           watch?.look();
           const step = steps.next();
@@ -141,9 +201,9 @@ export class Scheduler {
    * Resolves after other work has had a turn. The caller's work until its next `await` counts as a
    * step of this scheduler and may take a few ms at most.
    */
-  pause(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#paused.push(resolve);
+  pause(kind: WorkKind): Promise<void> {
+    return new Promise((resume) => {
+      this.#paused.push({ resume, counts: this.#counts[kind] });
       this.#schedule();
     });
   }
@@ -163,20 +223,22 @@ export class Scheduler {
 
   #work(): void {
     do {
-      const resume = this.#nextPaused();
-      if (resume !== undefined) {
-        resume();
+      const paused = this.#nextPaused();
+      if (paused !== undefined) {
+        this.#running = paused.counts;
+        paused.resume();
         queueMicrotask(this.#afterMicrotasks);
         return;
       }
-      const step = this.#tasks.shift();
-      if (step === undefined) break;
-      if (step()) this.#tasks.push(step);
+      const task = this.#tasks.shift();
+      if (task === undefined) break;
+      this.#running = task.counts;
+      if (task.step()) this.#tasks.push(task);
     } while (this.#count());
     this.#rest();
   }
 
-  #nextPaused(): (() => void) | undefined {
+  #nextPaused(): Paused | undefined {
     const isTheirs = this.#isPausedNext || this.#tasks.length === 0;
     this.#isPausedNext = !isTheirs;
     return isTheirs ? this.#paused.shift() : undefined;
@@ -199,9 +261,13 @@ export class Scheduler {
     const tookMs = now - this.#stepMs;
     this.#stepMs = now;
     this.#steps++;
-    if (tookMs > this.#longestStepMs) this.#longestStepMs = tookMs;
-    if (tookMs > LONG_STEP_MS) this.#longSteps++;
-    return now - this.#turnMs < TURN_MS;
+    const counts = this.#running;
+    if (tookMs > counts.longestStepMs) counts.longestStepMs = tookMs;
+    if (tookMs > LONG_STEP_MS) {
+      counts.longSteps++;
+      if (slowSteps.hasSubscribers) slowSteps.publish({ kind: counts.kind, tookMs } satisfies SlowStep);
+    }
+    return now - this.#turnMs + tookMs / 2 <= TURN_MS;
   }
 
   #rest(): void {
@@ -209,6 +275,11 @@ export class Scheduler {
     this.#scheduled = false;
     if (this.#tasks.length > 0 || this.#paused.length > 0) this.#schedule();
   }
+}
+
+function emptyCounts(): Record<WorkKind, StepCounts> {
+  const counts = WORK_KINDS.map((kind) => [kind, { kind, longestStepMs: 0, longSteps: 0 }] as const);
+  return Object.fromEntries(counts) as Record<WorkKind, StepCounts>;
 }
 
 /**

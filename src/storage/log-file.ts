@@ -18,6 +18,13 @@ export interface ClosedLogFile {
   newestSeconds?: number;
 }
 
+/** The log file to which frames are being written. */
+export interface ActiveLogFile extends ClosedLogFile {
+  handle: FileHandle;
+  /** Offset up to which frames may fill the file; a seal still fits after them. */
+  capacity: number;
+}
+
 const NAME = /^log-[0-9a-f]{16}$/;
 const SPARE_NAME = 'log-spare';
 const ZEROS = new Uint8Array(2 ** 20);

@@ -20,10 +20,10 @@ import { ClosedFiles } from './closed-files.ts';
 import type { Crc32c } from './crc32c.ts';
 import { FILE_HEADER_BYTES, FRAME_HEADER_BYTES, frameBytes, MAX_PAYLOAD_BYTES } from './frame.ts';
 import { FrameGroup } from './frame-group.ts';
-import type { FileHandle, Fs } from './fs.ts';
+import type { Fs } from './fs.ts';
 import { failureOf } from './log-failure.ts';
 import {
-  type ClosedLogFile,
+  type ActiveLogFile,
   capacityOf,
   fileBytesFor,
   logFilePath,
@@ -87,12 +87,6 @@ export async function openLog(options: LogOptions): Promise<LogStore> {
   return new FileLog(options, recovered, mark);
 }
 
-interface ActiveFile extends ClosedLogFile {
-  handle: FileHandle;
-  /** Offset up to which frames may fill the file; a seal still fits after them. */
-  capacity: number;
-}
-
 interface FlushWaiter {
   lsn: number;
   resolve: () => void;
@@ -114,7 +108,7 @@ class FileLog implements LogStore {
   #nextSequence: number;
   /** Oldest first. Nothing is written to these files any more. */
   readonly #closedFiles: ClosedFiles;
-  #active: ActiveFile | null = null;
+  #active: ActiveLogFile | null = null;
   readonly #mark: MarkFile;
   readonly #room: LogRoom;
   #gathering = new FrameGroup();

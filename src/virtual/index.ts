@@ -155,7 +155,7 @@ export class VirtualGraphs {
 
   #pauses(): Pauses | undefined {
     const { database, monotonicMs } = this.#options;
-    return database && { nowUs: () => monotonicMs() * 1000, pause: () => database.scheduler.pause() };
+    return database && { nowUs: () => monotonicMs() * 1000, pause: () => database.scheduler.pause('virtual') };
   }
 
   /**

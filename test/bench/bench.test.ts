@@ -10,6 +10,7 @@ import { runGuard } from '../../bench/guard.ts';
 import { runHttp } from '../../bench/http.ts';
 import { runImport } from '../../bench/import.ts';
 import { runLoad } from '../../bench/load.ts';
+import { runLoop } from '../../bench/loop.ts';
 import { alternate, median } from '../../bench/measure.ts';
 import { runMemory } from '../../bench/memory.ts';
 import type { Part } from '../../bench/part.ts';
@@ -50,6 +51,7 @@ describe('parts of the benches', () => {
     ['restart', runRestart, 2],
     ['reasoning', runReasoning, 18],
     ['virtual', runVirtual, duckdb === undefined ? 0 : 10],
+    ['loop', runLoop, 60],
     ['memory', runMemory, 1],
     ['analytics', runAnalytics, 12],
   ];

@@ -1,5 +1,6 @@
-// Applies everything that a reader of changes is told to an empty model, and compares the model with
-// the rows of the tables: after random writes, compactions, restarts and crashes, from every LSN.
+// Applies everything that a reader of changes is told to an empty model, and compares the model
+// with the rows of the tables: after random writes, compactions, restarts and crashes, from every
+// LSN.
 
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';

@@ -92,6 +92,26 @@ describe('filtered scans', () => {
     await database.close();
   });
 
+  test('take bounded slices without conditions too, where all rows of many segments are dead', async () => {
+    const database = await openSim(simDisk(), { core: 'release', segmentRows: 64 });
+    const table = database.table();
+    const bulk = table.bulk();
+    for (let time = 0; time < 6400; time++) bulk.add({ event_ts: time, members: [1] });
+    await bulk.commit();
+    await database.compact({});
+    const transaction = database.begin();
+    for (let time = 0; time < 6400; time++) transaction.deleteRow(table, { eventTs: time, id: time + 1 });
+    await transaction.commit();
+    let us = 0;
+    Object.assign(table.context, { nowUs: () => (us += 10_000) });
+    const scan = table.scan({ format: 'ndjson' });
+    let slices = 0;
+    for (let slice = scan.next(); slice !== null; slice = scan.next()) slices++;
+    expect(scan.rows).toBe(0);
+    expect(slices).toBeGreaterThan(2);
+    await database.close();
+  });
+
   test('skip segments whose header shows that no row can be in the range', async () => {
     const fs = simDisk();
     const database = await openSim(fs, { core: 'release', memoryBudgetBytes: 1 });

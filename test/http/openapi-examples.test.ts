@@ -120,6 +120,7 @@ test('NDJSON bodies are described as text, and the type of their lines has a nam
     [`insertHyperedge body ${NDJSON_TYPE}`, 'NewHyperedge'],
     [`lookupNode 200 ${NDJSON_TYPE}`, 'Hyperedge'],
     [`queryVirtualGraph 200 ${NDJSON_TYPE}`, 'VirtualHyperedge'],
+    [`readChanges 200 ${NDJSON_TYPE}`, 'Change'],
   ]);
   for (const { content } of streams) {
     const name = content['x-line-schema'].$ref.split('/').at(-1);

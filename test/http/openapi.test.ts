@@ -1,12 +1,13 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
-import { buildDocument } from '../../src/http/openapi/document.ts';
+import { buildDocument, documentSteps } from '../../src/http/openapi/document.ts';
 import { bodySchema } from '../../src/http/openapi/json-schema.ts';
 import type { Route } from '../../src/http/route.ts';
 import { integer, integerText, titled, v } from '../../src/http/schema.ts';
 import { validated } from '../../src/http/validated.ts';
 import { documentText } from '../../src/routes/description.ts';
 import { routes } from '../../src/routes/index.ts';
+import { finish } from '../../src/schedule/steps.ts';
 import { expectGolden } from '../support/golden.ts';
 
 const document = JSON.parse(documentText({ routes, version: '1.2.3' }));
@@ -88,6 +89,15 @@ describe('a document', () => {
   // biome-ignore lint/suspicious/noExplicitAny: the document is walked freely.
   const build = (routes: Route[]): any =>
     buildDocument({ routes, tags, version: '1', introduction: '', operations: {}, examples: {} });
+
+  test('is built one route a step', () => {
+    const routes = Array.from({ length: 20 }, (_, place) => route({ id: `get${place}`, path: `/things/${place}` }));
+    const steps = documentSteps({ routes, tags, version: '1', introduction: '', operations: {}, examples: {} });
+    expect([...steps].length).toBeGreaterThanOrEqual(routes.length);
+    expect(build(routes)).toEqual(
+      finish(documentSteps({ routes, tags, version: '1', introduction: '', operations: {}, examples: {} })),
+    );
+  });
 
   test('contains each titled schema only once', () => {
     const other = route({

@@ -227,14 +227,14 @@ test('the scheduler alternates between tasks and reports an error that a step th
       return left > 0;
     };
   };
-  await Promise.all([queue.run(count('a')), queue.run(count('b'))]);
+  await Promise.all([queue.run('body', count('a')), queue.run('statement', count('b'))]);
   expect(order.join('')).toBe('ababab');
   await expect(
-    queue.run(() => {
+    queue.run('body', () => {
       throw new Error('broken');
     }),
   ).rejects.toThrow('broken');
-  await queue.run(() => false);
+  await queue.run('body', () => false);
 });
 
 describe('handwritten checks and the schemas that describe them', () => {

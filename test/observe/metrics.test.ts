@@ -4,6 +4,7 @@ import type { DatabaseFigures } from '../../src/observe/database-figures.ts';
 import { createLogger } from '../../src/observe/log.ts';
 import type { QueryFacts } from '../../src/observe/observer.ts';
 import { createObserver, type ObserverOptions, type ServiceObserver } from '../../src/observe/service-observer.ts';
+import { LONG_STEP_MS, Scheduler, WORK_KINDS } from '../../src/schedule/scheduler.ts';
 import { metricNames, samplesOf } from './exposition.ts';
 
 const TIME = '2026-01-02T03:04:05.678Z';
@@ -262,6 +263,23 @@ describe('the exposition', () => {
     }
     for (const [, name] of text.matchAll(/^# TYPE (\S+) /gm))
       expect(text).toMatch(new RegExp(`^# HELP ${name} \\S`, 'm'));
+  });
+
+  it('counts slow steps and shows the longest step by kind of work', async () => {
+    let ms = 0;
+    const scheduler = new Scheduler(() => ms);
+    const observer = observe({ schedule: () => scheduler.figures });
+    await scheduler.run('statement', () => {
+      ms += 2 * LONG_STEP_MS;
+      return false;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    const samples = samplesOf((await observer.metrics()).text);
+    for (const work of WORK_KINDS) {
+      const slow = work === 'statement' ? 1 : 0;
+      expect(samples.get(`hedgerow_long_work_slow_steps_total{work="${work}"}`)).toBe(slow);
+      expect(samples.get(`hedgerow_long_work_longest_step_seconds{work="${work}"}`)).toBe(slow * 0.04);
+    }
   });
 
   it('is separate for two observers in one process', async () => {

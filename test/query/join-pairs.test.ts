@@ -96,6 +96,16 @@ describe('pairs with common members', () => {
     expect(found.length).toBeGreaterThan(3 * 8192);
     expect(found).toEqual(naive(part.rows, part, (place, row) => shared(part, place, part, row) >= 1));
   });
+
+  it('are found in an index that is built in short steps', () => {
+    const large = randomSet(random, 20_000, 1_000_000);
+    const side = { set: large, rows: undefined, count: large.rows };
+    let steps = 0;
+    for (const pairs of memberPairs(side, large, 4, undefined, new MemberMemory(false), () => {}))
+      if (pairs === null) steps++;
+    // Nodes get codes, codes are counted, and rows are put into lists.
+    expect(steps).toBeGreaterThan((2 * large.members.length + large.rows) / 2048 - 4);
+  });
 });
 
 describe('pairs within a band', () => {

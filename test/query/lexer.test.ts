@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
-import { tokenize } from '../../src/query/lexer/lexer.ts';
+import { tokenize, tokenizing } from '../../src/query/lexer/lexer.ts';
 import { describeToken, lineAndColumn } from '../../src/query/lexer/token.ts';
 import { MAX_LITERAL_LENGTH, MAX_STATEMENT_LENGTH } from '../../src/query/limits.ts';
 
@@ -28,6 +28,11 @@ function value(text: string): string {
 }
 
 describe('tokens', () => {
+  it('of a long text are read in steps of at most 10,000', () => {
+    const steps = [...tokenizing(`[${'1, '.repeat(50_000)}1]`)];
+    expect(steps.length).toBe(10);
+  });
+
   it('are words, with their form in capitals, and names in backquotes', () => {
     expect(kinds('match _a1 `order by` `a``b`')).toEqual([
       'word match',

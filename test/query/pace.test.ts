@@ -42,13 +42,39 @@ function partsIf(durationUs: (rows: number, step: number) => number): Batch[] {
 describe('steps of a statement', () => {
   test('are small at first, and grow while they are short', () => {
     const counts = partsIf(() => 100).map(({ count }) => count);
-    expect(counts.slice(0, 5)).toEqual([8, 4, 2, 1, 1].map((divisor) => Math.floor(FULL_STEP / divisor)));
+    expect(counts.slice(0, 6)).toEqual([16, 8, 4, 2, 1, 1].map((divisor) => Math.floor(FULL_STEP / divisor)));
     expect(Math.max(...counts)).toBe(FULL_STEP);
   });
 
   test('become smaller where the work is slower than expected', () => {
     const durations = partsIf((rows) => rows * 200).map(({ count }) => count * 200);
-    for (const us of durations.slice(1)) expect(us).toBeLessThanOrEqual(5000);
+    for (const us of durations.slice(1)) expect(us).toBeLessThanOrEqual(4000);
+  });
+
+  test('do not grow because of short steps between long ones', () => {
+    let us = 0;
+    const context = new QueryContext({
+      source: NO_SOURCE,
+      patterns: [],
+      parameters: {},
+      nowUs: () => us,
+      expressions: () => EXPRESSIONS,
+    });
+    const counts: number[] = [];
+    /** Each part passes through three operators. Only the second one has work to do. */
+    function* steps(): Generator<null, void, void> {
+      for (const { count } of context.parts(batchOf({ ...NO_ROWS, rows: ROWS }, 0))) {
+        counts.push(count);
+        us += 10;
+        yield null;
+        us += count * 200;
+        yield null;
+        us += 10;
+        yield null;
+      }
+    }
+    for (const _ of context.paced(steps()));
+    for (const count of counts.slice(2)) expect(count * 200).toBeLessThanOrEqual(4000);
   });
 
   test('grow again after a step that was interrupted', () => {

@@ -1,8 +1,9 @@
 // Tests the scheduler, which shares turns of the event loop between tasks, and the locks.
 
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, test } from 'vitest';
 import { Mutex, Semaphore } from '../../src/schedule/locks.ts';
-import { LONG_STEP_MS, Scheduler } from '../../src/schedule/scheduler.ts';
+import { LONG_STEP_MS, Scheduler, SLOW_STEPS } from '../../src/schedule/scheduler.ts';
 import type { Steps } from '../../src/schedule/steps.ts';
 
 /** Creates a scheduler with a clock that advances only through `work`. */
@@ -22,7 +23,7 @@ describe('a scheduler', () => {
     const seen: string[] = [];
     for (const name of ['a', 'b']) {
       let left = 4;
-      scheduler.add(() => {
+      scheduler.add('statement', () => {
         seen.push(name);
         work(2);
         return --left > 0;
@@ -41,14 +42,14 @@ describe('a scheduler', () => {
     const { scheduler, work } = withClock();
     const seen: string[] = [];
     for (const name of ['a', 'b', 'c'])
-      scheduler.add(() => {
+      scheduler.add('statement', () => {
         seen.push(name);
         work(1);
         return seen.length < 12;
       });
     const commit = (async () => {
       for (let slice = 0; slice < 4; slice++) {
-        await scheduler.pause();
+        await scheduler.pause('commit');
         // The next two lines stand for the async functions between the engine's work and its pause.
         await null;
         await null;
@@ -62,14 +63,50 @@ describe('a scheduler', () => {
     expect(scheduler.figures.longestTurnMs).toBe(5);
   });
 
-  test('counts steps that are too long', async () => {
+  test('begins no step that would probably exceed the time of a turn by more than half a step', async () => {
     const { scheduler, work } = withClock();
-    await scheduler.run(() => {
-      work(LONG_STEP_MS + 1);
-      return false;
+    let steps = 0;
+    scheduler.add('statement', () => {
+      work(4);
+      return ++steps < 3;
     });
     await turn();
-    expect(scheduler.figures).toMatchObject({ longestStepMs: LONG_STEP_MS + 1, longSteps: 1 });
+    // Two steps would take 8 ms, which is further from 5 ms than 4 ms.
+    expect(steps).toBe(1);
+    await turn();
+    await turn();
+    expect(scheduler.figures).toMatchObject({ turns: 3, steps: 3, longestTurnMs: 4 });
+  });
+
+  test('counts steps that are too long by the kind of their work, and publishes them', async () => {
+    const { scheduler, work } = withClock();
+    const published: unknown[] = [];
+    const listen = (step: unknown) => published.push(step);
+    subscribe(SLOW_STEPS, listen);
+    try {
+      const commit = scheduler.pause('commit').then(() => work(LONG_STEP_MS + 3));
+      await scheduler.run('statement', () => {
+        work(LONG_STEP_MS + 1);
+        return false;
+      });
+      await scheduler.run('statement', () => {
+        work(LONG_STEP_MS);
+        return false;
+      });
+      await commit;
+      await turn();
+    } finally {
+      unsubscribe(SLOW_STEPS, listen);
+    }
+    const { byKind, ...figures } = scheduler.figures;
+    expect(figures).toMatchObject({ longestStepMs: LONG_STEP_MS + 3, longSteps: 2 });
+    expect(byKind.commit).toMatchObject({ longestStepMs: LONG_STEP_MS + 3, longSteps: 1 });
+    expect(byKind.statement).toMatchObject({ longestStepMs: LONG_STEP_MS + 1, longSteps: 1 });
+    expect(byKind.measure).toMatchObject({ longestStepMs: 0, longSteps: 0 });
+    expect(published).toEqual([
+      { kind: 'commit', tookMs: LONG_STEP_MS + 3 },
+      { kind: 'statement', tookMs: LONG_STEP_MS + 1 },
+    ]);
   });
 
   test('abandons work whose `look` callback throws, and continues with the rest', async () => {
@@ -86,9 +123,11 @@ describe('a scheduler', () => {
     const look = () => {
       if (told.length === 3) throw new Error('given up');
     };
-    await expect(scheduler.drive(steps(), { look, progress: (done) => told.push(done) })).rejects.toThrow('given up');
+    await expect(scheduler.drive('measure', steps(), { look, progress: (done) => told.push(done) })).rejects.toThrow(
+      'given up',
+    );
     expect([freed, told]).toEqual([true, [0.5, 0.5, 0.5]]);
-    await scheduler.run(() => false);
+    await scheduler.run('statement', () => false);
   });
 });
 

@@ -41,11 +41,11 @@ export interface Run {
 }
 
 /**
- * Environment variables that the child inherits: the transport that all tests use, and a second
- * location of packages (for another version of uWebSockets.js).
+ * Environment variables that the child inherits: the transport that all tests use, a second
+ * location of packages (for another version of uWebSockets.js), and what counts slow steps.
  */
 const PASSED_ON = Object.fromEntries(
-  ['HEDGEROW_TRANSPORT', 'NODE_PATH'].flatMap((name) =>
+  ['HEDGEROW_TRANSPORT', 'NODE_PATH', 'NODE_OPTIONS', 'HEDGEROW_TEST_SLOW_STEPS'].flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]]],
   ),
 ) as Readonly<Record<string, string>>;

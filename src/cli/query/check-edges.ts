@@ -11,6 +11,6 @@ export function checkEdges(database: Database, input: CheckInput, signal: AbortS
   const { table, edge_ids: edgeIds, text, claims } = input;
   const said = text === undefined ? { claims: claims ?? [] } : { text };
   const look = () => signal.throwIfAborted();
-  const run = <T>(steps: Steps<T>) => database.scheduler.drive(steps, { look });
+  const run = <T>(steps: Steps<T>) => database.scheduler.drive('check', steps, { look });
   return edgeClaims(database, { table, edgeIds, ...said }, { signal, run });
 }

@@ -144,7 +144,7 @@ async function verify(options: RestoreOptions, { temporary }: Place, { facts }: 
   const { fs, crc32c, core, checkStopped } = options;
   const scheduler = new Scheduler();
   const pause = async () => {
-    await scheduler.pause();
+    await scheduler.pause('check');
     checkStopped();
   };
   const report = await verifyDirectory({ fs, crc32c, core }, temporary, pause);

@@ -96,7 +96,7 @@ export async function prepareTable(table: Table, options: CompactionOptions): Pr
   try {
     await committer.log.flush();
     const dropped = await countDropped(table, frozen, options.cutoffTs);
-    const stretches = chooseStretches(await chooseInput(frozen, options, table.context.pause));
+    const stretches = chooseStretches(await chooseInput(frozen, options, table.context.pauses.compaction));
     const merged = await mergeStretches(table, frozen, stretches, options);
     checkRows(frozen, stretches, merged, dropped, options.cutoffTs);
     const segments = await replace(table, frozen, stretches, merged, options.scratch);
@@ -234,7 +234,7 @@ async function replace(
       const segment = openSegmentFile(table, entry, scratch);
       rows += segment.facts.rows;
       segments.push(segment);
-      if (++opened % HEADS_A_SLICE === 0) await table.context.pause();
+      if (++opened % HEADS_A_SLICE === 0) await table.context.pauses.compaction();
     }
     place = stretch.to;
   }

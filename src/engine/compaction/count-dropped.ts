@@ -60,7 +60,7 @@ export async function countDropped(table: Table, source: DropSource, cutoffTs: n
     const end = memtable.seek(cutoffTs, -Infinity);
     for (let from = 0; from < end; from += ROWS_A_SLICE) {
       dropped.edgesDropped += memtable.count(from, Math.min(end, from + ROWS_A_SLICE), source.lsn).rows;
-      await table.context.pause();
+      await table.context.pauses.compaction();
     }
     dropped.bucketsDropped += await count.inMemtable(place, end);
   }
@@ -87,7 +87,7 @@ class DroppedCount {
     this.#calls += calls;
     if (this.#calls < CALLS_A_SLICE) return;
     this.#calls = 0;
-    await this.#table.context.pause();
+    await this.#table.context.pauses.compaction();
   }
 
   #bucketOf(eventTs: number): number {

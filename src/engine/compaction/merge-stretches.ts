@@ -59,7 +59,7 @@ export async function mergeStretches(
     columns: builderColumns(table, source.indexed),
     ...{ cutoffTs, maxRows, maxBytes, syncLater: runner.flush !== undefined },
   });
-  const runs = await FrozenRuns.of(source.memtables, source.lsn, table.context.pause);
+  const runs = await FrozenRuns.of(source.memtables, source.lsn, table.context.pauses.compaction);
   for (const stretch of stretches) {
     const files: SegmentEntry[] = [];
     const parts = partsOf(source, stretch, runs, limits);

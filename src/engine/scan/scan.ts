@@ -37,6 +37,7 @@ import { before, chooseSegments, deadOf, type ScanSource, type ScanView, strateg
 
 const SLICE_BYTES = 65536;
 const SLICE_US = 3000;
+const EMPTY_SLICE_US = 5000; // even if nothing was found: all rows of many segments may be dead
 /** Without a filter, a slice checks the clock only after more steps than this. */
 const STEPS_UNTIMED = 4;
 /** Maximum nodes per lookup: no edge has more members. */
@@ -224,7 +225,7 @@ export class Scan {
           if (this.rows >= this.limit) this.endByLimit();
         }
         const mayStop = filtered || this.view.overlay !== undefined || sink.length > before;
-        if (++steps > untimed && mayStop && this.source.nowUs() - begunUs > SLICE_US) break;
+        if (++steps > untimed && this.source.nowUs() - begunUs > (mayStop ? SLICE_US : EMPTY_SLICE_US)) break;
       }
     } catch (error) {
       this.close();

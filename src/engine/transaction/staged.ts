@@ -39,9 +39,15 @@ export interface CommitResult {
    * insert. The results are computed on access. They are not available if `changeRow` was used.
    */
   readonly results: (InsertResult | DeleteResult | RowDeleteResult)[];
+  /** Returns one of the results, without its LSN; the list of all of them is not computed. */
+  outcomeAt(operation: number): OperationOutcome;
 }
+
+export type OperationOutcome = InsertOutcome | DeleteOutcome | RowDeleteOutcome;
 
 /** Outcome of a commit, without LSNs; known before the commit is logged. */
 export interface CommitOutcome {
-  readonly results: (InsertOutcome | DeleteOutcome | RowDeleteOutcome)[];
+  readonly results: OperationOutcome[];
+  /** Returns one of the results; the list of all of them is not computed. */
+  outcomeAt(operation: number): OperationOutcome;
 }

@@ -29,7 +29,7 @@ import type { Table } from '../table/table.ts';
 import { joined } from '../write/byte-arena.ts';
 import type { FramePlan } from '../write/large-commit.ts';
 import { type Deaths as FrameDeaths, framePartsOf, type Victim } from './frame-parts.ts';
-import type { CommitOutcome, CommitResult } from './staged.ts';
+import type { CommitOutcome, CommitResult, OperationOutcome } from './staged.ts';
 import { STAGED, type StagedList } from './staged-list.ts';
 
 /**
@@ -460,16 +460,18 @@ function* insertAll(
 }
 
 /** Returns the outcome of each staged operation. */
-export function outcomesOf({ staged, removed }: CommitPlan): CommitOutcome['results'] {
-  return Array.from({ length: staged.length }, (_, place) => {
-    const [kind, eventTs] = [staged.kindAt(place), staged.timeAt(place)];
-    if (kind === STAGED.removal)
-      return { matched: removed.get(place)!.length, event_ts: eventTs, members: [...staged.membersAt(place)] };
-    if (kind === STAGED.deletion) return { matched: 1, id: staged.idAt(place), event_ts: eventTs };
-    const row = staged.rowAt(place);
-    assert(row !== undefined, 'results are asked for only where answers are kept');
-    return { row };
-  });
+export function outcomesOf(plan: CommitPlan): CommitOutcome['results'] {
+  return Array.from({ length: plan.staged.length }, (_, place) => outcomeAt(plan, place));
+}
+
+export function outcomeAt({ staged, removed }: CommitPlan, place: number): OperationOutcome {
+  const [kind, eventTs] = [staged.kindAt(place), staged.timeAt(place)];
+  if (kind === STAGED.removal)
+    return { matched: removed.get(place)!.length, event_ts: eventTs, members: [...staged.membersAt(place)] };
+  if (kind === STAGED.deletion) return { matched: 1, id: staged.idAt(place), event_ts: eventTs };
+  const row = staged.rowAt(place);
+  assert(row !== undefined, 'results are asked for only where answers are kept');
+  return { row };
 }
 
 export function resultsOf(plan: CommitPlan, firstLsn: number): CommitResult['results'] {

@@ -26,6 +26,7 @@ import {
   applyPlan,
   assertUnchanged,
   type CommitPlan,
+  outcomeAt,
   outcomesOf,
   planCommit,
   resultsOf,
@@ -333,7 +334,7 @@ export class Transaction {
     const entry = attach?.(outcomeOf(plan));
     if (operations === 0 && entry === undefined) {
       const { visibleLsn: lsn } = committer;
-      return { durable: Promise.resolve(), result: () => ({ lsn, results: [] }) };
+      return { durable: Promise.resolve(), result: () => ({ ...outcomeOf(plan), lsn, results: [] }) };
     }
     const room = new RowRoom();
     const apply = (firstLsn: number) => finish(applyPlan(plan, room, firstLsn));
@@ -381,6 +382,7 @@ export class Transaction {
       get results() {
         return resultsOf(plan, firstLsn);
       },
+      outcomeAt: (operation) => outcomeAt(plan, operation),
     };
   }
 
@@ -402,6 +404,7 @@ function outcomeOf(plan: CommitPlan): CommitOutcome {
     get results() {
       return outcomesOf(plan);
     },
+    outcomeAt: (operation) => outcomeAt(plan, operation),
   };
 }
 

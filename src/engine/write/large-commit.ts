@@ -52,14 +52,15 @@ export async function commitInSlices<P extends FramePlan>(
   context: EngineContext,
   { killsRows, plan, entryOf, apply }: LargeCommit<P>,
 ): Promise<Committed<P>> {
-  const { committer, compactions, pause } = context;
+  const { committer, compactions } = context;
+  const pauses = { nowUs: context.nowUs, pause: context.pauses.commit };
   let durable: Promise<void> | undefined;
   const room = new RowRoom();
   /** Plans and logs the frame. If this fails, nothing was changed. */
   const append = async () => {
     try {
-      const made = await inSlices(plan(room), context);
-      const firstLsn = await committer.appendInSlices(made.operations, made.parts, entryOf(made), pause);
+      const made = await inSlices(plan(room), pauses);
+      const firstLsn = await committer.appendInSlices(made.operations, made.parts, entryOf(made), pauses.pause);
       return { made, firstLsn };
     } catch (error) {
       room.giveBack();
@@ -77,7 +78,7 @@ export async function commitInSlices<P extends FramePlan>(
       assert(lastLsn > committer.visibleLsn, 'a frame is not seen before all of it is applied');
       const tables = [...made.tables];
       for (const table of tables) table.hold();
-      await inSlices(apply(made, room, firstLsn), context);
+      await inSlices(apply(made, room, firstLsn), pauses);
       for (const table of tables) table.letGo();
       return { plan: made, firstLsn, lastLsn };
     });

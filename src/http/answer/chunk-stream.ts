@@ -41,16 +41,16 @@ export class ChunkStream {
 
   /** Starts sending. Call this after the headers are written. */
   start(): void {
-    const { transport, scheduler } = this.#options;
+    const { transport } = this.#options;
     transport.onWritable(() => {
       if (this.#waiting) {
         this.#waiting = false;
         this.#watch.reads();
-        scheduler.add(this.#sendChunk);
+        this.#schedule();
       }
       return true;
     });
-    scheduler.add(this.#sendChunk);
+    this.#schedule();
   }
 
   /** Frees the source; the transport is not used any more. */
@@ -61,8 +61,13 @@ export class ChunkStream {
     this.#options.source.close();
   }
 
+  #schedule(): void {
+    const { scheduler, source } = this.#options;
+    scheduler.add(source.work ?? 'answer', this.#sendChunk);
+  }
+
   readonly #resume = (): void => {
-    if (!this.#stopped) this.#options.scheduler.add(this.#sendChunk);
+    if (!this.#stopped) this.#schedule();
   };
 
   /**

@@ -4,6 +4,7 @@
 // A piece is copied once on its way: into the body of a whole answer, or by the transport. Only the
 // beginning of a stream is copied twice, since it was read as if the answer were small.
 
+import type { WorkKind } from '../../schedule/scheduler.ts';
 import type { ChunkSource, Reply } from '../reply.ts';
 import type { Call } from '../route.ts';
 import type { AnswerFormat } from './format.ts';
@@ -90,6 +91,10 @@ class OpenAnswer implements ChunkSource {
     this.length = frame.writeHead(this.bytes);
   }
 
+  get work(): WorkKind {
+    return this.text.work ?? 'answer';
+  }
+
   /** Reads the first pieces. Returns false if the answer can begin. */
   readAtOnce(): boolean {
     const { pieces } = this.opening;
@@ -159,8 +164,9 @@ class OpenAnswer implements ChunkSource {
   /** Reads in steps beside other work, until the answer can begin. */
   private readOn(): Promise<void> {
     const { scheduler } = this.call.services;
+    const { work } = this;
     return new Promise((resolve, reject) => {
-      const resume = () => scheduler.add(step);
+      const resume = () => scheduler.add(work, step);
       const step = () => {
         try {
           if (!this.read()) resolve();

@@ -1,6 +1,7 @@
 // Builds the description of the API (OpenAPI 3.1) from the route table.
 
 import { STATUS_OF_CODE } from '../../errors.ts';
+import { finish, type Steps } from '../../schedule/steps.ts';
 import type { Route } from '../route.ts';
 import { Components } from './components.ts';
 import { ANSWER_HEADERS, REQUEST_HEADERS } from './headers.ts';
@@ -31,10 +32,17 @@ export interface Description {
 }
 
 /**
- * Returns the document as a plain value. Throws if a route has no tag, or if two different schemas
- * have the same name.
+ * Returns the document as a plain value, describing one route a step. Throws if a route has no tag,
+ * or if two different schemas have the same name.
  */
-export function buildDocument({ routes, tags, version, introduction, operations, examples }: Description): JsonObject {
+export function* documentSteps({
+  routes,
+  tags,
+  version,
+  introduction,
+  operations,
+  examples,
+}: Description): Steps<JsonObject> {
   const components = new Components();
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {
@@ -44,12 +52,14 @@ export function buildDocument({ routes, tags, version, introduction, operations,
       description: operations[route.id],
       examples: examples[route.id] ?? {},
     });
+    yield;
   }
   const statuses = new Set(routes.flatMap((route) => (route.rateExempt ? [] : errorStatuses(route))));
   const responses = Object.fromEntries(
     [...statuses].sort().map((status) => [`Error${status}`, usualError(routes, status)]),
   );
   const text = JSON.stringify([paths, responses]);
+  yield;
   return {
     openapi: '3.1.1',
     info: { title: 'Hedgerow', version, description: introduction, license: { name: 'MIT', identifier: 'MIT' } },
@@ -68,6 +78,11 @@ export function buildDocument({ routes, tags, version, introduction, operations,
       },
     },
   };
+}
+
+/** Returns the document of `documentSteps` without pauses. */
+export function buildDocument(description: Description): JsonObject {
+  return finish(documentSteps(description));
 }
 
 /**

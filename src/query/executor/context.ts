@@ -132,7 +132,7 @@ export class QueryContext {
    * by default the one that the statement's pace allows. Throws `query_too_large` if a single row
    * costs too much.
    */
-  rowsAtOnce(batch: Batch, share = this.#pace.share): number {
+  rowsAtOnce(batch: Batch, share = this.#pace.take()): number {
     return this.#rowsOf(rowValues(this.#weights, batch), share);
   }
 
@@ -160,7 +160,7 @@ export class QueryContext {
     return this.#rowsOf(values);
   }
 
-  #rowsOf(values: number, share = this.#pace.share): number {
+  #rowsOf(values: number, share = this.#pace.take()): number {
     if (values > MOST_ROW_VALUES)
       throw new HedgerowError(
         'query_too_large',

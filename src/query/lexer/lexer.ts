@@ -16,7 +16,7 @@ export function tokenize(text: string): Token[] {
 }
 
 /** Number of tokens that are read between two pauses. This takes a few ms. */
-const TOKENS_A_STEP = 50_000;
+const TOKENS_A_STEP = 10_000;
 
 /** Does the same as `tokenize`, but yields null at pauses. */
 export function* tokenizing(text: string): Generator<null, Token[], void> {

@@ -1,6 +1,7 @@
 // Finds dates and times of day in a sentence, in the usual forms of many languages, and returns
 // them as intervals of seconds.
 
+import { finish, type Steps } from '../../schedule/steps.ts';
 import { DAY_SECONDS, dayOf, type Stretch, wholeMonth, wholeYear, zoneSeconds } from '../question/calendar.ts';
 import { type Bound, boundBefore, PAIR } from './comparators.ts';
 import { comparable } from './lookalikes.ts';
@@ -202,14 +203,37 @@ const LANGUAGES =
   );
 
 let months: Map<string, number> | undefined;
+let loadingMonths: Steps<void> | undefined;
+
+/**
+ * Loads the names of months, one language a step, because the platform needs milliseconds for each.
+ * If this has not been done or is not complete, `monthOf` loads all of the rest at once.
+ */
+export function* loadMonths(): Steps<void> {
+  while (months === undefined) {
+    loadingMonths ??= readMonths();
+    if (loadingMonths.next().done === true) loadingMonths = undefined;
+    else yield;
+  }
+}
+
+function* readMonths(): Steps<void> {
+  const names: [string, number][] = [];
+  for (const language of LANGUAGES) {
+    names.push(...namesOfMonths(language));
+    yield;
+  }
+  // The first language that has a name decides what it means.
+  months = new Map([...names.reverse(), ['sept', 9]]);
+}
 
 /**
  * Returns the number, 1 to 12, of the month with this name, or undefined if no month has this name.
  * `word` must be normalised by `comparable`.
  */
 export function monthOf(word: string): number | undefined {
-  months ??= new Map<string, number>([...LANGUAGES.flatMap(namesOfMonths).reverse(), ['sept', 9]]);
-  return months.get(word.replace(/\.$/, ''));
+  finish(loadMonths());
+  return months!.get(word.replace(/\.$/, ''));
 }
 
 function namesOfMonths(language: string): [string, number][] {

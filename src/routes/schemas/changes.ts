@@ -42,13 +42,8 @@ export const change = titled(
     table: described(v.string(), 'Name of the table after the change.'),
     op: v.picklist(OPERATIONS),
     id: v.optional(described(count(), 'Of insert, update and delete: id of the edge.')),
-    before: v.optional(
-      described(
-        rowSchema,
-        'Of update and delete: the edge before the change. Missing if one commit deletes or changes more than 128 MB of edges.',
-      ),
-    ),
-    row: v.optional(described(rowSchema, 'Of insert and update: the edge after the change.')),
+    before: v.optional(rowSchema),
+    row: v.optional(rowSchema),
     before_ts: v.optional(described(count(), 'Of buckets_dropped: all edges before this time were dropped.')),
     columns: v.optional(described(v.array(columnBody), 'Of table_created and table_altered: all columns.')),
     renamed_from: v.optional(described(v.string(), 'Of table_altered: the name until then.')),

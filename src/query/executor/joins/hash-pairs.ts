@@ -18,6 +18,8 @@ import { type Building, CHUNK_PAIRS, type PairFinder, pairsFor } from './join-pa
 
 /** Maximum number of rows whose keys are evaluated at once. */
 const KEYS_AT_ONCE = 8192;
+/** Number of rows that are counted or placed in one step. */
+const ROWS_A_STEP = 2 ** 16;
 /**
  * Ids stay below this: tens of bytes are charged for each row, and a statement may hold at most 512
  * MB.
@@ -93,15 +95,19 @@ function* rowsById(
     yield null;
   }
   const offsets = new Uint32Array(keys.size + 1);
-  for (let row = 0; row < ids.length; row++) if (ids[row] !== ABSENT) offsets[ids[row]! + 1]!++;
-  yield null;
-  for (let id = 0; id < keys.size; id++) offsets[id + 1]! += offsets[id]!;
-  yield null;
+  for (let row = 0; row < ids.length; row++) {
+    if (ids[row] !== ABSENT) offsets[ids[row]! + 1]!++;
+    if (row % ROWS_A_STEP === 0) yield null;
+  }
+  for (let id = 0; id < keys.size; id++) {
+    offsets[id + 1]! += offsets[id]!;
+    if (id % ROWS_A_STEP === 0) yield null;
+  }
   const rows = new Uint32Array(offsets[keys.size]!);
   const next = offsets.slice();
   for (let row = 0; row < ids.length; row++) {
     if (ids[row] !== ABSENT) rows[next[ids[row]!]!++] = row;
-    if (row % (16 * KEYS_AT_ONCE) === 0) yield null;
+    if (row % ROWS_A_STEP === 0) yield null;
   }
   return { offsets, rows };
 }

@@ -108,8 +108,12 @@ const NEAR_ROWS = 16;
 /** Work that runs in steps and yields null between them. */
 export type Building<T> = Generator<null, T, void>;
 
-/** Number of items of a table that are built in one step, which takes a few ms at most. */
-export const BUILD_STEP = 16_384;
+/**
+ * Number of items of a table that are built in one step, which takes a few ms at most. The first
+ * items of a large table are the slowest: nearly each lies in a page of memory that the system has
+ * to provide, which takes a microsecond or two.
+ */
+export const BUILD_STEP = 2048;
 
 /** Yields the pairs of the cross product. */
 export function* allPairs(leftCount: number, rightCount: number): PairFinder {

@@ -5,7 +5,7 @@ import { WideMap } from '../../../engine/index.ts';
 import { NO_ROWS, type PropertyColumn, type RowSet } from '../rows/row-set.ts';
 
 /** Approximate number of bytes that are copied between two pauses. */
-const COPIED_AT_ONCE = 2 ** 22;
+const COPIED_AT_ONCE = 2 ** 20;
 /** Approximate number of short texts that are looked up between two pauses. */
 const TEXTS_AT_ONCE = 8192;
 /** Looking up this many characters of a long text takes as long as looking up a short text. */

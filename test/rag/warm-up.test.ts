@@ -1,0 +1,24 @@
+// Tests that what the first question needs is prepared in many steps, and only once.
+
+import { expect, it, vi } from 'vitest';
+
+it('prepares the first question in steps, and leaves nothing to prepare', async () => {
+  vi.resetModules();
+  const { warmUpChecks, warmUpQuestions } = await import('../../src/rag/warm-up.ts');
+  const { loadMonths, monthOf } = await import('../../src/rag/firewall/answer-times.ts');
+  const { loadDates } = await import('../../src/rag/question/written-dates.ts');
+  // One step for each parser of dates, and one for each language.
+  expect([...warmUpQuestions()].length).toBeGreaterThan(10);
+  expect([...warmUpChecks()].length).toBeGreaterThan(40);
+  expect([...warmUpQuestions(), ...warmUpChecks()]).toEqual([]);
+  expect([...loadMonths()]).toEqual([]);
+  expect([...loadDates()]).toEqual([]);
+  expect(monthOf('mai')).toBe(5);
+});
+
+it('knows the names of months before they were loaded, or when only some were', async () => {
+  vi.resetModules();
+  const { loadMonths, monthOf } = await import('../../src/rag/firewall/answer-times.ts');
+  loadMonths().next();
+  expect([monthOf('january'), monthOf('juillet'), monthOf('sept'), monthOf('smarch')]).toEqual([1, 7, 9, undefined]);
+});
