@@ -54,7 +54,7 @@ export class ClosedFiles {
 
   /** Adds a file that has just been closed. */
   add(file: ClosedLogFile): void {
-    assert(file.firstLsn > (this.#files.at(-1)?.firstLsn ?? 0), 'the files of a log ascend');
+    assert(file.sequence > (this.#files.at(-1)?.sequence ?? 0), 'the files of a log ascend');
     this.#files.push(file);
   }
 

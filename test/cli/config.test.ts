@@ -122,6 +122,8 @@ test('every flag sets its setting', async () => {
     'primary-table': 'p',
     'query-timeout-ms': '6',
     'stream-max-seconds': '8',
+    'changes-keep-seconds': '10',
+    'changes-keep-mb': '11',
     'transaction-idle-seconds': '7',
     'backup-root': 'b',
     'copy-root': 'd',

@@ -26,6 +26,7 @@ const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
     'GET /v1/hyperedges/{id}',
     'GET /v1/hyperedges/node/{node_id}',
     'GET /v1/wal',
+    'GET /v1/changes',
     'GET /v1/tables',
     'GET /v1/tables/{name}',
     'GET /v1/indexes',

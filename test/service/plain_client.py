@@ -121,6 +121,16 @@ def hyperedges():
     has(call("GET", "/v1/hyperedges/node/{node_id}", node_id=1), num_tuples=0, hyperedges=[])
 
 
+def changes():
+    text = call("GET", "/v1/changes", query={"table": "hyperedges"})
+    found = [json.loads(line) for line in text.splitlines()]
+    expect(len(found) > 2 and found[0]["op"] == "table_created", "there are no changes")
+    lsns = [change["lsn"] for change in found]
+    equal(lsns, sorted(set(lsns)), "LSNs of changes")
+    rest = call("GET", "/v1/changes", query={"from_lsn": lsns[-2], "table": "hyperedges"})
+    equal(json.loads(rest), found[-1], "the last change")
+
+
 def maintenance():
     wal = call("GET", "/v1/wal")
     has(wal, threshold=0)
@@ -328,6 +338,7 @@ health()
 tables()
 indexes()
 hyperedges()
+changes()
 maintenance()
 query()
 analytics()

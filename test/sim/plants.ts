@@ -91,9 +91,9 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'the log is truncated one file too early',
-    file: 'storage/log.ts',
-    search: 'if (count === 0) return;',
-    replace: 'count = Math.min(count + 1, files.length);\n    if (count === 0) return;',
+    file: 'storage/closed-files.ts',
+    search: 'return count;\n  }\n\n  #countHistory',
+    replace: 'return Math.min(count + 1, this.#files.length);\n  }\n\n  #countHistory',
   },
   {
     name: 'a compaction forgets rows that died meanwhile',
