@@ -1,21 +1,21 @@
 // Reads a log that is being written, from one LSN on, a few frames at a time. Between two calls the
-// follower holds no lease, so a slow reader does not keep the log from being truncated.
+// follower holds no lease and no open file, so a slow reader does not keep the log from being
+// truncated; at the end of the log it holds no memory either.
 
 import { assert } from '../assert.ts';
 import type { Crc32c } from './crc32c.ts';
 import { FILE_HEADER_BYTES, peekFrame, regionOf } from './frame.ts';
-import type { FileHandle, Fs } from './fs.ts';
+import type { Fs } from './fs.ts';
 import { readLogFileHeader } from './inspect-log.ts';
 import { framesFrom, type LogFilePart, WINDOW_BYTES } from './log-reader.ts';
 import { badFrame } from './log-recovery.ts';
 import type { LogFollower, LogFrame } from './log-store.ts';
 import { readFully } from './whole-file.ts';
 
-interface OpenFile {
+/** A place in a file of the log: where the next frame begins, and its LSN. */
+interface Place {
   readonly path: string;
-  readonly handle: FileHandle;
   readonly epoch: number;
-  /** Place of the next frame, and its LSN. */
   offset: number;
   lsn: number;
 }
@@ -25,9 +25,10 @@ export class FileFollower implements LogFollower {
   readonly #crc32c: Crc32c;
   readonly #pause: () => Promise<void>;
   readonly #partOf: (lsn: number) => LogFilePart;
-  readonly #buffer = new Uint8Array(WINDOW_BYTES);
+  /** Contains the frames that were returned last. */
+  #buffer: Uint8Array | undefined;
   #lsn: number;
-  #file: OpenFile | undefined;
+  #place: Place | undefined;
   #closed = false;
 
   /**
@@ -51,39 +52,46 @@ export class FileFollower implements LogFollower {
   async next(upToLsn: number): Promise<readonly LogFrame[]> {
     while (!this.#closed && this.#lsn <= upToLsn) {
       const part = this.#partOf(this.#lsn);
-      const file = this.#open(part);
-      const stopLsn = Math.min(part.stopLsn, upToLsn + 1);
-      const window = regionOf(this.#buffer.subarray(0, readFully(file.handle, this.#buffer, file.offset)));
-      const found = await framesFrom(window, file, stopLsn, this.#crc32c, this.#pause);
-      if (this.#closed) break;
-      if (found.bytes === 0 || found.nextLsn > stopLsn)
-        throw badFrame(part.path, file.offset, file.lsn, peekFrame(window, 0));
-      file.lsn = found.nextLsn;
-      file.offset += found.bytes;
-      const wanted = found.frames.filter((frame) => frame.firstLsn + frame.operations > this.#lsn);
-      assert(file.lsn > this.#lsn === wanted.length > 0, 'a follower skips only frames that it has passed');
+      const frames = await this.#read(part, Math.min(part.stopLsn, upToLsn + 1));
+      const wanted = frames.filter((frame) => frame.firstLsn + frame.operations > this.#lsn);
+      const { lsn } = this.#place!;
+      assert(lsn > this.#lsn === wanted.length > 0, 'a follower skips only frames that it has passed');
       if (wanted.length > 0) {
-        this.#lsn = file.lsn;
+        this.#lsn = lsn;
         return wanted;
       }
       await this.#pause();
     }
+    this.#buffer = undefined;
     return [];
   }
 
-  #open({ path, firstLsn }: LogFilePart): OpenFile {
-    if (this.#file?.path === path) return this.#file;
-    this.#file?.handle.close();
-    this.#file = undefined;
+  /** Reads the next frames of a file, with LSNs below `stopLsn`. */
+  async #read(part: LogFilePart, stopLsn: number): Promise<readonly LogFrame[]> {
+    const place = this.#placeIn(part);
+    const handle = this.#fs.open(part.path, 'read');
+    try {
+      this.#buffer ??= new Uint8Array(WINDOW_BYTES);
+      const window = regionOf(this.#buffer.subarray(0, readFully(handle, this.#buffer, place.offset)));
+      const found = await framesFrom(window, { ...place, handle }, stopLsn, this.#crc32c, this.#pause);
+      if (found.bytes === 0 || found.nextLsn > stopLsn)
+        throw badFrame(part.path, place.offset, place.lsn, peekFrame(window, 0));
+      place.lsn = found.nextLsn;
+      place.offset += found.bytes;
+      return found.frames;
+    } finally {
+      handle.close();
+    }
+  }
+
+  #placeIn({ path, firstLsn }: LogFilePart): Place {
+    if (this.#place?.path === path) return this.#place;
     const { epoch } = readLogFileHeader(this.#fs, path, this.#crc32c);
-    const handle = this.#fs.open(path, 'read');
-    this.#file = { path, handle, epoch, offset: FILE_HEADER_BYTES, lsn: firstLsn };
-    return this.#file;
+    this.#place = { path, epoch, offset: FILE_HEADER_BYTES, lsn: firstLsn };
+    return this.#place;
   }
 
   close(): void {
     this.#closed = true;
-    this.#file?.handle.close();
-    this.#file = undefined;
   }
 }
