@@ -132,5 +132,5 @@ function stageDelete(
   const { committer, afterCommit } = table.context;
   const { firstLsn, durable } = committer.commit(1 + more, parts, { entry, apply, urgent: true });
   afterCommit(table.id);
-  return { ...answer, lsn: firstLsn, durable };
+  return { ...answer, lsn: firstLsn + more, durable };
 }
