@@ -30,7 +30,10 @@ export const time = () =>
       integer(),
       v.pipe(
         v.string(),
-        v.check((text) => isoSeconds(text) !== undefined),
+        v.check(
+          (text) => isoSeconds(text) !== undefined,
+          ({ input }) => timeMessage(input),
+        ),
       ),
     ],
     ({ input }) => timeMessage(input),

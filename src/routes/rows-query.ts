@@ -66,14 +66,15 @@ function takeParameter(into: RowsQuery, name: string, value: string): string | u
     case 'start_ts':
       if (into.startTs !== undefined) throw givenTwice(name);
       into.startTs = parseTime(value);
-      return Number.isNaN(into.startTs) ? timeMessage(value) : undefined;
+      return Number.isNaN(into.startTs) ? timeProblemOf(value) : undefined;
     case 'end_ts':
       if (into.endTs !== undefined) throw givenTwice(name);
       into.endTs = parseTime(value);
-      return Number.isNaN(into.endTs) ? timeMessage(value) : undefined;
+      return Number.isNaN(into.endTs) ? timeProblemOf(value) : undefined;
     case 'limit':
       if (into.limit !== undefined) throw givenTwice(name);
       into.limit = parseInteger(value);
+      if (Number.isNaN(into.limit) && DIGITS.test(value)) return TOO_LARGE;
       return into.limit >= 1 ? undefined : 'must be an integer of at least 1';
     case 'table':
       if (into.table !== undefined) throw givenTwice(name);
@@ -93,6 +94,12 @@ function takeParameter(into: RowsQuery, name: string, value: string): string | u
 }
 
 const TIMES_MESSAGE = 'must be epoch or iso';
+const DIGITS = /^[+-]?\d+$/;
+const TOO_LARGE = 'must be an integer of at most 2^53-1';
+
+function timeProblemOf(value: string): string {
+  return DIGITS.test(value) ? TOO_LARGE : timeMessage(value);
+}
 
 function isTimes(value: unknown): boolean {
   return value === 'epoch' || value === 'iso';

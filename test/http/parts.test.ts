@@ -137,6 +137,9 @@ test.each([
   ['Application/X-NDJSON;q=0.5', 'ndjson'],
   ['application/x-ndjson, application/json', 'ndjson'],
   ['application/json, application/x-ndjson', 'json'],
+  ['application/x-ndjson;q=0, application/json', 'json'],
+  ['application/x-ndjson; q=0.0', 'json'],
+  ['application/x-ndjson;q=0.5', 'ndjson'],
 ])('the header Accept "%s" selects the format %s', (accept, format) => expect(formatOf(accept).rows).toBe(format));
 
 test('bodies up to the size limit are assembled', () => {

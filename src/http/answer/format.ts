@@ -31,7 +31,10 @@ const NDJSON_FORMAT: AnswerFormat = {
 /** All formats. The first one is used for requests that ask for none of them. */
 export const FORMATS: readonly AnswerFormat[] = [JSON_FORMAT, NDJSON_FORMAT];
 
-/** Returns the format that `Accept` names first. */
+/** Follows a media type in `Accept` that the client does not take (RFC 9110, section 12.4.2). */
+const NOT_WANTED = /^[^,]*;\s*q=0(\.0*)?\s*(?=[,;]|$)/;
+
+/** Returns the format that `Accept` names first, of those that it does not exclude with `q=0`. */
 export function formatOf(accept: string): AnswerFormat {
   let format = JSON_FORMAT;
   if (accept === '' || accept === '*/*') return format;
@@ -39,7 +42,7 @@ export function formatOf(accept: string): AnswerFormat {
   let first = Number.POSITIVE_INFINITY;
   for (const each of FORMATS) {
     const place = lower.indexOf(each.mediaType);
-    if (place < 0 || place >= first) continue;
+    if (place < 0 || place >= first || NOT_WANTED.test(lower.slice(place + each.mediaType.length))) continue;
     first = place;
     format = each;
   }

@@ -55,7 +55,10 @@ export const tableBody = titled(
     v.object({
       name: identifier(),
       member_tables: v.optional(
-        v.array(v.pipe(text(), v.minLength(1, 'must not be empty'), v.maxLength(64, 'is longer than 64'))),
+        v.array(
+          v.pipe(text(), v.minLength(1, 'must not be empty'), v.maxLength(64, 'is longer than 64')),
+          'must be a list of names',
+        ),
       ),
       ...optionEntries((option) => v.optional(described(integerFrom(option.least), option.aboutDefault))),
       columns: v.optional(v.array(columnBody)),
