@@ -37,6 +37,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'hedgerow export --table meetings --start 2024-01-01 --end 2024-01-31 --out january.csv',
     "hedgerow export --statement 'MATCH (e:meetings) WHERE 7 IN e.members RETURN *' --out seven.parquet",
   ],
+  changes: [
+    'hedgerow changes --table meetings --limit 10',
+    'hedgerow changes --follow --from-lsn 4711 --url localhost:8000 > changes.ndjson',
+  ],
   dump: ['hedgerow dump copy --data ./data'],
   load: ['hedgerow load copy --data ./new'],
   inspect: ['hedgerow inspect ./data --deep', 'hedgerow inspect ./data/log/* --limit 5'],

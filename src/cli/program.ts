@@ -2,6 +2,7 @@
 
 import { Readable } from 'node:stream';
 import type { AnalyzeFlags } from './analyze/command.ts';
+import type { ChangesFlags } from './changes/command.ts';
 import { Command, CommanderError, type Host, withServer, withServerOrDirectory } from './command-line.ts';
 import { addBackup, addCheckProof, addInspect, addRestore, addVerify } from './commands/care.ts';
 import { addConfig, addDemo, addKeys, addMcp, addServe, addServeVirtual } from './commands/service.ts';
@@ -83,6 +84,7 @@ export function buildProgram(host: Host, version: string): Command {
   addVirtual(program, host);
   addImport(program, host);
   addExport(program, host);
+  addChanges(program, host);
   addDump(program, host);
   addLoad(program, host);
   addInspect(program, host);
@@ -191,6 +193,27 @@ function addExport(program: Command, { done, world }: Host): void {
       done(await (await import('./export/command.ts')).exportCommand(options, world));
     });
 }
+
+function addChanges(program: Command, { done, world }: Host): void {
+  withServerOrDirectory(
+    program
+      .command('changes')
+      .description('Write committed changes to stdout in their order, one JSON object per line.'),
+    'key',
+  )
+    .option('--follow', 'wait for further changes until Ctrl-C; lost connections are opened again')
+    .option('--from-lsn <number>', 'changes after this LSN (default: all that are still kept)')
+    .option('--table <name>', 'only changes of this table (default: of all tables)')
+    .option('--limit <number>', 'at most this many changes')
+    .addHelpText('after', CHANGES_HELP)
+    .action(async (options: ChangesFlags) => {
+      done(await (await import('./changes/command.ts')).changesCommand(options, world));
+    });
+}
+
+const CHANGES_HELP = `
+Each line has the LSN of its change: --from-lsn with the last one continues without a gap.
+Changes are kept for HEDGEROW_CHANGES_KEEP_SECONDS, but never more than HEDGEROW_CHANGES_KEEP_MB of log.`;
 
 function addDump(program: Command, { done, world }: Host): void {
   withServerOrDirectory(

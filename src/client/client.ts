@@ -1,6 +1,7 @@
 // The client of Hedgerow: an object for each resource, all of which share one connection.
 
 import { Analytics } from './analytics.ts';
+import { type ChangesOptions, readChanges } from './changes.ts';
 import { Connection } from './connection.ts';
 import { Hyperedges } from './hyperedges.ts';
 import type { ClientOptions } from './options.ts';
@@ -8,6 +9,7 @@ import { Query } from './query.ts';
 import { Reasoning } from './reasoning.ts';
 import { Backups, Batch, Indexes, Keys, Service, Tables, Wal } from './resources.ts';
 import { Rules } from './rules.ts';
+import type { Change } from './types.ts';
 import { Virtual } from './virtual.ts';
 
 export class HedgerowClient {
@@ -42,6 +44,18 @@ export class HedgerowClient {
     this.backups = new Backups(this.#connection);
     this.keys = new Keys(this.#connection);
     this.service = new Service(this.#connection);
+  }
+
+  /**
+   * Yields committed changes in the order of their LSNs, and by default waits for further ones
+   * without end. After a lost connection it goes on after the last change yielded: none is missing,
+   * none comes twice. Throws a HedgerowApiError with the code `lsn_gone` (410) if changes after
+   * `fromLsn` are no longer kept, or `lsn_ahead` (409) if the server has never reached it, as after
+   * a restore: then read all rows again, and follow the changes after their LSN. Leaving the loop
+   * ends the request; an aborted `signal` throws its reason.
+   */
+  changes(options: ChangesOptions = {}): AsyncGenerator<Change, void, undefined> {
+    return readChanges(this.#connection, options);
   }
 
   /**

@@ -13,6 +13,15 @@ import { delayAfter, isPassing, retryAfterSeconds } from './retry.ts';
 /** Reads the answer: all of it, or only its beginning for a stream. */
 type Take<T> = (response: Response, attempt: Attempt) => Promise<T>;
 
+/** A failed attempt. */
+export interface Failure {
+  readonly error: unknown;
+  /** Number of attempts in a row that have failed, including this one. */
+  readonly count: number;
+  /** Called if there is a further attempt, before the wait for it. */
+  readonly retry?: () => void;
+}
+
 export class Connection {
   readonly #settings: Settings;
   /** The newest log position in any successful answer to this client. */
@@ -44,16 +53,59 @@ export class Connection {
    * Sends a call and yields the rows of the NDJSON answer as they arrive. Leaving the loop early
    * ends the request.
    */
-  async *rows<T>(id: OperationId, input: CallInput, options: CallOptions = {}): AsyncGenerator<T, void, undefined> {
-    const { chunks, attempt } = await this.#call(id, { ...input, accept: NDJSON_TYPE }, options, openStream);
+  rows<T>(id: OperationId, input: CallInput, options: CallOptions = {}): AsyncGenerator<T, void, undefined> {
+    return ndjsonValues<T>(this.chunks(id, { ...input, accept: NDJSON_TYPE }, options));
+  }
+
+  /**
+   * Sends a call and yields the chunks of the answer as they arrive, in at most `maxAttempts`
+   * attempts until it begins. Leaving the loop early ends the request. Throws a
+   * HedgerowConnectionError if the answer is not of the accepted type.
+   */
+  async *chunks(
+    id: OperationId,
+    input: CallInput & { accept: string },
+    options: CallOptions,
+    maxAttempts = this.maxAttempts,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const { chunks, attempt, type } = await this.#call(id, input, options, openStream, maxAttempts);
     try {
-      yield* ndjsonValues<T>(this.#guarded(chunks, attempt, options.signal));
+      if (type !== null && !type.startsWith(input.accept))
+        throw new HedgerowConnectionError(
+          `The answer is ${type}, not ${input.accept}; is this the address of Hedgerow?`,
+        );
+      yield* this.#guarded(chunks, attempt, options.signal);
     } finally {
       attempt.end();
     }
   }
 
-  async #call<T>(id: OperationId, input: CallInput, options: CallOptions, take: Take<T>): Promise<T> {
+  /** Maximum number of attempts of one call. */
+  get maxAttempts(): number {
+    return this.#settings.maxAttempts;
+  }
+
+  /**
+   * Waits until the next attempt of a read after a failed one. Throws the error of the failed
+   * attempt if there must be no further one.
+   */
+  async pause({ error, count, retry }: Failure, maxAttempts: number, signal: CallOptions['signal']): Promise<void> {
+    const settings = this.#settings;
+    if (!isPassing(error, count)) throw error;
+    const retryAfter = error instanceof HedgerowApiError ? error.retryAfter : undefined;
+    const delayMs = delayAfter(count, retryAfter, settings.random(), { ...settings, maxAttempts });
+    if (delayMs === undefined) throw error;
+    retry?.();
+    await settings.sleep(delayMs, signal);
+  }
+
+  async #call<T>(
+    id: OperationId,
+    input: CallInput,
+    options: CallOptions,
+    take: Take<T>,
+    maxAttempts = this.maxAttempts,
+  ): Promise<T> {
     const settings = this.#settings;
     const request = prepare(settings, id, input, options, settings.readYourWrites ? this.lastLsn : 0);
     for (let count = 1; ; count++) {
@@ -64,11 +116,8 @@ export class Connection {
       } catch (thrown) {
         attempt.end();
         const error = this.#errorOf(thrown, attempt, options.signal);
-        if (!request.repeatable || !isPassing(error, count)) throw error;
-        const retryAfter = error instanceof HedgerowApiError ? error.retryAfter : undefined;
-        const delayMs = delayAfter(count, retryAfter, settings.random(), settings);
-        if (delayMs === undefined) throw error;
-        await settings.sleep(delayMs, options.signal);
+        if (!request.repeatable) throw error;
+        await this.pause({ error, count }, maxAttempts, options.signal);
       }
     }
   }
@@ -124,8 +173,8 @@ export class Connection {
   }
 }
 
-async function openStream(response: Response, attempt: Attempt) {
-  return { chunks: response.body === null ? nothing() : readAhead(response.body), attempt };
+async function openStream({ body, headers }: Response, attempt: Attempt) {
+  return { chunks: body === null ? nothing() : readAhead(body), attempt, type: headers.get('content-type') };
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {}

@@ -13,6 +13,8 @@ export interface ApiErrorFacts {
   retryAfter: number | undefined;
   line: number | undefined;
   column: number | undefined;
+  oldestLsn: number | undefined;
+  lastLsn: number | undefined;
 }
 
 /** The server answered with a status of 400 or more. */
@@ -34,6 +36,10 @@ export class HedgerowApiError extends Error {
   /** The position of the fault in a statement or in an NDJSON body, counted from 1. */
   readonly line: number | undefined;
   readonly column: number | undefined;
+  /** With the code `lsn_gone`: changes after this LSN are still kept. */
+  readonly oldestLsn: number | undefined;
+  /** With the code `lsn_ahead`: the newest LSN of the server. */
+  readonly lastLsn: number | undefined;
 
   constructor(facts: ApiErrorFacts) {
     super(`${facts.statusCode}: ${facts.detail}`);
@@ -45,6 +51,8 @@ export class HedgerowApiError extends Error {
     this.retryAfter = facts.retryAfter;
     this.line = facts.line;
     this.column = facts.column;
+    this.oldestLsn = facts.oldestLsn;
+    this.lastLsn = facts.lastLsn;
   }
 }
 
@@ -69,17 +77,41 @@ export class HedgerowConnectionError extends Error {
  */
 export function apiError(response: FetchAnswer, text: string, retryAfter: number | undefined): HedgerowApiError {
   const body = objectIn(text);
-  const requestId = typeof body.request_id === 'string' ? body.request_id : response.headers.get('x-request-id');
+  const requestId = response.headers.get('x-request-id') ?? undefined;
+  const detail = text.slice(0, 500).trim() || response.statusText;
+  return new HedgerowApiError({ ...factsOf(body, detail, requestId), statusCode: response.status, retryAfter });
+}
+
+/** Returns the error that ended a stream which had begun with status 200; `text` describes it. */
+export function streamError(text: string): HedgerowApiError {
+  const body = objectIn(text);
   return new HedgerowApiError({
-    statusCode: response.status,
-    detail: typeof body.detail === 'string' ? body.detail : text.slice(0, 500).trim() || response.statusText,
-    code: typeof body.code === 'string' ? body.code : undefined,
-    requestId: requestId ?? undefined,
+    ...factsOf(body, text.slice(0, 500), undefined),
+    statusCode: numberIn(body.status) ?? 500,
+    retryAfter: undefined,
+  });
+}
+
+/** Returns what the body of an error says, or else `detail` and `requestId`. */
+function factsOf(
+  body: Record<string, unknown>,
+  detail: string,
+  requestId: string | undefined,
+): Omit<ApiErrorFacts, 'statusCode' | 'retryAfter'> {
+  return {
+    detail: textIn(body.detail) ?? detail,
+    code: textIn(body.code),
+    requestId: textIn(body.request_id) ?? requestId,
     errors: Array.isArray(body.errors) ? body.errors : [],
-    retryAfter,
     line: numberIn(body.line),
     column: numberIn(body.column),
-  });
+    oldestLsn: numberIn(body.oldest_lsn),
+    lastLsn: numberIn(body.last_lsn),
+  };
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function numberIn(value: unknown): number | undefined {

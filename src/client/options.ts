@@ -67,12 +67,16 @@ export interface QueryOptions extends CallOptions {
 export type Settings = Required<ClientOptions & RetryOptions>;
 
 const LONG_TIMEOUT_MS = 600_000;
+/** While there are no changes, the server sends a sign of life every 15 s. */
+const CHANGES_TIMEOUT_MS = 40_000;
 
 /** Returns the milliseconds that one attempt of an operation may take; 0 means no limit. */
 export function timeoutOf(settings: Settings, id: OperationId, options: CallOptions): number {
   if (options.timeoutMs !== undefined) return options.timeoutMs;
   const { timeoutMs } = settings;
-  return timeoutMs > 0 && LONG_OPERATIONS.has(id) ? Math.max(timeoutMs, LONG_TIMEOUT_MS) : timeoutMs;
+  if (timeoutMs === 0) return 0;
+  if (id === 'readChanges') return Math.max(timeoutMs, CHANGES_TIMEOUT_MS);
+  return LONG_OPERATIONS.has(id) ? Math.max(timeoutMs, LONG_TIMEOUT_MS) : timeoutMs;
 }
 
 /**

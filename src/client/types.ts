@@ -5,6 +5,7 @@ import type { InferInput, InferOutput } from '../http/schema.ts';
 import type * as analytics from '../routes/schemas/analytics.ts';
 import type * as backup from '../routes/schemas/backup.ts';
 import type * as batch from '../routes/schemas/batch.ts';
+import type * as changes from '../routes/schemas/changes.ts';
 import type * as edges from '../routes/schemas/edges.ts';
 import type * as health from '../routes/schemas/health.ts';
 import type * as indexes from '../routes/schemas/indexes.ts';
@@ -29,6 +30,8 @@ export type HyperedgeKey = InferInput<typeof edges.edgeKeyBody>;
 export type InsertedHyperedge = InferOutput<typeof edges.insertAnswer>;
 export type InsertedHyperedges = InferOutput<typeof edges.bulkInsertAnswer>;
 export type DeletedHyperedges = InferOutput<typeof edges.deleteAnswer>;
+
+export type Change = InferOutput<typeof changes.change>;
 
 export type CompactInput = InferInput<typeof maintenance.compactBody>;
 export type CompactAnswer = InferOutput<typeof maintenance.compactAnswer>;

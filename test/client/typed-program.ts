@@ -32,6 +32,15 @@ export async function program(client: HedgerowClient): Promise<void> {
   // @ts-expect-error: no such type of backend
   await client.virtual.propose({ backend: { type: 'oracle', path: 'trips' } });
 
+  for await (const change of client.changes({ table: 'ships', fromLsn: 4, follow: false })) {
+    if (change.op === 'insert') same<typeof change.row, Hyperedge>(true);
+    else if (change.op === 'delete') same<typeof change.before, Hyperedge | undefined>(true);
+    else if (change.op === 'buckets_dropped') same<typeof change.before_ts, number>(true);
+    // @ts-expect-error: other changes have no edge
+    else same<typeof change.row, Hyperedge>(true);
+    same<typeof change.lsn, number>(true);
+  }
+
   // @ts-expect-error: a window has two ends
   await client.hyperedges.range({ start_ts: 0 });
   // @ts-expect-error: no such type of column

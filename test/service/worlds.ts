@@ -4,8 +4,9 @@
 import { randomBytes } from 'node:crypto';
 import { KeyStore } from '../../src/access/keys.ts';
 import type { KeyRole } from '../../src/access/principal.ts';
-import type { Database } from '../../src/engine/index.ts';
+import type { Database, LogHistory } from '../../src/engine/index.ts';
 import { type ServiceOptions, startService } from '../../src/http/service.ts';
+import { DEFAULT_HISTORY } from '../../src/limits.ts';
 import { SILENT } from '../../src/observe/log.ts';
 import { UNOBSERVED } from '../../src/observe/observer.ts';
 import { routes, routesApplication, type ServicesOfRoutes } from '../../src/routes/index.ts';
@@ -64,16 +65,19 @@ export interface WorldOptions extends Partial<Omit<ServiceOptions<ServicesOfRout
   open?: boolean;
   disk?: GatedFs;
   rooms?: RoomOptions;
+  /** How long changes are kept. Default: as the service does by default. */
+  history?: LogHistory;
 }
 
 export async function startWorld({
   open = true,
   disk = new GatedFs(1),
   rooms = {},
+  history = DEFAULT_HISTORY,
   ...options
 }: WorldOptions = {}): Promise<World> {
   const schedule = (callback: () => void, delayMs: number) => void setTimeout(callback, delayMs).unref();
-  const database = await openSim(disk, { core: 'release', schedule });
+  const database = await openSim(disk, { core: 'release', schedule, history });
   const keyOptions = { documents: database.documents, now: () => Date.now(), randomBytes };
   const { keys } = await KeyStore.open({ ...keyOptions, bootstrapKey: 'bootstrap' });
   const plain: Record<KeyRole, string> = {

@@ -107,7 +107,8 @@ function tableWriter(columns: readonly string[], sink: Sink): RowWriter {
   };
 }
 
-class Sink {
+/** Writes text no faster than the output accepts it. */
+export class Sink {
   readonly #output: Output;
 
   constructor(output: Output) {

@@ -23,33 +23,43 @@ export const changesQuery = v.strictObject({
   ),
 });
 
-const OPERATIONS = [
-  'insert',
-  'update',
-  'delete',
-  'buckets_dropped',
-  'table_created',
-  'table_altered',
-  'table_dropped',
-  'index_created',
-  'index_dropped',
-] as const;
+const common = {
+  lsn: described(count(), 'Strictly ascending, with gaps.'),
+  ts: described(count(), 'Epoch second of the commit.'),
+  table: described(v.string(), 'Name of the table after the change.'),
+  commit_end: v.optional(described(v.literal(true), 'Set on the last change of a commit.')),
+};
+const edge = { ...common, id: described(count(), 'Id of the edge.') };
+const columns = described(v.array(columnBody), 'All columns after the change, the built-in ones too.');
+const column = described(v.nullable(v.string()), 'The indexed column; null if the table no longer has it.');
+const BEFORE =
+  '`before` is the edge before the change; missing if one commit deletes or changes more than 128 MB of edges.';
 
+/** The descriptions of whole edges are those of the objects: a named schema cannot have two. */
 export const change = titled(
-  v.object({
-    lsn: described(count(), 'Strictly ascending, with gaps.'),
-    ts: described(count(), 'Epoch second of the commit.'),
-    table: described(v.string(), 'Name of the table after the change.'),
-    op: v.picklist(OPERATIONS),
-    id: v.optional(described(count(), 'Of insert, update and delete: id of the edge.')),
-    before: v.optional(rowSchema),
-    row: v.optional(rowSchema),
-    before_ts: v.optional(described(count(), 'Of buckets_dropped: all edges before this time were dropped.')),
-    columns: v.optional(described(v.array(columnBody), 'Of table_created and table_altered: all columns.')),
-    renamed_from: v.optional(described(v.string(), 'Of table_altered: the name until then.')),
-    column: v.optional(described(v.nullable(v.string()), 'Of index_created and index_dropped.')),
-    commit_end: v.optional(described(v.literal(true), 'Set on the last change of a commit.')),
-  }),
+  v.variant('op', [
+    described(v.object({ ...edge, op: v.literal('insert'), row: rowSchema }), '`row` is the new edge.'),
+    described(
+      v.object({ ...edge, op: v.literal('update'), before: v.optional(rowSchema), row: rowSchema }),
+      `\`row\` is the edge after the change. ${BEFORE}`,
+    ),
+    described(v.object({ ...edge, op: v.literal('delete'), before: v.optional(rowSchema) }), BEFORE),
+    v.object({
+      ...common,
+      op: v.literal('buckets_dropped'),
+      before_ts: described(count(), 'All edges before this time were dropped.'),
+    }),
+    v.object({ ...common, op: v.literal('table_created'), columns }),
+    v.object({
+      ...common,
+      op: v.literal('table_altered'),
+      columns,
+      renamed_from: v.optional(described(v.string(), 'The name until then, if it was changed.')),
+    }),
+    v.object({ ...common, op: v.literal('table_dropped') }),
+    v.object({ ...common, op: v.literal('index_created'), column }),
+    v.object({ ...common, op: v.literal('index_dropped'), column }),
+  ]),
   'Change',
 );
 
