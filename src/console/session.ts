@@ -5,7 +5,6 @@ import { Analytics } from '../client/analytics.ts';
 import { Connection } from '../client/connection.ts';
 import { type Health, HedgerowApiError } from '../client/index.ts';
 import { Query } from '../client/query.ts';
-import { Indexes, Keys, Service, Tables, Wal } from '../client/resources.ts';
 import { Rules } from '../client/rules.ts';
 import { sentenceOf } from './failure.tsx';
 import { given } from './given.ts';
@@ -13,19 +12,14 @@ import { signal } from './preact.ts';
 import { watchedFetch } from './service-state.ts';
 
 /**
- * Returns the parts of the client that the page needs at first; views create further parts over the
- * connection.
+ * Returns the parts of the client that the page needs at first; views create further parts, or make
+ * single calls, over the connection.
  */
 function resourcesOver(connection: Connection) {
   return {
     query: new Query(connection),
     analytics: new Analytics(connection),
     rules: new Rules(connection),
-    tables: new Tables(connection),
-    indexes: new Indexes(connection),
-    wal: new Wal(connection),
-    keys: new Keys(connection),
-    service: new Service(connection),
   };
 }
 
@@ -89,7 +83,7 @@ export async function signIn(key: string): Promise<void> {
     fetch: watchedFetch,
   });
   const client = resourcesOver(connection);
-  const health = await client.service.health();
+  const health = await connection.json<Health>('getHealth');
   if (key !== '' && !health.auth_disabled) sessionStorage.setItem(STORED_KEY, key);
   session.value = { connection, client, key: health.auth_disabled ? '' : key, health };
 }

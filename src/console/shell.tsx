@@ -14,7 +14,7 @@ import { forgetQuery } from './query/query-state.ts';
 import { QueryView } from './query/query-view.tsx';
 import { session, signOut } from './session.ts';
 import { Hedge } from './sign-in.tsx';
-import { catalogError, followAddress, forgetAll, loadCatalog, VIEWS, type ViewName, view } from './state.ts';
+import { catalogError, followAddress, forgetAll, loadCatalog, titleOf, VIEWS, type ViewName, view } from './state.ts';
 import { switchTheme, theme } from './theme.ts';
 import { TimeStrip } from './time-strip.tsx';
 
@@ -23,19 +23,14 @@ const LOADERS: Readonly<Record<Exclude<ViewName, 'query'>, () => Promise<Compone
   measures: () => import('./measures/measures-view.tsx').then((module) => module.MeasuresView),
   rules: () => import('./rules/rules-view.tsx').then((module) => module.RulesView),
   ask: () => import('./ask/ask-view.tsx').then((module) => module.AskView),
+  changes: () => import('./changes/changes-view.tsx').then((module) => module.ChangesView),
   import: () => import('./import/import-view.tsx').then((module) => module.ImportView),
   virtual: () => import('./virtual/virtual-view.tsx').then((module) => module.VirtualView),
   operations: () => import('./operations/operations-view.tsx').then((module) => module.OperationsView),
 };
-const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
-  query: QueryView,
-  measures: lazy(LOADERS.measures),
-  rules: lazy(LOADERS.rules),
-  ask: lazy(LOADERS.ask),
-  import: lazy(LOADERS.import),
-  virtual: lazy(LOADERS.virtual),
-  operations: lazy(LOADERS.operations),
-};
+const COMPONENTS: ReadonlyMap<ViewName, ComponentType> = new Map(
+  VIEWS.map((name) => [name, name === 'query' ? QueryView : lazy(LOADERS[name])]),
+);
 /**
  * Delay before the service note is loaded, so that the first rows arrive before it. It cannot be
  * loaded when it is needed, because the service that sends it is then unreachable.
@@ -72,7 +67,7 @@ export function Shell() {
     };
   }, []);
   const name = view.value;
-  const View = COMPONENTS[name];
+  const View = COMPONENTS.get(name)!;
   return (
     <div class="shell">
       <a class="skip" href={`#${name}`} onClick={() => document.getElementById('view')?.focus()}>
@@ -115,9 +110,9 @@ function Header() {
         <Hedge /> Hedgerow
       </span>
       <nav ref={nav} aria-label="Views">
-        {VIEWS.map(([name, title]) => (
+        {VIEWS.map((name) => (
           <a key={name} href={`#${name}`} aria-current={shown === name ? 'page' : undefined}>
-            {title}
+            {titleOf(name)}
           </a>
         ))}
       </nav>

@@ -4,7 +4,7 @@
 import type { Index, RuleList, Table } from '../client/index.ts';
 import { given } from './given.ts';
 import { computed, effect, signal } from './preact.ts';
-import { client, session } from './session.ts';
+import { client, connection, session } from './session.ts';
 
 /** Seconds, both ends included. */
 export interface TimeWindow {
@@ -12,16 +12,12 @@ export interface TimeWindow {
   readonly end: number;
 }
 
-export const VIEWS = [
-  ['query', 'Query'],
-  ['measures', 'Measures'],
-  ['rules', 'Rules'],
-  ['ask', 'Ask'],
-  ['import', 'Import'],
-  ['virtual', 'Virtual'],
-  ['operations', 'Operations'],
-] as const;
-export type ViewName = (typeof VIEWS)[number][0];
+/** The names of the views. */
+export const VIEWS = ['query', 'measures', 'rules', 'ask', 'changes', 'import', 'virtual', 'operations'] as const;
+export type ViewName = (typeof VIEWS)[number];
+
+/** Returns the title of a view: its name with a capital letter. */
+export const titleOf = (name: ViewName): string => name[0]!.toUpperCase() + name.slice(1);
 
 export const tables = signal<readonly Table[]>([]);
 export const indexes = signal<readonly Index[]>([]);
@@ -63,8 +59,8 @@ export async function loadCatalog(): Promise<void> {
   const by = session.value;
   try {
     const [tableList, indexList, ruleList] = await Promise.all([
-      client().tables.list(),
-      client().indexes.list(),
+      connection().json<Table[]>('listTables'),
+      connection().json<Index[]>('listIndexes'),
       client().rules.list(),
     ]);
     // The user has signed out meanwhile.
@@ -105,7 +101,7 @@ export function followAddress(): () => void {
   };
   addEventListener('hashchange', follow);
   const untitle = effect(() => {
-    document.title = `${VIEWS.find(([name]) => name === view.value)![1]} - Hedgerow`;
+    document.title = `${titleOf(view.value)} - Hedgerow`;
   });
   return () => {
     removeEventListener('hashchange', follow);
@@ -115,7 +111,7 @@ export function followAddress(): () => void {
 
 function viewOfAddress(): ViewName {
   const name = location.hash.slice(1);
-  return VIEWS.find(([known]) => known === name)?.[0] ?? 'query';
+  return VIEWS.find((known) => known === name) ?? 'query';
 }
 
 /** Returns the table with the most rows, so that a new user sees some data. */

@@ -17,7 +17,7 @@ export async function openNodes(table: string, isThere: boolean): Promise<NodeNu
         numbers.set(row.name, Number(row.members[0]));
     }
   } else {
-    await client().tables.create({ name, columns: [{ name: NAME_COLUMN, type: 'TEXT' }] });
+    await connection().json('createTable', { body: { name, columns: [{ name: NAME_COLUMN, type: 'TEXT' }] } });
   }
   return new NodeNumbers(numbers);
 }

@@ -91,7 +91,7 @@ export async function writeEdges(
 }
 
 async function prepare({ name: table, create, addColumns }: Target): Promise<void> {
-  if (create !== undefined) await client().tables.create(create);
+  if (create !== undefined) await connection().json('createTable', { body: create });
   for (const { name, type } of addColumns)
     await client().query.run(`ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${type}`);
 }

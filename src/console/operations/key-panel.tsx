@@ -8,7 +8,7 @@ import { Failure } from '../failure.tsx';
 import { timeText } from '../format.ts';
 import { useEffect, useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
-import { client } from '../session.ts';
+import { connection } from '../session.ts';
 
 const ROLES = [
   ['readonly', 'readonly: asks'],
@@ -23,7 +23,7 @@ export function KeyPanel() {
   const attempt = async (work: () => Promise<void>) => {
     try {
       await work();
-      setKeys(await client().keys.list());
+      setKeys(await connection().json<readonly Key[]>('listKeys'));
       setError(undefined);
     } catch (failed) {
       if (failed instanceof HedgerowApiError && failed.statusCode === 403) setKeys('forbidden');
@@ -39,8 +39,13 @@ export function KeyPanel() {
       {made !== undefined && <MadeKey made={made} onDone={() => setMade(undefined)} />}
       {Array.isArray(keys) && (
         <>
-          <KeyTable keys={keys} onRevoke={(id) => attempt(async () => void (await client().keys.revoke(id)))} />
-          <KeyForm onMake={(key) => attempt(async () => setMade(await client().keys.create(key)))} />
+          <KeyTable
+            keys={keys}
+            onRevoke={(id) => attempt(() => connection().json('revokeKey', { parameters: [id] }))}
+          />
+          <KeyForm
+            onMake={(key) => attempt(async () => setMade(await connection().json('createKey', { body: key })))}
+          />
         </>
       )}
     </section>

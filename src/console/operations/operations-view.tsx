@@ -7,7 +7,7 @@ import { Failure } from '../failure.tsx';
 import { bytesText, countText, numberText, secondsText } from '../format.ts';
 import { useEffect, useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
-import { client, connection } from '../session.ts';
+import { connection } from '../session.ts';
 import { dataChanged } from '../state.ts';
 import '../style/views.css';
 import { CoursePanel, type Moment } from './course-panel.tsx';
@@ -83,9 +83,9 @@ export function OperationsView() {
 
 async function lookAtService(): Promise<Look> {
   const [health, wal, metrics] = await Promise.all([
-    client().service.health(),
-    client().wal.status(),
-    client().service.metrics(),
+    connection().json<Health>('getHealth'),
+    connection().json<WalStatus>('getWal'),
+    connection().text('getMetrics', { accept: 'text/plain' }),
   ]);
   return { health, wal, samples: samplesOf(metrics) };
 }
