@@ -1,5 +1,10 @@
 // One attempt to send a call and receive its answer. It ends when the caller's signal aborts, or
 // when its time limit passes. While a stream is read, the limit applies to the wait for each chunk.
+//
+// `fetch` gets the attempt's signal, but that is not enough: the fetch of Node (undici) holds what
+// listens to the signal weakly, and once the garbage collector has run, as it does while an answer
+// takes long, the signal no longer has an effect. So whatever waits for `fetch` also waits for the
+// signal itself: with `untilEnd`, or in `readAhead`.
 
 export class Attempt {
   /** True once the time limit has passed. */
@@ -35,6 +40,24 @@ export class Attempt {
   /** Stops the clock while the caller works on what has arrived. */
   pause(): void {
     clearTimeout(this.#timer);
+  }
+
+  /**
+   * Settles as `work` does, or rejects with the signal's reason if the attempt ends before that.
+   */
+  async untilEnd<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this;
+    let stop = () => {};
+    const end = new Promise<never>((_resolve, reject) => {
+      stop = () => reject(signal.reason);
+    });
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      return await Promise.race([work, end]);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
   }
 
   /** Ends the attempt; data that arrives later is discarded. */

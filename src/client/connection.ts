@@ -43,7 +43,7 @@ export class Connection {
 
   text(id: OperationId, input: CallInput = {}, options: CallOptions = {}): Promise<string> {
     return this.#call(id, input, options, async (response, attempt) => {
-      const text = await response.text();
+      const text = await attempt.untilEnd(response.text());
       attempt.end();
       return text;
     });
@@ -126,10 +126,10 @@ export class Connection {
     // `fetch` is called as a plain function: browsers refuse to run it as a method of another
     // object.
     const { fetch } = this.#settings;
-    const response = await fetch(request.url, { ...request.init, signal: attempt.signal });
+    const response = await attempt.untilEnd(fetch(request.url, { ...request.init, signal: attempt.signal }));
     if (!response.ok) {
       const retryAfter = retryAfterSeconds(response.headers.get('retry-after'), this.#settings.now());
-      throw apiError(response, await response.text(), retryAfter);
+      throw apiError(response, await attempt.untilEnd(response.text()), retryAfter);
     }
     const lsn = Number(response.headers.get('x-hedgerow-lsn') ?? 0);
     const taken = await take(response, attempt);
@@ -174,7 +174,11 @@ export class Connection {
 }
 
 async function openStream({ body, headers }: Response, attempt: Attempt) {
-  return { chunks: body === null ? nothing() : readAhead(body), attempt, type: headers.get('content-type') };
+  return {
+    chunks: body === null ? nothing() : readAhead(body, attempt.signal),
+    attempt,
+    type: headers.get('content-type'),
+  };
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {}

@@ -14,16 +14,23 @@ const FEW_BYTES = 2 ** 20;
 const MOST_TAKEN = 64;
 
 /**
- * Yields the chunks of a body. If reading throws, the error is thrown after all chunks that arrived
- * before it. Leaving the loop early cancels the body.
+ * Yields the chunks of a body. If reading throws or the signal aborts, the error is thrown after
+ * all chunks that arrived before it. Leaving the loop early cancels the body.
  */
-export async function* readAhead(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+export async function* readAhead(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = body.getReader();
   const ahead = new Ahead(reader);
+  const abort = () => ahead.fail(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
   void ahead.fill();
   try {
     for (let chunk = await ahead.take(); chunk !== undefined; chunk = await ahead.take()) yield chunk;
   } finally {
+    signal.removeEventListener('abort', abort);
     ahead.stop();
     // Cancelling has no effect if the body was read to its end or broke off.
     reader.cancel().catch(() => {});
@@ -56,8 +63,14 @@ class Ahead {
         if (this.#bytes >= MOST_BYTES) await new Promise<void>((resolve) => (this.#onRoom = resolve));
       }
     } catch (error) {
-      this.#failure = { error };
+      this.fail(error);
     }
+    this.stop();
+  }
+
+  /** Ends reading with an error, unless it has ended already. */
+  fail(error: unknown): void {
+    if (!this.#ended) this.#failure = { error };
     this.stop();
   }
 

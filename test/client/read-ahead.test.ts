@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readAhead } from '../../src/client/read-ahead.ts';
 
 const KILOBYTE = 1024;
+const NEVER = new AbortController().signal;
 
 /**
  * Creates a body of `count` numbered chunks of `size` bytes. `seen` reports what was read from it.
@@ -35,7 +36,7 @@ describe('a body that is read ahead', () => {
     async (count) => {
       const { body } = numbered(count, 10);
       const found: number[] = [];
-      for await (const chunk of readAhead(body)) {
+      for await (const chunk of readAhead(body, NEVER)) {
         expect(chunk.length).toBe(10);
         found.push(chunk[0]!);
         if (found.length % 7 === 0) await macrotask();
@@ -46,7 +47,7 @@ describe('a body that is read ahead', () => {
 
   test('is read ahead by a few megabytes at most', async () => {
     const { body, seen } = numbered(10_000, 64 * KILOBYTE);
-    const chunks = readAhead(body);
+    const chunks = readAhead(body, NEVER);
     await chunks.next();
     for (let turn = 0; turn < 50; turn++) await macrotask();
     expect(seen.made).toBeGreaterThan(60);
@@ -66,7 +67,7 @@ describe('a body that is read ahead', () => {
     const { body } = numbered(3, 5, new Error('cut'));
     const found: number[] = [];
     const reading = (async () => {
-      for await (const chunk of readAhead(body)) {
+      for await (const chunk of readAhead(body, NEVER)) {
         found.push(chunk[0]!);
         await macrotask();
       }
@@ -75,9 +76,27 @@ describe('a body that is read ahead', () => {
     expect(found).toEqual([0, 1, 2]);
   });
 
+  test('ends with the signal after what was received, even if the body never ends', async () => {
+    const controller = new AbortController();
+    let cancelled = false;
+    const body = new ReadableStream<Uint8Array>({
+      start: (stream) => stream.enqueue(new Uint8Array([7])),
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    const chunks = readAhead(body, controller.signal);
+    expect((await chunks.next()).value).toEqual(new Uint8Array([7]));
+    const next = chunks.next();
+    controller.abort(new Error('enough'));
+    await expect(next).rejects.toThrow('enough');
+    expect(cancelled).toBe(true);
+    await expect(readAhead(numbered(1, 1).body, controller.signal).next()).rejects.toThrow('enough');
+  });
+
   test('is cancelled when the loop is left', async () => {
     const { body, seen } = numbered(100_000, KILOBYTE);
-    for await (const chunk of readAhead(body)) {
+    for await (const chunk of readAhead(body, NEVER)) {
       expect(chunk[0]).toBe(0);
       break;
     }

@@ -249,3 +249,33 @@ describe('an AbortSignal', () => {
     expect(await caught(client.tables.list({ signal: controller.signal }))).toMatchObject({ message: 'enough' });
   });
 });
+
+describe('a fetch that does not notice its signal, as in Node after a garbage collection', () => {
+  const never = new Promise<never>(() => {});
+  const stalled = () => new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array([123])) }));
+  test.each<[string, () => Promise<Response>]>([
+    ['before the answer', () => never],
+    ['in the answer', async () => stalled()],
+    ['in the answer of an error', async () => new Response(stalled().body, { status: 500 })],
+  ])('is left at the timeout and when the caller aborts: %s', async (_name, fetch) => {
+    const { client } = scripted([], { fetch, maxAttempts: 1 });
+    expect(await caught(client.tables.list({ timeoutMs: 5 }))).toMatchObject({ timedOut: true });
+    const controller = new AbortController();
+    const listing = caught(client.tables.list({ signal: controller.signal }));
+    controller.abort(new Error('enough'));
+    expect(await listing).toMatchObject({ message: 'enough' });
+  });
+
+  test('is left in a stream', async () => {
+    const { client } = scripted([], { fetch: async () => stalled(), maxAttempts: 1 });
+    const window = { start_ts: 0, end_ts: 9 };
+    expect(await caught(client.hyperedges.rangeRows(window, { timeoutMs: 5 }).next())).toMatchObject({
+      timedOut: true,
+    });
+    const controller = new AbortController();
+    const next = caught(client.changes({ signal: controller.signal }).next());
+    await new Promise((resolve) => setImmediate(resolve));
+    controller.abort(new Error('enough'));
+    expect(await next).toMatchObject({ message: 'enough' });
+  });
+});

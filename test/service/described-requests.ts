@@ -148,6 +148,21 @@ const OWN: Readonly<Record<string, Make>> = {
     return (await worlds.get('damaged')).as('admin', { method, path, body: { table: 'hyperedges' } });
   },
   'setAutocompact 404': missing('/v1/autocompact', { threshold: 1, table: 'nope' }),
+  'readChanges 404': missing('/v1/changes?table=nope'),
+  'readChanges 409': missing(`/v1/changes?from_lsn=${HUGE}`),
+  'readChanges 410': async ({ method }, worlds) => {
+    const world = await worlds.own({ history: { seconds: 0, bytes: 0 } });
+    try {
+      for (let round = 0; round < 8; round++) {
+        const edges = Array.from({ length: 200 }, (_, n) => ({ event_ts: n, members: [n] }));
+        await Promise.all(edges.map((edge) => world.database.table().insert(edge)));
+        await world.database.compact({});
+      }
+      return await world.as('admin', { method, path: '/v1/changes?from_lsn=1' });
+    } finally {
+      await world.close();
+    }
+  },
   'getTable 404': missing('/v1/tables/nope'),
   'dropTable 404': missing('/v1/tables/nope'),
   'dropTable 409': missing('/v1/tables/hyperedges'),
