@@ -21,8 +21,11 @@ const NOTHING = new Uint8Array(0);
 interface Form {
   readonly first: string;
   readonly each: (lsn: number, text: string) => string;
-  /** Sent while there is nothing to send; undefined if the answer then ends. */
-  readonly comment: string | undefined;
+  /**
+   * Sent while there is nothing else to send, with the LSN up to which everything was sent;
+   * undefined if the answer then ends.
+   */
+  readonly comment: ((lsn: number) => string) | undefined;
 }
 
 const NDJSON: Form = { first: '', each: (_lsn, text) => `${text}\n`, comment: undefined };
@@ -31,7 +34,9 @@ function eventsFrom(lsn: number): Form {
   return {
     first: `retry: 1000\n: changes after LSN ${lsn}\n\n`,
     each: (id, text) => `id: ${id}\ndata: ${text}\n\n`,
-    comment: ': nothing new\n\n',
+    // The id moves a reader of one table on, so that it is not told that changes of other tables,
+    // which it did not want, are no longer kept.
+    comment: (id) => `id: ${id}\n: nothing new\n\n`,
   };
 }
 
@@ -112,7 +117,7 @@ class ChangeSource implements ChunkSource {
       return;
     }
     if (this.#form.comment !== undefined && now >= this.#commentMs) {
-      this.#text = this.#form.comment;
+      this.#text = this.#form.comment(this.#reader.lsn);
       this.#commentMs = now + COMMENT_MS;
       return;
     }
