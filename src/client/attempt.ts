@@ -45,19 +45,15 @@ export class Attempt {
   /**
    * Settles as `work` does, or rejects with the signal's reason if the attempt ends before that.
    */
-  async untilEnd<T>(work: Promise<T>): Promise<T> {
+  untilEnd<T>(work: Promise<T>): Promise<T> {
     const { signal } = this;
-    let stop = () => {};
-    const end = new Promise<never>((_resolve, reject) => {
-      stop = () => reject(signal.reason);
+    // The listener stays: the signal lives no longer than the attempt.
+    return new Promise((resolve, reject) => {
+      const stop = () => reject(signal.reason);
+      if (signal.aborted) stop();
+      signal.addEventListener('abort', stop);
+      work.then(resolve, reject);
     });
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    try {
-      return await Promise.race([work, end]);
-    } finally {
-      signal.removeEventListener('abort', stop);
-    }
   }
 
   /** Ends the attempt; data that arrives later is discarded. */

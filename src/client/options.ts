@@ -74,9 +74,8 @@ const CHANGES_TIMEOUT_MS = 40_000;
 export function timeoutOf(settings: Settings, id: OperationId, options: CallOptions): number {
   if (options.timeoutMs !== undefined) return options.timeoutMs;
   const { timeoutMs } = settings;
-  if (timeoutMs === 0) return 0;
-  if (id === 'readChanges') return Math.max(timeoutMs, CHANGES_TIMEOUT_MS);
-  return LONG_OPERATIONS.has(id) ? Math.max(timeoutMs, LONG_TIMEOUT_MS) : timeoutMs;
+  const least = id === 'readChanges' ? CHANGES_TIMEOUT_MS : LONG_OPERATIONS.has(id) ? LONG_TIMEOUT_MS : 0;
+  return timeoutMs > 0 ? Math.max(timeoutMs, least) : 0;
 }
 
 /**

@@ -5,7 +5,6 @@ import { Analytics } from '../client/analytics.ts';
 import { Connection } from '../client/connection.ts';
 import { type Health, HedgerowApiError } from '../client/index.ts';
 import { Query } from '../client/query.ts';
-import { Rules } from '../client/rules.ts';
 import { sentenceOf } from './failure.tsx';
 import { given } from './given.ts';
 import { signal } from './preact.ts';
@@ -19,7 +18,6 @@ function resourcesOver(connection: Connection) {
   return {
     query: new Query(connection),
     analytics: new Analytics(connection),
-    rules: new Rules(connection),
   };
 }
 

@@ -4,7 +4,7 @@
 import type { Index, RuleList, Table } from '../client/index.ts';
 import { given } from './given.ts';
 import { computed, effect, signal } from './preact.ts';
-import { client, connection, session } from './session.ts';
+import { connection, session } from './session.ts';
 
 /** Seconds, both ends included. */
 export interface TimeWindow {
@@ -61,7 +61,7 @@ export async function loadCatalog(): Promise<void> {
     const [tableList, indexList, ruleList] = await Promise.all([
       connection().json<Table[]>('listTables'),
       connection().json<Index[]>('listIndexes'),
-      client().rules.list(),
+      connection().json<RuleList>('listRules'),
     ]);
     // The user has signed out meanwhile.
     if (session.value !== by) return;

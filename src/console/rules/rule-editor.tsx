@@ -2,9 +2,10 @@
 // rule can be stored.
 
 import type { NewRule, RuleValidation } from '../../client/index.ts';
+import { Rules } from '../../client/rules.ts';
 import { Failure } from '../failure.tsx';
 import { useEffect, useState } from '../preact.ts';
-import { client } from '../session.ts';
+import { connection } from '../session.ts';
 import { loadCatalog, rules } from '../state.ts';
 import { RuleLine } from './rule-line.tsx';
 import { unknownPredicates } from './rule-words.ts';
@@ -31,7 +32,7 @@ export function RuleEditor({ text, onChange, onStored }: Props) {
   const store = async () => {
     if (check.kind !== 'checked') return;
     try {
-      const stored = await client().rules.put(check.rule);
+      const stored = await new Rules(connection()).put(check.rule);
       await loadCatalog();
       setError(undefined);
       onStored(stored.id);
@@ -84,14 +85,12 @@ function useCheck(text: string): Check {
     setCheck({ kind: 'waiting' });
     const leaving = new AbortController();
     const timer = setTimeout(() => {
-      client()
-        .rules.validate(rule, { signal: leaving.signal })
-        .then(
-          (validation) => setCheck({ kind: 'checked', rule, validation }),
-          (error) => {
-            if (!leaving.signal.aborted) setCheck({ kind: 'failed', error });
-          },
-        );
+      new Rules(connection()).validate(rule, { signal: leaving.signal }).then(
+        (validation) => setCheck({ kind: 'checked', rule, validation }),
+        (error) => {
+          if (!leaving.signal.aborted) setCheck({ kind: 'failed', error });
+        },
+      );
     }, PAUSE_MS);
     return () => {
       clearTimeout(timer);

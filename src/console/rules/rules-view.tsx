@@ -1,11 +1,12 @@
 // The view for rules: lists the stored ones, edits one, and derives facts.
 
 import type { StoredRule } from '../../client/index.ts';
+import { Rules } from '../../client/rules.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
 import { storeDraft, storedDraft } from '../drafts.ts';
 import { Empty, Failure } from '../failure.tsx';
 import { useEffect, useState } from '../preact.ts';
-import { client } from '../session.ts';
+import { connection } from '../session.ts';
 import { loadCatalog, rules } from '../state.ts';
 import '../style/views.css';
 import { ReasonPanel } from './reason-panel.tsx';
@@ -32,7 +33,7 @@ export function RulesView() {
   };
   const remove = (id: string) =>
     attempt(async () => {
-      await client().rules.delete(id);
+      await new Rules(connection()).delete(id);
       await loadCatalog();
       return `${id} is deleted.`;
     });
@@ -91,7 +92,7 @@ function useStoredRules(onError: (error: unknown) => void): readonly StoredRule[
   const summaries = rules.value;
   useEffect(() => {
     let isGone = false;
-    Promise.all(summaries.slice(0, MOST_SHOWN).map(({ id }) => client().rules.get(id))).then((found) => {
+    Promise.all(summaries.slice(0, MOST_SHOWN).map(({ id }) => new Rules(connection()).get(id))).then((found) => {
       if (!isGone) setStored(found);
     }, onError);
     return () => {
