@@ -123,9 +123,9 @@ describe('a time in a URL', () => {
     ['2024-02-30', 'does not exist'],
     ['', 'must be an integer of at most 2^53-1 (epoch seconds)'],
     ['1.5', 'a number in quotes'],
-    ['9007199254740993', 'a number in quotes'],
+    ['9007199254740993', 'must be an integer of at most 2^53-1'],
     ['%ED%A0%80', 'percent-encoded UTF-8'],
-    ['2'.repeat(1000), 'a number in quotes'],
+    ['2'.repeat(1000), 'must be an integer of at most 2^53-1'],
   ])('is refused with advice when it is wrong (case %#)', async (given, advice) => {
     for (const path of ['/v1/hyperedges', '/v1/hyperedges/node/8']) {
       const { status, json } = await get(`${path}?table=v&start_ts=${given}&end_ts=5`);
