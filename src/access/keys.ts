@@ -118,6 +118,12 @@ export class KeyStore implements Authenticator {
     return entry.principal;
   }
 
+  /** Whether the key with this id is still valid: neither revoked nor expired. */
+  isValid(keyId: string): boolean {
+    const entry = this.#byId.get(keyId);
+    return entry !== undefined && !entry.revoking && !isExpired(entry.record, this.#now());
+  }
+
   #remember(key: string, entry: Entry): void {
     if (this.#seen.size >= MAX_SEEN) this.#seen.clear();
     this.#seen.set(key, entry);

@@ -15,7 +15,7 @@ import type { VirtualGraphs } from '../virtual/index.ts';
 import { CursorRegistry } from './cursors.ts';
 
 /** The part of the key store that the guard and the key routes use. */
-export type Keys = Pick<KeyStore, 'authenticate' | 'list' | 'create' | 'revoke'>;
+export type Keys = Pick<KeyStore, 'authenticate' | 'isValid' | 'list' | 'create' | 'revoke'>;
 
 /**
  * The parts that answer requests in addition to the database itself. Each is one folder ("room") of

@@ -55,6 +55,17 @@ interface FrameTable {
   readonly plan: RowPlan;
 }
 
+const TABLES = new WeakMap<TableDefinition, FrameTable>();
+
+function tableOf(definition: TableDefinition): FrameTable {
+  let table = TABLES.get(definition);
+  if (table === undefined) {
+    table = { name: definition.name, plan: planOf(new ColumnSet(definition.columns)) };
+    TABLES.set(definition, table);
+  }
+  return table;
+}
+
 class FrameReader {
   readonly #frame: LogFrame;
   readonly #runs: readonly Run[];
@@ -163,7 +174,7 @@ class FrameReader {
   #table(id: number): FrameTable | undefined {
     if (this.#tables.has(id)) return this.#tables.get(id);
     const definition = this.#reading.definitionAt(id, this.#frame.firstLsn);
-    const table = definition && { name: definition.name, plan: planOf(new ColumnSet(definition.columns)) };
+    const table = definition && tableOf(definition);
     this.#tables.set(id, table);
     return table;
   }

@@ -6,7 +6,7 @@ import { columnBody } from './tables.ts';
 
 export const MOST_WAIT_SECONDS = 60;
 
-export const changesQuery = v.strictObject({
+export const changesQuery = v.object({
   from_lsn: v.optional(
     described(
       v.pipe(integerText(), v.minValue(0)),
