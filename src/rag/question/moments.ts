@@ -132,6 +132,11 @@ function withClock(reading: Reading, first: number, end: number): Moment | NoMom
   return clockMoment(first, time.text, half === '' ? at + 1 : at + 2, half);
 }
 
+/** Reads the time of day at an index, where a word of the kind `time` is, on the given day. */
+export function timeOfDay(reading: Reading, at: number, dayStart: number): Moment | NoMoment {
+  return withClock(reading, dayStart, at);
+}
+
 function clockMoment(first: number, clock: string, end: number, half = ''): Moment | NoMoment {
   const parts = CLOCK.exec(clock.trim());
   if (parts === null) return none('There is no such time of day.', end);
