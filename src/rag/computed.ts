@@ -62,7 +62,7 @@ const MOST_DISTINCT = 100_000;
  */
 export async function computeFigure(retrieval: Retrieval, tools: ComputeTools): Promise<Computed | undefined> {
   const { figure } = retrieval.said;
-  if (figure === null || !retrieval.binds) return undefined;
+  if (figure === null || figure.kind === 'unknown' || !retrieval.binds) return undefined;
   const where = await conditions(retrieval, tools);
   if (where === undefined) return undefined;
   const from = `MATCH (e:${quoted(tools.table.name)})${where === '' ? '' : ` WHERE ${where}`}`;
@@ -73,8 +73,26 @@ export async function computeFigure(retrieval: Retrieval, tools: ComputeTools): 
   const statement = `${from} RETURN COUNT(*) AS count`;
   const [row] = await rowsOf(statement, tools);
   const count = Number(row?.count ?? 0);
-  const sentence = `${count} ${count === 1 ? 'hyperedge matches' : 'hyperedges match'} in table ${tools.table.name}.`;
+  const without = await withoutValue(retrieval, tools);
+  const sentence = `${count} ${count === 1 ? 'hyperedge matches' : 'hyperedges match'} in table ${tools.table.name}${without}.`;
   return { computed_by: statement, sentence, edge: undefined };
+}
+
+/**
+ * Returns the words about edges that have no value in a column that must differ from a value. As in
+ * statements, such edges do not match.
+ */
+async function withoutValue(retrieval: Retrieval, tools: ComputeTools): Promise<string> {
+  const { filters } = retrieval.question;
+  const [differing, ...others] = filters.filter(({ op, value }) => op === '!=' && value !== null);
+  if (differing === undefined || others.length > 0) return '';
+  const missing: Filter = { ...differing, op: '=', value: null };
+  const question = { ...retrieval.question, filters: filters.map((one) => (one === differing ? missing : one)) };
+  const where = await conditions({ ...retrieval, question }, tools);
+  if (where === undefined) return '';
+  const [row] = await rowsOf(`MATCH (e:${quoted(tools.table.name)}) WHERE ${where} RETURN COUNT(*) AS count`, tools);
+  const count = Number(row?.count ?? 0);
+  return count === 0 ? '' : `, not counting ${count} ${hyperedges(count)} without ${differing.column}`;
 }
 
 async function anEnd(kind: 'first' | 'last', from: string, tools: ComputeTools): Promise<Computed | undefined> {
@@ -214,13 +232,13 @@ async function nameOf(node: number, tools: ComputeTools): Promise<string> {
 /**
  * Returns the WHERE conditions that select the edges that a question means, or undefined if no
  * statement can express them. If the question names several nodes, an edge must contain all of
- * them. If the question contains "or", one of them is enough.
+ * them. If "or" joins the nodes, one of them is enough.
  */
 async function conditions(retrieval: Retrieval, tools: ComputeTools): Promise<string | undefined> {
-  const { question, said, foundWords } = retrieval;
+  const { question, hasOr, foundWords } = retrieval;
   const parts: string[] = [];
   const held = question.nodes.map((node) => `${node} IN e.members`);
-  if (held.length > 0) parts.push(said.hasOr ? `(${held.join(' OR ')})` : held.join(' AND '));
+  if (held.length > 0) parts.push(hasOr ? `(${held.join(' OR ')})` : held.join(' AND '));
   const window = windowCondition(question.window);
   if (window !== '') parts.push(window);
   const { columns } = tools.table.item();

@@ -34,6 +34,14 @@ export function readFilters(reading: Reading, table: AskedTable): Filter[] {
   const filters: Filter[] = [];
   let lastEnd = -1;
   for (let at = 0; at < reading.words.length; at++) {
+    const present = presenceAt(reading, at, names);
+    if (present !== undefined) {
+      take(reading, at, present.end);
+      filters.push(present.filter);
+      lastEnd = present.end;
+      at = present.end - 1;
+      continue;
+    }
     const found = columnAt(reading, at, names);
     const read = found === undefined ? strangerAt(reading, at) : conditionOf(reading, found);
     if (read === undefined) continue;
@@ -62,6 +70,55 @@ function columnNames({ columns }: AskedTable): Map<string, KnownColumn> {
   for (const [name, column] of byName) if (name.includes('_')) names.set(name.replaceAll('_', ' ').trim(), column);
   for (const [name, column] of byName) names.set(name, column);
   return names;
+}
+
+const HAVING = ['have', 'has', 'had', 'having', 'with'];
+const LACKING = phrases('without', 'lack', 'lacks', 'lacked', 'lacking', 'missing', 'miss');
+const ARTICLES = ['a', 'an', 'any', 'some'];
+/** Words after the name of a column that show that no value follows. */
+const AFTER_PRESENCE = 'there in at since before after until between from on during last top sorted ordered'.split(' ');
+
+/**
+ * Reads a condition that a column has a value or none: "with a port", "do not have any port", "no
+ * port", "without port". The name of the column must end the condition.
+ */
+function presenceAt(
+  reading: Reading,
+  from: number,
+  names: ReadonlyMap<string, KnownColumn>,
+): { filter: Filter; end: number } | undefined {
+  const negation = freeWord(reading, from);
+  if (negation?.kind !== 'word') return undefined;
+  const isNot = isNegation(negation.lower);
+  const before = isWord(reading, from - 1, ...HAVING) ? from - 2 : from - 1;
+  // A double negation, as in "not without a port", is left to be reported.
+  if (isNegation(reading.words[before]?.lower ?? '')) return undefined;
+  let at = isNot ? from + 1 : from;
+  const lacking = isNot ? 0 : phraseAt(reading, at, LACKING);
+  const isHaving = isWord(reading, at, ...HAVING);
+  at += isHaving ? 1 : lacking;
+  const isNo = isWord(reading, at, 'no');
+  if ((isNot && !isHaving) || (isNo && (isNot || lacking > 0)) || (!isNo && !isHaving && lacking === 0))
+    return undefined;
+  if (isNo || isWord(reading, at, ...ARTICLES)) at++;
+  const found = columnAt(reading, at, names);
+  if (found === undefined || !endsCondition(reading, found.end, names)) return undefined;
+  const op = isNot || isNo || lacking > 0 ? '=' : '!=';
+  return { filter: { column: found.column.name, op, value: null }, end: found.end };
+}
+
+function isNegation(word: string): boolean {
+  return word === 'not' || word === 'never' || word.endsWith("n't");
+}
+
+function endsCondition(reading: Reading, at: number, names: ReadonlyMap<string, KnownColumn>): boolean {
+  const next = reading.words[at];
+  if (next === undefined || /^[?.!,;]$/.test(next.text)) return true;
+  if (isWord(reading, at, 'are', 'is', 'were', 'was')) return isWord(reading, at + 1, 'there');
+  // In "with weight at least 2", a comparison follows.
+  if (saidAt(reading, at) !== undefined) return false;
+  if (isWord(reading, at, 'and')) return columnAt(reading, at + 1, names) === undefined;
+  return isWord(reading, at, ...AFTER_PRESENCE);
 }
 
 interface FoundColumn {

@@ -1,6 +1,6 @@
 // Reads the keywords of a text: the words that no other reader took, without stop words.
 
-import type { Reading } from './words.ts';
+import type { Reading, Word } from './words.ts';
 
 const STOP_WORDS = new Set(
   `a about above all also am an and any anything are aren't as at be became because been before being between both but by can can't could did do does
@@ -27,12 +27,18 @@ const MOST_CHARACTERS = 64;
  */
 export function readKeywords({ words }: Reading): Map<string, string> {
   const keywords = new Map<string, string>();
-  for (const { kind, lower, text, taken } of words) {
-    if (taken || kind === 'sign' || kind === 'date' || kind === 'time') continue;
-    const word = (kind === 'word' ? lower.replace(/'s$/, '') : lower).slice(0, MOST_CHARACTERS);
-    if (STOP_WORDS.has(word) || /^[a-z_']?$/.test(word) || keywords.has(word)) continue;
-    keywords.set(word, text.slice(0, MOST_CHARACTERS));
+  for (const one of words) {
+    const word = keywordOf(one);
+    if (word === undefined || keywords.has(word)) continue;
+    keywords.set(word, one.text.slice(0, MOST_CHARACTERS));
     if (keywords.size === MOST_KEYWORDS) break;
   }
   return keywords;
+}
+
+/** Returns the keyword that a word gives, or undefined if it is taken or gives none. */
+export function keywordOf({ kind, lower, taken }: Word): string | undefined {
+  if (taken || kind === 'sign' || kind === 'date' || kind === 'time') return undefined;
+  const word = (kind === 'word' ? lower.replace(/'s$/, '') : lower).slice(0, MOST_CHARACTERS);
+  return STOP_WORDS.has(word) || /^[a-z_']?$/.test(word) ? undefined : word;
 }

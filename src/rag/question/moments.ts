@@ -90,6 +90,7 @@ export function momentAt(reading: Reading, at: number, nowTs: number, place: Pla
   const word = freeWord(reading, begin);
   if (word === undefined) return undefined;
   if (word.kind === 'date') return dateMoment(reading, begin, word);
+  if (word.kind === 'time') return clockOfDay(reading, begin, nowTs);
   const named = namedDay(reading, begin, nowTs, meant);
   if (named !== undefined) return named;
   const ago = agoMoment(reading, begin, nowTs);
@@ -130,6 +131,21 @@ function withClock(reading: Reading, first: number, end: number): Moment | NoMom
   if (time?.kind !== 'time') return moment(wholeDay(first), end, true);
   const half = isWord(reading, at + 1, 'am', 'pm') ? freeWord(reading, at + 1)!.lower : '';
   return clockMoment(first, time.text, half === '' ? at + 1 : at + 2, half);
+}
+
+/** Reads a time of day that its day follows: "10:00 on 2024-01-01". */
+function clockOfDay(reading: Reading, at: number, nowTs: number): Moment | NoMoment | undefined {
+  const next = isWord(reading, at + 1, 'am', 'pm') ? at + 2 : at + 1;
+  if (!isWord(reading, next, 'on', 'of')) return undefined;
+  const day = freeWord(reading, next + 1)?.kind === 'time' ? undefined : momentAt(reading, next + 1, nowTs, 'during');
+  if (day?.kind !== 'moment' || day.last - day.first !== DAY_SECONDS - 1) return undefined;
+  const clock = timeOfDay(reading, at, day.first);
+  return { ...clock, end: day.end };
+}
+
+/** Reads the time of day at an index, where a word of the kind `time` is, on the given day. */
+export function timeOfDay(reading: Reading, at: number, dayStart: number): Moment | NoMoment {
+  return withClock(reading, dayStart, at);
 }
 
 function clockMoment(first: number, clock: string, end: number, half = ''): Moment | NoMoment {

@@ -23,9 +23,17 @@ export const MOST_NODES = 64;
 const COUNTED = /^(edges?|hyperedges?|events?|results?|rows?|times?|meetings?|entries|most|latest|newest|am|pm)$/;
 const MONTH = /^(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)/;
 
-/** Reads all nodes and marks their words as taken. Returns distinct nodes in ascending order. */
-export function readNodes(reading: Reading): number[] {
+export interface NamedNodes {
+  /** Distinct nodes in ascending order. */
+  readonly nodes: number[];
+  /** The words that name them, as ranges of indexes, in the order of the text. */
+  readonly spans: readonly { readonly from: number; readonly to: number }[];
+}
+
+/** Reads all nodes and marks their words as taken. */
+export function readNodes(reading: Reading): NamedNodes {
   const nodes = new Set<number>();
+  const spans: { from: number; to: number }[] = [];
   for (let at = 0; at < reading.words.length; at++) {
     const begin = listAt(reading, at);
     if (begin === undefined) continue;
@@ -45,10 +53,11 @@ export function readNodes(reading: Reading): number[] {
     else {
       take(reading, at, list.end);
       for (const node of list.nodes) nodes.add(node);
+      spans.push({ from: at, to: list.end });
     }
     at = list.end - 1;
   }
-  return [...nodes].sort((a, b) => a - b);
+  return { nodes: [...nodes].sort((a, b) => a - b), spans };
 }
 
 function over(nodes: ReadonlySet<number>, more: readonly number[]): boolean {

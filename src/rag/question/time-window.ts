@@ -3,6 +3,7 @@
 // ends that does not overlap the window so far is put aside.
 
 import { around, before, DAY_SECONDS, dayStart, unitOf, wholeDay } from './calendar.ts';
+import { clockRange } from './clock-range.ts';
 import { BEFORE_YESTERDAY, type Moment, momentAt, type NoMoment, type Place, saysSeconds } from './moments.ts';
 import type { QuestionWindow } from './question.ts';
 import {
@@ -150,6 +151,7 @@ function phraseBounds(reading: Reading, at: number, nowTs: number): Part {
   return (
     compared(reading, at, nowTs) ??
     weekOf(reading, at, nowTs) ??
+    clockRange(reading, at, nowTs) ??
     between(reading, at, nowTs) ??
     fromTo(reading, at, nowTs) ??
     lastUnits(reading, at, nowTs) ??

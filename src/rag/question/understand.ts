@@ -3,7 +3,8 @@
 //
 // The text is split into words once. Readers then run in a fixed order, the most specific first:
 //
-//   conditions, nodes, time window, figure, number and order of edges, keywords
+//   conditions, nodes, time window, figure, number and order of edges, conditions on words,
+//   keywords
 //
 // Each reader marks the words that it understands as taken, so that later readers skip them. In
 // "top 5 events of node 12 since 2024", 12 becomes a node, 2024 the window and 5 the number of
@@ -18,7 +19,9 @@ import { readKeywords } from './keywords.ts';
 import { readNodes } from './named-nodes.ts';
 import type { AskedTable, Question, QuestionWindow } from './question.ts';
 import { readWindow } from './time-window.ts';
+import { readUnmet } from './unmet-words.ts';
 import { readWanted } from './wanted-count.ts';
+import { readWordConditions, type WordCondition } from './word-conditions.ts';
 import { type Reading, tidied, wordsOf } from './words.ts';
 
 /** Maximum number of characters that are read. The rest of a text is ignored. */
@@ -39,10 +42,17 @@ export interface Understood {
   /** Whether the text is empty or has a word for edges. */
   readonly asksForEdges: boolean;
   /**
-   * Whether the text contains "or". If it does, a figure is computed from edges with one of the
-   * named nodes; if not, from edges with all of them.
+   * Whether "or" joins the nodes. If it does, a figure is computed from edges with one of the named
+   * nodes; if not, from edges with all of them.
    */
   readonly hasOr: boolean;
+  /** Conditions on words, which the data must explain. Only in questions for a figure. */
+  readonly wordConditions: readonly WordCondition[];
+  /**
+   * Keywords that restrict what a figure counts. If one of them occurs in no row, there is no
+   * figure.
+   */
+  readonly restricting: ReadonlySet<string>;
   /** The words of the text, as written. */
   readonly words: readonly string[];
 }
@@ -61,14 +71,16 @@ export function understood(query: string, table: AskedTable, nowMs: number): Und
   const nowTs = Math.floor(nowMs / 1000);
   const asksEdges = asksForEdges(reading, table.name);
   const words = reading.words.filter(({ kind }) => kind === 'word').map(({ text }) => text);
-  const hasOr = reading.words.some(({ lower }) => lower === 'or');
   // The most specific readers come first, because a number that one reader takes is not available
   // to the others.
   const filters = readFilters(reading, table);
-  const nodes = readNodes(reading);
+  const { nodes, spans } = readNodes(reading);
   const { window, fixed, relative } = readWindow(reading, nowTs);
   const figure = readFigure(reading, table);
   const { top, order } = readWanted(reading, table);
+  const { wordConditions, hasOr } =
+    figure === null ? { wordConditions: [], hasOr: false } : readWordConditions(reading, spans);
+  const restricting = figure === null ? new Set<string>() : readUnmet(reading, table, figure);
   const keywords = readKeywords(reading);
   const { ignored } = reading;
   const question = {
@@ -82,7 +94,18 @@ export function understood(query: string, table: AskedTable, nowMs: number): Und
     keywords: [...keywords.keys()],
     ignored,
   };
-  return { question, keywords, fixed, relative, figure, asksForEdges: asksEdges, hasOr, words };
+  return {
+    question,
+    keywords,
+    fixed,
+    relative,
+    figure,
+    asksForEdges: asksEdges,
+    hasOr,
+    wordConditions,
+    restricting,
+    words,
+  };
 }
 
 function begun(query: string): Reading {

@@ -64,6 +64,8 @@ export interface Bound {
   readonly isNamed: boolean;
   /** Whether a part of the question binds even if no word occurs in a row. */
   readonly binds: boolean;
+  /** Whether a window was dropped because it contains no edge. */
+  readonly isWindowDropped: boolean;
 }
 
 const NO_EDGE_IN_WINDOW = 'No edge of the table is in this window of time; the window is ignored.';
@@ -77,8 +79,10 @@ export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
   const named = names === undefined || free.size === 0 ? [] : yield* namedNodes(said, names, free, near);
   const nodes = [...new Set([...said.question.nodes, ...named])].sort((a, b) => a - b);
   let { window } = said.question;
+  let isWindowDropped = false;
   if (window !== null && said.relative.length > 0 && !hasOverride && !(yield* holdsEdges(reader, window))) {
     window = said.fixed;
+    isWindowDropped = true;
     for (const text of said.relative) ignored.push({ text, reason: NO_EDGE_IN_WINDOW });
   }
   let held = 0;
@@ -110,6 +114,7 @@ export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
     isNamed,
     // Named nodes that are in no edge do not justify an answer about other edges.
     binds: isNamed || hasPredicate || (isGeneral && nodes.length === 0),
+    isWindowDropped,
   };
 }
 
@@ -241,12 +246,17 @@ export function* wordsInRows(
 /**
  * Returns whether a question names something that is not in the data, so that an answer that
  * ignored it would answer another question. This is the case if a word that was not found is only
- * part of a node's name. If the question asks for a figure, a capitalised word that was not found,
- * or a part that was not understood, suffices.
+ * part of a node's name. If the question asks for a figure, a capitalised or restricting word that
+ * was not found, a window that was dropped, or a part that was not understood, suffices.
  */
-export function missesName(said: Understood, { free, near }: Bound, found: ReadonlySet<string>): boolean {
+export function missesName(
+  said: Understood,
+  { free, near, isWindowDropped }: Bound,
+  found: ReadonlySet<string>,
+): boolean {
   // `ignored` contains, for example, a second window or nodes to be excluded.
-  if (said.figure !== null && said.question.ignored.length > 0) return true;
+  if (said.figure !== null && (isWindowDropped || said.question.ignored.length > 0)) return true;
+  for (const word of said.restricting) if (free.has(word) && !found.has(word)) return true;
   const hasCase = said.words.some((word) => /^\p{Ll}/u.test(word));
   const isName = (text: string) => hasCase && /^\p{Lu}/u.test(text) && text !== said.words[0];
   for (const [word, text] of free)
@@ -260,7 +270,7 @@ export function missesName(said: Understood, { free, near }: Bound, found: Reado
  */
 export function ignoredWords(
   said: Understood,
-  { free, near }: Bound,
+  { free, near, question }: Bound,
   found: ReadonlySet<string>,
   binds: boolean,
 ): Ignored[] {
@@ -269,8 +279,12 @@ export function ignoredWords(
     const names = near.get(text.toLowerCase());
     return names === undefined ? NO_WORD : `It is part of names: ${names.join(', ')}. Give the full name.`;
   };
+  // What a figure was not computed for is reported already.
+  const isUnmet = said.figure !== null && question.ignored.length > 0;
   const told =
-    left.length === 0 && !binds && said.keywords.size === 0 && said.question.nodes.length === 0 ? said.words : left;
+    left.length === 0 && !binds && said.keywords.size === 0 && said.question.nodes.length === 0 && !isUnmet
+      ? said.words
+      : left;
   return [...new Set(told)].slice(0, MOST_TOLD).map((text) => ({ text, reason: reasonOf(text) }));
 }
 

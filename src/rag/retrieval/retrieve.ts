@@ -16,6 +16,7 @@ import { splitFilters } from './row-test.ts';
 import { scaleOf } from './score.ts';
 import { findBest, type Search } from './search.ts';
 import { timeEnds } from './time-ends.ts';
+import { resolveWords } from './word-columns.ts';
 
 export interface Retrieval {
   /**
@@ -37,6 +38,8 @@ export interface Retrieval {
   readonly said: Understood;
   /** Keywords that occur in the rows that were searched for words, or else in `edges`. */
   readonly foundWords: ReadonlySet<string>;
+  /** Whether a figure is computed from edges with one of the nodes, not with all of them. */
+  readonly hasOr: boolean;
   readonly strategy: QueryPlan['strategy'];
   readonly lsn: number;
 }
@@ -87,9 +90,9 @@ function* retrieveAt(
   // Readers must be created in the event loop turn in which the snapshot is taken. The reference
   // time is not known yet, but the columns that the readers need do not depend on it.
   const { filters: named, keywords: words, nodes } = understand(text, asked, nowMs);
-  const filters = splitFilters(named, columns);
+  const namedFilters = splitFilters(named, columns);
   const textColumns = columns.filter(({ type }) => kindOfType(type) === 'text').map(({ id }) => id);
-  const looked = filters.looked.map(({ column }) => column.id);
+  const looked = namedFilters.looked.map(({ column }) => column.id);
   const hasTexts = words.length > 0 && textColumns.length > 0;
   const bare = new EdgeReader(table, snapshot, { members: false, columns: new Set() });
   const reader = new EdgeReader(table, snapshot, {
@@ -99,7 +102,9 @@ function* retrieveAt(
   const ends = yield* timeEnds(bare, undefined, undefined);
   const said = understood(text, asked, ends === undefined ? nowMs : ends.greatest * 1000);
   const hasOverride = override?.startTs !== undefined || override?.endTs !== undefined;
-  const bound = yield* bind(said, { reader: bare, names, predicates, hasOverride });
+  const bindOptions = { reader: bare, names, predicates, hasOverride };
+  const { bound, hasOr, isUnclear } = yield* resolveWords(said, yield* bind(said, bindOptions), reader);
+  const filters = splitFilters(bound.question.filters, columns);
   const question = { ...bound.question, window: overridden(bound.question.window, override) };
   const hasKeywords = hasTexts && question.keywords.length > 0;
   const keywords = new KeywordMatch(question.keywords, textColumns);
@@ -108,9 +113,9 @@ function* retrieveAt(
     hasKeywords && bound.free.size > 0 && needsWords(bound, said)
       ? yield* wordsInRows(reader, boundAt, keywords, question.keywords)
       : new Set<string>();
-  const binds = (bound.binds || foundWords.size > 0) && !missesName(said, bound, foundWords);
+  const binds = (bound.binds || foundWords.size > 0) && !isUnclear && !missesName(said, bound, foundWords);
   const isNamed = bound.isNamed || question.nodes.length > 0;
-  const state = { said, bound, question, binds, foundWords, keywords, lsn: snapshot.lsn };
+  const state = { said, bound, question, binds, foundWords, keywords, hasOr, lsn: snapshot.lsn };
   const wanted = Math.min(topK, question.top ?? topK);
   const { window } = question;
   const within =
@@ -138,20 +143,20 @@ function* retrieveAt(
   return answered(state, edges, isTruncated(best, wanted), strategy);
 }
 
-interface State extends Pick<Retrieval, 'said' | 'question' | 'binds' | 'foundWords' | 'lsn'> {
+interface State extends Pick<Retrieval, 'said' | 'question' | 'binds' | 'foundWords' | 'hasOr' | 'lsn'> {
   readonly bound: Bound;
   readonly keywords: KeywordMatch;
 }
 
 function answered(
-  { said, bound, question, binds, foundWords, keywords, lsn }: State,
+  { said, bound, question, binds, foundWords, keywords, hasOr, lsn }: State,
   edges: RetrievedEdge[],
   truncated: boolean,
   strategy: Retrieval['strategy'],
 ): Retrieval {
   const found = needsWords(bound, said) ? foundWords : keywords.wordsIn(edges, question.keywords);
   const ignored = [...question.ignored, ...ignoredWords(said, bound, found, binds)];
-  return { edges, truncated, question: { ...question, ignored }, binds, said, foundWords: found, strategy, lsn };
+  return { edges, truncated, question: { ...question, ignored }, binds, said, foundWords: found, hasOr, strategy, lsn };
 }
 
 /**
