@@ -2,6 +2,7 @@
 // each sentence, or on each claim, by comparing it with given edges.
 
 import type { Steps } from '../schedule/steps.ts';
+import { comparesSomething } from './firewall/compared.ts';
 import { type Judged, judgedSentences, type Support } from './firewall/firewall.ts';
 import { sentencesOf } from './firewall/sentences.ts';
 import { formatTag, hasTag } from './firewall/tags.ts';
@@ -25,6 +26,7 @@ export interface CheckResult {
 }
 
 const STATES_NOTHING = 'it states nothing';
+const NOT_COMPARABLE = 'nothing in it can be compared with the edges';
 
 /**
  * Checks each sentence that states something against the edges, facts and rules that its tags cite.
@@ -41,7 +43,8 @@ export function* checkText(text: string, support: Support): Steps<CheckResult> {
 
 /**
  * Returns one verdict per claim, even if a claim has several sentences. A claim without a tag is
- * checked against all edges.
+ * checked against all edges. A claim is supported only if each of its sentences repeats something
+ * that the edges contain: one in which nothing can be compared is neither right nor wrong.
  */
 export function* checkClaims(claims: readonly string[], support: Support): Steps<CheckResult> {
   const every = [...support.edges.keys()].map((number) => formatTag({ kind: 'HEDGE', number })).join(' ');
@@ -56,13 +59,20 @@ export function* checkClaims(claims: readonly string[], support: Support): Steps
     for (const text of tagged) {
       for (const one of judgedSentences(text, support)) {
         if (one === undefined) yield;
-        else if (one.verdict !== undefined && !one.verdict.isBare) judged.push(one);
+        else if (one.verdict !== undefined && !one.verdict.isBare) judged.push(withComparison(one, support));
       }
     }
     results.push(verdictOf(claim, judged));
     yield;
   }
   return counted(results);
+}
+
+function withComparison(judged: Judged, support: Support): Judged {
+  const { verdict, text } = judged;
+  if (verdict === undefined || verdict.problem !== undefined || comparesSomething(text, verdict.tags, support))
+    return judged;
+  return { ...judged, verdict: { ...verdict, problem: NOT_COMPARABLE } };
 }
 
 /** Inserts the tags before the full stop of a sentence, where answers have them. */

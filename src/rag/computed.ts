@@ -312,10 +312,10 @@ async function wordCondition(
  * result means that the texts that pass are exactly those that contain `part`. In that case the
  * list may be incomplete.
  */
-async function storedTexts(
+export async function storedTexts(
   column: string,
   passes: (text: string) => boolean,
-  { table, statements, runner }: ComputeTools,
+  { table, statements, runner }: Pick<ComputeTools, 'table' | 'statements' | 'runner'>,
   part?: string,
 ): Promise<{ texts: string[]; isPart: boolean } | undefined> {
   const name = quoted(column);

@@ -1,9 +1,12 @@
 // Uses the firewall to check what a text or a list of claims states about given edges.
 
 import type { Database, Table } from '../engine/index.ts';
+import { kindOfType } from '../model/column-types.ts';
 import { EmbeddedStatements } from '../query/index.ts';
 import { type CheckResult, checkClaims, checkText } from './check-claims.ts';
-import { edgesById } from './computed.ts';
+import { edgesById, storedTexts } from './computed.ts';
+import { folded } from './firewall/lookalikes.ts';
+import { possibleValues } from './firewall/value-claims.ts';
 import type { CheckRequest, StepRunner } from './request.ts';
 import { memberNames, NAMES_SUFFIX } from './retrieval/bind.ts';
 import { supportOf } from './support.ts';
@@ -21,8 +24,28 @@ export async function edgeClaims(
   const table = database.table(request.table);
   const edges = await edgesById(table, request.edgeIds, statements, runner);
   const names = namesOf(database, table);
-  const support = supportOf(edges, undefined, names && (await runner.run(memberNames(names, edges))));
+  const text = 'text' in request ? request.text : request.claims.join('\n');
+  const values = await valuesIn(text, table, statements, runner);
+  const support = supportOf(edges, undefined, names && (await runner.run(memberNames(names, edges))), values);
   return runner.run('text' in request ? checkText(request.text, support) : checkClaims(request.claims, support));
+}
+
+/** Returns the values of text columns that a text may repeat, in lower case. */
+async function valuesIn(
+  text: string,
+  table: Table,
+  statements: EmbeddedStatements,
+  runner: StepRunner,
+): Promise<Set<string>> {
+  const possible = await runner.run(possibleValues(folded(text)));
+  const values = new Set<string>();
+  if (possible.size === 0) return values;
+  const columns = table.item().columns.filter(({ type }) => kindOfType(type) === 'text');
+  for (const column of new Set(['formation', ...columns.map(({ name }) => name)])) {
+    const found = await storedTexts(column, (one) => possible.has(one), { table, statements, runner });
+    for (const one of found?.texts ?? []) values.add(one.toLowerCase());
+  }
+  return values;
 }
 
 /**

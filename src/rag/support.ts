@@ -10,10 +10,17 @@ export function supportOf(
   edges: readonly RetrievedEdge[],
   derived: Derived | undefined,
   names?: ReadonlyMap<number, string>,
+  columnValues?: ReadonlySet<string>,
 ): Support {
   const rules = new Map<number, RuleFact>();
   for (const [index, rule] of (derived?.rules ?? []).entries()) rules.set(index + 1, rule);
-  return { edges: new Map(edges.map((edge) => [edge.edge_id, edge])), rules, steps: new LazyStepFacts(derived), names };
+  return {
+    edges: new Map(edges.map((edge) => [edge.edge_id, edge])),
+    rules,
+    steps: new LazyStepFacts(derived),
+    names,
+    columnValues,
+  };
 }
 
 /**

@@ -20,6 +20,19 @@ beforeAll(async () => {
   await database.createTable({ name: 'calls_nodes', columns: [{ name: 'vertex', type: 'TEXT' }] });
   const named = [...PEOPLE].map(([vertex, node]) => ({ event_ts: 0, members: [node], properties: { vertex } }));
   await insert(database.table('calls_nodes'), named);
+  await database.createTable({
+    name: 'R2',
+    columns: [
+      { name: 'port', type: 'TEXT' },
+      { name: 'cargo', type: 'TEXT' },
+    ],
+  });
+  await insert(database.table('R2'), [
+    { event_ts: 1704067200, members: [1, 2], properties: { formation: 'escort', port: 'Rome' } },
+    { event_ts: 1704103200, members: [1, 3], properties: { formation: 'escort', port: 'Oslo' } },
+    { event_ts: 1704106800, members: [2, 3], properties: { formation: 'convoy', port: 'Rome' } },
+    { event_ts: 1704153600, members: [4, 5], properties: { port: 'Open', cargo: 'General' } },
+  ]);
   await insert(database.table(), [
     { event_ts: 100, members: [1, 2], properties: { formation: 'The firm paid 42 dollars.' } },
   ]);
@@ -82,6 +95,47 @@ describe('a check', () => {
     const claims = ['Nodes 101 and 103 met.', 'Nodes 101 and 105 met.', 'Nodes 103 and 104 met.'];
     const { json } = await check({ claims, edge_ids: [3, 10, 6], table: 'calls' });
     expect(json.results.map(({ supported }: { supported: boolean }) => supported)).toEqual([true, true, false]);
+  });
+
+  it.each([
+    ['The moon is made of cheese.', false],
+    ['They met.', false],
+    ['They met in Rome.', true],
+    ['They met in rome.', true],
+    ['It was an escort.', true],
+    ['Nodes 1 and 2 met.', true],
+    ['It happened on a monday.', true],
+    ['It happened in january.', true],
+    ['It has no cargo.', true],
+    ['Nodes 1 and 2 met. The moon is made of cheese.', false],
+    ['The moon is made of cheese [HEDGE-1].', false],
+    ['It happened in february [HEDGE-1].', false],
+    ['It happened in February [HEDGE-1].', false],
+    ['Nodes 1 and 2 met in january [HEDGE-1].', true],
+    ['Nodes 1 and 2 met in march.', false],
+    ['Nodes 1 and 2 met in may [HEDGE-1].', false],
+    ['Nodes 1 and 2 may meet in march formation [HEDGE-1].', true],
+    ['Nodes 1 and 2 met on 2 may at noon [HEDGE-1].', false],
+    ['Nodes 1 and 2, who may march in the sun, met in Rome.', true],
+    ['They met on a tuesday [HEDGE-1].', false],
+    ['They met on a Tuesday [HEDGE-1].', false],
+    ['They met in oslo [HEDGE-1].', false],
+    ['They met in Oslo [HEDGE-1].', false],
+    ['Nodes 1 and 2 were in oslo on 2024-01-01.', false],
+    ['Nodes 1 and 2 did not meet in oslo [HEDGE-1].', true],
+    ['The meeting of nodes 1 and 2 was a convoy [HEDGE-1].', false],
+    ['The meeting of nodes 1 and 2 was an ESCORT [HEDGE-1].', true],
+    ['Nodes 1 and 2 met in general.', true],
+    ['Nodes 1 and 2 met in open water.', true],
+    ['They met in Rome [HEDGE-1], and others met in oslo [HEDGE-2].', true],
+  ])('of a claim compares words regardless of case: %s', async (claim, isSupported) => {
+    const { json } = await check({ claims: [claim], edge_ids: claim.includes('HEDGE-2') ? [1, 2] : [1], table: 'R2' });
+    expect(json.results[0].supported).toBe(isSupported);
+  });
+
+  it('says that nothing in a claim can be compared', async () => {
+    const { json } = await check({ claims: ['The moon is made of cheese.'], edge_ids: [1], table: 'R2' });
+    expect(json.results[0].reasons).toEqual(['nothing in it can be compared with the edges']);
   });
 
   it.each([

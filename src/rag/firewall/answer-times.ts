@@ -146,13 +146,33 @@ function namedMonth(
   const rest = ahead.slice(after?.[0].length ?? 0);
   const year = /^\.?,?[\s-]*(?:(?:of|de|del|г)\s+)?(\d{4})(?!\d)/i.exec(rest);
   const isAlone = day === undefined && year === null;
-  if (isAlone && !(/^[A-Z][a-z]+$/.test(word) && BEFORE_MONTH.test(text.slice(Math.max(0, at - 8), at))))
+  // In "nodes 1 and 2 may meet", a verb follows.
+  if (word === 'may' && before !== null && year === null && VERB_AFTER.test(ahead) && !AFTER_MONTH.test(ahead))
     return undefined;
+  if (isAlone && !isMonthAlone(word, text.slice(Math.max(0, at - 8), at), ahead)) return undefined;
   return {
     start: at - (before?.[0].length ?? 0),
     end: wordEnd + (ahead.length - rest.length) + (year?.[0].length ?? 0),
     readings: (year === null ? years : [+year[1]!]).map((value) => dayOrMonth(value, month, day)),
   };
+}
+
+const PLAIN_MONTH = /^(?:january|february|april|june|july|september|october|november|december)$/;
+const VERB_AFTER = /^\s+[a-z]+/;
+const DURING = /\b(?:in|during)\s$/i;
+/** Matches what may follow "in may" and "in march" if they are months. */
+const AFTER_MONTH = /^\s*(?:$|[.,;:!?()[\]]|(?:and|or|on|at|by|with|when|while|but|because|as)\b)/i;
+
+/**
+ * Returns whether a name without day and year is a month. In lower case, `may`, `march` and
+ * `august` are ordinary words too, and foreign names (`mars`) are not read.
+ */
+function isMonthAlone(word: string, before: string, after: string): boolean {
+  if (!BEFORE_MONTH.test(before)) return false;
+  if (/^[A-Z][a-z]+$/.test(word)) return true;
+  const lower = word.toLowerCase();
+  if (PLAIN_MONTH.test(lower)) return true;
+  return /^(?:may|march|august)$/.test(lower) && DURING.test(before) && AFTER_MONTH.test(after);
 }
 
 function clockAt(text: string, at: number): (Stretch & { end: number }) | undefined {

@@ -23,6 +23,7 @@ import { quoteClaims } from './quote-claims.ts';
 import { blank, blanked } from './scan.ts';
 import { namesOutsideTags } from './tags.ts';
 import { besides, numberVerdict, sharedDenials, strangeName, strangeTime, tellsTime } from './told.ts';
+import { strangeValues } from './value-claims.ts';
 
 /** One value that a sentence repeats. */
 export interface Claim {
@@ -99,6 +100,8 @@ export function repeatedIn(text: string, cited: Cited): Repeated | string {
       numbers[at]!.agrees = verdict === 'held';
   }
   const claims: Claim[] = [...quotes, ...facts, ...pairs, ...times, ...weekdayClaims(withoutNames, beside)];
+  for (const value of strangeValues(masked, cited.isValue, sentence.knows))
+    claims.push({ ...value, agrees: false, kind: 'value' });
   for (const { token, agrees, field } of numbers) {
     const { start, end } = token;
     const wrong = `${field ?? 'the number'} ${text.slice(start, end)} is not in what is cited`;
@@ -191,7 +194,8 @@ function timeClaims(text: string, values: Values): (Claim & { token: TimeToken }
     return {
       start,
       end,
-      agrees: timeAgrees(token, values) || tellsTime(token, values.told()),
+      agrees:
+        timeAgrees(token, values) || tellsTime(token, values.told()) || isToldMonth(text.slice(start, end), values),
       kind: 'place',
       wrong,
       token,
@@ -199,16 +203,21 @@ function timeClaims(text: string, values: Values): (Claim & { token: TimeToken }
   });
 }
 
+/** Returns whether a text has the name of a month, unless the name is an ordinary word too. */
+function isToldMonth(said: string, values: Values): boolean {
+  return /^[a-z]{3,}$/.test(said) && !/^(?:may|march|mar)$/.test(said) && values.knows(said);
+}
+
 const WEEKDAYS = ['Sun', 'Mon', 'Tues', 'Wednes', 'Thurs', 'Fri', 'Satur'];
 /** Matches a weekday that is not the bound of a period. */
 const WEEKDAY = new RegExp(
   `(?<!\\b(?:since|after|before|until|by|between|next|last)\\s+)\\b(${WEEKDAYS.join('|')})day\\b`,
-  'g',
+  'gi',
 );
 
 function weekdayClaims(text: string, values: Values): Claim[] {
   return Array.from(text.matchAll(WEEKDAY), ({ 0: said, 1: name, index: start }) => {
-    const day = WEEKDAYS.indexOf(name!);
+    const day = WEEKDAYS.findIndex((one) => one.toLowerCase() === name!.toLowerCase());
     const agrees =
       values.edges.length === 0 ||
       values.told().plain.includes(said.toLowerCase()) ||

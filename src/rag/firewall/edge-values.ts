@@ -24,6 +24,8 @@ export interface Support {
   readonly rules: ReadonlyMap<number, RuleFact>;
   /** Names of nodes, if a table contains them. */
   readonly names?: ReadonlyMap<number, string> | undefined;
+  /** Values of the table's text columns in lower case, among those that a text may repeat. */
+  readonly columnValues?: ReadonlySet<string> | undefined;
 }
 
 /** The values that a part of a sentence may repeat. */
@@ -34,6 +36,8 @@ export interface Cited {
   readonly sentence: Values;
   /** Returns whether a fact was derived. The fact must be spelled by `factKey`. */
   readonly derives: (fact: string) => boolean;
+  /** Returns whether a text in lower case is a value of any edge, cited or not. */
+  readonly isValue: (value: string) => boolean;
 }
 
 /** Functions that read the built-in fields. */

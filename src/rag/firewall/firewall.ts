@@ -29,6 +29,7 @@ import { type Part, stretchesOf } from './stretches.ts';
 import { cutAtTags, formatTag, hasTag, type Tag, type TaggedSentence } from './tags.ts';
 import { mixtureProblem } from './together.ts';
 import { storedTexts as storedTextsOf } from './told.ts';
+import { valueTestOf } from './value-claims.ts';
 
 export type { StepFacts, Support } from './edge-values.ts';
 
@@ -137,7 +138,7 @@ export interface Verdict {
 
 function checkerOf(support: Support): (text: string, beginsLine: boolean) => Verdict {
   const facts = once(() => new Set(Array.from(support.steps.values(), (step) => factKey(step.predicate, step.args))));
-  const derives = (key: string) => facts().has(key);
+  const known = { derives: (key: string) => facts().has(key), isValue: valueTestOf(support) };
   const echoes = echoesOf(support);
   const values = rememberedValues(support);
   return (text, beginsLine) => {
@@ -149,7 +150,7 @@ function checkerOf(support: Support): (text: string, beginsLine: boolean) => Ver
       cut.problem ??
       tagProblem(text, tags, support) ??
       echoProblem(text, echoes) ??
-      claimProblem(cut, tags, values, derives, beginsLine);
+      claimProblem(cut, tags, values, known, beginsLine);
     const isBare = !cut.texts.some((part) => /[\p{L}\p{N}]/u.test(part));
     return { problem, tags, spelled: problem === undefined ? cut.spelled() : text, isBare };
   };
@@ -180,7 +181,7 @@ function claimProblem(
   cut: TaggedSentence,
   tags: readonly Tag[],
   values: (tags: readonly Tag[]) => Values,
-  derives: (fact: string) => boolean,
+  known: Pick<Cited, 'derives' | 'isValue'>,
   beginsLine: boolean,
 ): string | undefined {
   const [first, ...others] = cut.texts as [string, ...string[]];
@@ -190,7 +191,7 @@ function claimProblem(
     return 'what follows its last tag has no tag';
   const sentence = values(tags);
   const problemIn = ({ text, tags: own }: Part) => {
-    const cited: Cited = { beside: cut.groups.length === 1 ? sentence : values(own), sentence, derives };
+    const cited: Cited = { beside: cut.groups.length === 1 ? sentence : values(own), sentence, ...known };
     return problemOf(text, cited) ?? mixtureProblem(text, own, cited, values);
   };
   for (const options of stretchesOf({ ...cut, texts })) {

@@ -120,6 +120,16 @@ function toldIn(texts: Iterable<string>): Told {
   };
 }
 
+/** Returns whether a word is a function word. */
+export function isFormWord(word: string): boolean {
+  return FORM_WORDS.has(word.toLowerCase());
+}
+
+/** Returns whether a text has a word, other than function words, that a stored text or name has. */
+export function repeatsWord(text: string, { stems }: Told): boolean {
+  return wordsIn(text).some((word) => !isFormWord(word.text) && stems.has(stemOf(word.text)));
+}
+
 function wordsIn(text: string): WordAt[] {
   return Array.from(text.matchAll(WORD), ({ 0: word, index }) => {
     return { text: word.replace(/'s$/, ''), start: index, end: index + word.length };
@@ -268,6 +278,11 @@ const PARTS_OF_DAY: readonly [RegExp, number, number][] = [
 ];
 const RELATIVE =
   /\b(?:yesterday|today|tomorrow|tonight|nowadays|(?:last|next|this) (?:night|week|month|year|morning|afternoon|evening|summer|winter|spring|autumn|weekend|\w+day)|\w+ (?:days?|weeks?|months?|years?|hours?) ago)\b/gi;
+
+/** Returns whether a text names a part of the day, which `strangeTime` compares. */
+export function saysTimeOfDay(text: string): boolean {
+  return PARTS_OF_DAY.some(([words]) => words.test(text));
+}
 
 /** Returns a problem if a time in words is neither the time of a cited edge nor in a text. */
 export function strangeTime(text: string, { plain }: Told, values: Values): string | undefined {
