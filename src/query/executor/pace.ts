@@ -6,7 +6,7 @@
 // they are short, and makes them smaller as soon as one is long.
 
 /** The share of a full step with which a statement begins. */
-const FIRST_SHARE = 1 / 16;
+const FIRST_SHARE = 1 / 8;
 const LEAST_SHARE = 1 / 64;
 /**
  * After a step shorter than this (in microseconds), the next one is twice as large, up to a full
