@@ -258,6 +258,24 @@ describe('changes', () => {
     await database.close();
   });
 
+  test('inside a large commit are reached in many turns of the event loop', async () => {
+    let turns = 0;
+    const defer = (step: () => void) => {
+      turns++;
+      setImmediate(step);
+    };
+    const database = await openSim(simDisk(), { ...KEPT, defer, logFileBytes: 2 ** 22, segmentRows: 65_536 });
+    const bulk = database.table().bulk();
+    for (let count = 0; count < 20_000; count++) bulk.add({ event_ts: count, members: [7] });
+    await bulk.commit();
+    const reader = database.changes.read(database.lastLsn - 2);
+    turns = 0;
+    expect(await reader.next(1)).toHaveLength(1);
+    expect(turns).toBeGreaterThan(18);
+    reader.close();
+    await database.close();
+  });
+
   test('are forgotten when the history is too long, and a reader that is too slow is told so', async () => {
     const database = await openSim(simDisk(), { history: { seconds: 1e9, bytes: 20_000 }, memoryBudgetBytes: 2 ** 22 });
     const table = database.table();

@@ -7,7 +7,6 @@ import { HedgerowError } from '../../errors.ts';
 import type { LogFollower, LogFrame } from '../../storage/index.ts';
 import type { TableSet } from '../catalog/table-set.ts';
 import type { Committer } from '../commit/committer.ts';
-import { ROWS_AT_ONCE } from './before-rows.ts';
 import type { ChangeHistory } from './change-history.ts';
 import { type ChangeText, changesOf, type FrameReading } from './frame-changes.ts';
 
@@ -23,6 +22,8 @@ export interface ChangeFeedOptions {
 const ENOUGH_TEXT = 64 * 1024;
 /** Number of frames after which a reader pauses; to read a small one takes about 20 us. */
 const FRAMES_A_STEP = 32;
+/** A reader pauses after each part of a commit with at least this many changes. */
+const MANY_CHANGES = 64;
 
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
@@ -177,7 +178,8 @@ export class ChangeReader {
       if (this.#held !== undefined) this.#ready.push(this.#held);
       this.#held = change;
     }
-    if (step.value.length === 0 || this.#ready.length >= ROWS_AT_ONCE - 1) await this.#rest();
+    // Also if the changes were given before: a reader may begin inside a large commit.
+    if (step.value.length === 0 || step.value.length >= MANY_CHANGES) await this.#rest();
     return true;
   }
 
