@@ -272,7 +272,14 @@ describe('changes', () => {
     turns = 0;
     expect(await reader.next(1)).toHaveLength(1);
     expect(turns).toBeGreaterThan(18);
+    expect(database.changes.heldBytes).toBeGreaterThan(500_000);
+    // As if other readers held as much as all of them may.
+    database.changes.heldBytes += 2 ** 28;
+    const another = database.changes.read(database.lastLsn - 2);
+    await expect(another.next(1)).rejects.toMatchObject({ code: 'overloaded' });
+    another.close();
     reader.close();
+    expect(database.changes.heldBytes).toBe(2 ** 28);
     await database.close();
   });
 

@@ -24,10 +24,18 @@ const ENOUGH_TEXT = 64 * 1024;
 const FRAMES_A_STEP = 32;
 /** A reader pauses after each part of a commit with at least this many changes. */
 const MANY_CHANGES = 64;
+/** Frames with more bytes than this are counted. */
+const LARGE_BYTES = 2 ** 18;
+/** A reader holds a frame and a map of its ids, which take about this many times its bytes. */
+const BYTES_OF_BYTE = 3;
+/** Most bytes that all readers may hold; a single reader may hold more. */
+const MOST_HELD_BYTES = 2 ** 28;
 
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
   #records: RecordText | undefined;
+  /** Estimated memory in bytes of the large frames that readers hold. */
+  heldBytes = 0;
   /** Number of readers that are open. */
   readers = 0;
 
@@ -106,6 +114,7 @@ export class ChangeReader {
   /** Number of frames that were read since the last pause. */
   #sincePause = 0;
   #closed = false;
+  #heldBytes = 0;
 
   constructor(
     feed: ChangeFeed,
@@ -165,6 +174,7 @@ export class ChangeReader {
     if (step.done === true) {
       const [frame] = this.#frames;
       this.#frames = this.#frames.slice(1);
+      if (this.#frames.length === 0) this.#hold(0);
       this.#changes = undefined;
       if (this.#held === undefined) this.#lsn = Math.max(this.#lsn, frame!.firstLsn + frame!.operations - 1);
       else this.#ready.push(this.#held);
@@ -198,9 +208,26 @@ export class ChangeReader {
       if (error instanceof HedgerowError && error.code === 'invalid_lsn') this.#feed.assertKept(this.#lsn);
       throw error;
     }
-    if (this.#frames.length > 0) return true;
+    if (this.#frames.length > 0) {
+      const bytes = this.#frames.reduce((sum, { payload }) => sum + payload.length, 0);
+      if (bytes > LARGE_BYTES && !this.#closed) this.#hold(bytes * BYTES_OF_BYTE);
+      return true;
+    }
     this.#lsn = Math.max(this.#lsn, upToLsn);
     return false;
+  }
+
+  /** Counts what the reader holds. Throws `overloaded` if all readers together hold too much. */
+  #hold(bytes: number): void {
+    this.#feed.heldBytes += bytes - this.#heldBytes;
+    this.#heldBytes = bytes;
+    if (bytes === 0 || this.#feed.heldBytes === bytes || this.#feed.heldBytes <= MOST_HELD_BYTES) return;
+    this.#hold(0);
+    this.#frames = [];
+    throw new HedgerowError(
+      'overloaded',
+      'Too many readers of changes are inside very large commits. Try again shortly from the last LSN.',
+    );
   }
 
   /** Frees the reader. A second call does nothing. */
@@ -208,6 +235,7 @@ export class ChangeReader {
     if (this.#closed) return;
     this.#closed = true;
     this.#feed.readers--;
+    this.#hold(0);
     this.#follower.close();
   }
 }
