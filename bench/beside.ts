@@ -6,9 +6,11 @@
 // npm run build && npx tsx bench/beside.ts --other DIR [--starts 5] [--rounds 10] [--only TEXT]
 //
 // DIR is a built checkout. For each task this prints the time of one run in this checkout (of one
-// request in http tasks), and the median and quartiles of the ratio between neighbouring rounds. A
-// ratio above 1 means that this checkout is faster. The exit code is 1 if the median ratio of any
-// task is below 0.97.
+// request in http tasks), the ratio of the quick rounds, and the median and quartiles of the ratio
+// between neighbouring rounds. A ratio above 1 means that this checkout is faster. Other load only
+// ever adds to a round, so on a busy machine the quick rounds (the second fastest of each side and
+// start, median over the starts) say more than all rounds. The exit code is 1 if their ratio is
+// below 0.97 for any task.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -56,7 +58,8 @@ interface Took {
 type Side = (round: number) => Promise<Took>;
 type Pair = readonly [other: Took, ours: Took];
 
-const races = new Map<string, Pair[]>();
+/** The rounds of each task, by start. */
+const races = new Map<string, Pair[][]>();
 for (let start = 1; start <= Number(given.starts); start++) {
   if (process.stderr.isTTY) process.stderr.write(`start ${start} of ${given.starts}\n`);
   const scratch = mkdtempSync(join(tmpdir(), 'hedgerow-beside-'));
@@ -67,8 +70,10 @@ for (let start = 1; start <= Number(given.starts); start++) {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
-console.log(`${'row'.padEnd(50)} ${'ms'.padStart(8)}  ${'time (quartiles)'.padEnd(24)} CPU time (quartiles)`);
-const slower = [...races].filter(([name, pairs]) => show(name, pairs) < LEAST);
+console.log(
+  `${'row'.padEnd(50)} ${'ms'.padStart(8)}  quick  ${'all rounds (quartiles)'.padEnd(24)} CPU time (quartiles)`,
+);
+const slower = [...races].filter(([name, starts]) => show(name, starts) < LEAST);
 process.exitCode = slower.length > 0 ? 1 : 0;
 
 async function raceEngines(scratch: string): Promise<void> {
@@ -145,8 +150,8 @@ async function race(name: string, [other, ours]: readonly Side[]): Promise<void>
     await other!(round);
     await ours!(round);
   }
-  const pairs = races.get(name) ?? [];
-  races.set(name, pairs);
+  const pairs: Pair[] = [];
+  races.set(name, [...(races.get(name) ?? []), pairs]);
   for (let round = 0; round < rounds; round++) {
     if (round % 2 === 0) pairs.push([await other!(round), await ours!(round)]);
     else {
@@ -156,15 +161,24 @@ async function race(name: string, [other, ours]: readonly Side[]): Promise<void>
   }
 }
 
-/** Prints a row, and returns the median of the time ratios. */
-function show(name: string, pairs: readonly Pair[]): number {
+/** Prints a row, and returns the ratio of the quick rounds. */
+function show(name: string, starts: readonly Pair[][]): number {
+  const pairs = starts.flat();
+  const [, quick] = quartiles(starts.map((some) => quickOf(some, 0) / quickOf(some, 1)));
   const wall = quartiles(pairs.map(([other, ours]) => other.ms / ours.ms));
   const cpu = quartiles(pairs.map(([other, ours]) => other.cpuMs / ours.cpuMs));
   const [, ms] = quartiles(pairs.map(([, ours]) => ours.ms));
   const ratios = ([low, middle, high]: readonly number[]) =>
     middle === undefined ? '' : `${middle.toFixed(3)} (${low!.toFixed(3)} to ${high!.toFixed(3)})`;
-  console.log(`${name.padEnd(50)} ${ms!.toPrecision(3).padStart(8)}  ${ratios(wall).padEnd(24)} ${ratios(cpu)}`);
-  return wall[1]!;
+  const figures = [ms!.toPrecision(3).padStart(8), '', quick!.toFixed(3), '', ratios(wall).padEnd(24), ratios(cpu)];
+  console.log(`${name.padEnd(50)} ${figures.join(' ')}`);
+  return quick!;
+}
+
+/** Returns the time of the second fastest round of one side: the fastest may be a lucky one. */
+function quickOf(pairs: readonly Pair[], side: 0 | 1): number {
+  const times = pairs.map((pair) => pair[side].ms).sort((a, b) => a - b);
+  return times[Math.min(1, times.length - 1)]!;
 }
 
 function quartiles(values: number[]): number[] {

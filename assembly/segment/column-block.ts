@@ -28,7 +28,7 @@ import {
   rowBytes,
   writeHeader,
 } from './column-plan';
-import { copyMembers, copyNumbers, copySizes, copyTimes, markAbsent } from './column-run';
+import { copyMembers, copyNumbers, copySizes, copyTimes, gatherIds, gatherTimes, markAbsent } from './column-run';
 import {
   booleanValue,
   C_OFFSETS,
@@ -44,7 +44,7 @@ import {
   textStart,
 } from './columns';
 import { S_BASE, S_ROWS } from './layout';
-import { firstIncidence, memberOrdinal, nodeId, rowId, rowSize, rowTime } from './reader';
+import { firstIncidence, memberOrdinal, nodeId, rowSize } from './reader';
 
 const NO_LOCAL: u32 = 0xffffffff;
 /**
@@ -162,11 +162,11 @@ function segmentKeys(s: usize, rows: usize, n: u32, parts: u32, out: usize): usi
   let at = out;
   if (parts & PART_TIMES) {
     if (isRun(rows, n)) copyTimes(s, load<u32>(rows), n, at);
-    else for (let i: u32 = 0; i < n; i++) put<f64>(at, i, <f64>rowTime(s, get<u32>(rows, i)));
+    else gatherTimes(s, rows, n, at);
     at += bytesOf<u64>(n);
   }
   if (parts & PART_IDS) {
-    for (let i: u32 = 0; i < n; i++) put<f64>(at, i, <f64>rowId(s, get<u32>(rows, i)));
+    gatherIds(s, rows, n, at);
     at += bytesOf<u64>(n);
   }
   return at;

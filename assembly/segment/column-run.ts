@@ -1,10 +1,13 @@
-// Copies columns of consecutive rows, in loops that access only the values.
+// Copies columns of rows, consecutive or listed, in loops that access only the values.
 
 import { HG_TYPE_REAL } from '../limits';
 import { bytesOf, cell, get, put } from '../memory/cells';
 import { C_DATA, C_NULLS, C_TYPE, C_WIDTH } from './columns';
 import {
   packed,
+  S_ID_MIN,
+  S_ID_WIDTH,
+  S_IDS,
   S_MEMBERS,
   S_NODE_IDS,
   S_NODE_MIN,
@@ -42,6 +45,41 @@ function copyIntegers(data: usize, width: u32, first: u32, n: u32, least: i64, o
 export function copyTimes(s: usize, first: u32, n: u32, out: usize): void {
   const times = <usize>load<u32>(s + S_TIMES);
   copyIntegers(times, load<u32>(s + S_TIME_WIDTH), first, n, load<i64>(s + S_TIME_MIN), out);
+}
+
+/**
+ * Converts the packed integers of the rows u32[n] to f64. Most of the time is spent on cache misses,
+ * and a short loop lets the processor wait for several of them at once: a statement for the edges of
+ * a node takes 10 to 15 % less time than with `packed` for each row.
+ */
+function gatherPacked<T>(data: usize, rows: usize, n: u32, least: f64, out: usize): void {
+  for (let i: usize = 0; i < n; i++) put<f64>(out, i, least + <f64>get<T>(data, get<u32>(rows, i)));
+}
+
+/** Same as `gatherPacked`, for values like those of `copyWide`. */
+function gatherWide(data: usize, rows: usize, n: u32, least: i64, out: usize): void {
+  for (let i: usize = 0; i < n; i++) put<f64>(out, i, <f64>(least + get<i64>(data, get<u32>(rows, i))));
+}
+
+function gatherIntegers(data: usize, width: u32, rows: usize, n: u32, least: i64, out: usize): void {
+  if (width == 1) gatherPacked<u8>(data, rows, n, <f64>least, out);
+  else if (width == 2) gatherPacked<u16>(data, rows, n, <f64>least, out);
+  else if (width == 4) gatherPacked<u32>(data, rows, n, <f64>least, out);
+  else gatherWide(data, rows, n, least, out);
+}
+
+/** Writes the times of the rows u32[n] as f64[n]. */
+export function gatherTimes(s: usize, rows: usize, n: u32, out: usize): void {
+  const times = <usize>load<u32>(s + S_TIMES);
+  gatherIntegers(times, load<u32>(s + S_TIME_WIDTH), rows, n, load<i64>(s + S_TIME_MIN), out);
+}
+
+/** Writes the ids of the rows u32[n] as f64[n]. */
+export function gatherIds(s: usize, rows: usize, n: u32, out: usize): void {
+  const width = load<u32>(s + S_ID_WIDTH);
+  const least = load<i64>(s + S_ID_MIN);
+  if (width) gatherIntegers(load<u32>(s + S_IDS), width, rows, n, least, out);
+  else for (let i: usize = 0; i < n; i++) put<f64>(out, i, <f64>(least + <i64>get<u32>(rows, i)));
 }
 
 export function copySizes(s: usize, first: u32, n: u32, out: usize): void {

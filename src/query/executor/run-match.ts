@@ -30,7 +30,9 @@ export interface ResultChunk {
 export function* runMatch(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   if (plan.limit === 0) return;
   yield* context.prepareLists();
-  yield* context.paced(context.observed(plan, window(ordered(plan, context), plan.skip, plan.limit)));
+  // A single row needs neither an order nor a pace.
+  const rows = plan.shortcut === undefined ? context.paced(ordered(plan, context)) : shortcutRow(plan, context);
+  yield* context.observed(plan, window(rows, plan.skip, plan.limit));
 }
 
 /** Applies SKIP and LIMIT. */
@@ -152,11 +154,6 @@ function evaluateItems(
 }
 
 function* grouped(plan: MatchPlan, context: QueryContext): Batches<Evaluated> {
-  if (plan.shortcut !== undefined) {
-    const aggregates = shortcutValues(plan, context).map((value) => constant(value));
-    yield evaluateItems(plan, { count: 1, sides: [] }, { ...context.environment, keys: [], aggregates });
-    return;
-  }
   const { keys, aggregates } = plan.match.grouping!;
   const aggregator = new Aggregator(keys, aggregates, context);
   for (const _ of aggregated(plan, aggregator, context)) yield null;
@@ -201,6 +198,13 @@ function* aggregated(plan: MatchPlan, aggregator: Aggregator, context: QueryCont
  */
 function isLarge(plan: ScanPlan | JoinPlan): plan is ScanPlan {
   return plan.op === 'scan' && plan.paths.some(({ nodes }) => nodes.length === 0);
+}
+
+/** Yields the row of a statement whose aggregates the engine answers without a scan. */
+function* shortcutRow(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
+  const aggregates = shortcutValues(plan, context).map((value) => constant(value));
+  const environment = { ...context.environment, keys: [], aggregates };
+  yield evaluateItems(plan, { count: 1, sides: [] }, environment).chunk;
 }
 
 function shortcutValues(plan: MatchPlan, context: QueryContext): Value[] {
