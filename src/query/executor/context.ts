@@ -140,11 +140,18 @@ export class QueryContext {
    * Splits a batch into parts, each of which is processed in one step. Throws the same error as
    * `rowsAtOnce`.
    */
-  *parts(batch: Batch): Generator<Batch, void, void> {
-    for (let from = 0; from < batch.count; ) {
-      const rows = Math.min(this.rowsAtOnce(batch), batch.count - from);
-      yield rows === batch.count ? batch : consecutive(batch, from, rows);
+  parts(batch: Batch): Iterable<Batch> {
+    if (batch.count === 0) return [];
+    const rows = this.rowsAtOnce(batch);
+    return rows >= batch.count ? [batch] : this.#manyParts(batch, rows);
+  }
+
+  *#manyParts(batch: Batch, first: number): Generator<Batch, void, void> {
+    let rows = first;
+    for (let from = 0; ; rows = Math.min(this.rowsAtOnce(batch), batch.count - from)) {
+      yield consecutive(batch, from, rows);
       from += rows;
+      if (from === batch.count) return;
     }
   }
 

@@ -159,7 +159,7 @@ function guardProduct(plan: JoinPlan, left: number, right: number): void {
   );
 }
 
-function* findPairs(
+function findPairs(
   plan: JoinPlan,
   left: Batch,
   { rows: right, table }: RightSide,
@@ -172,17 +172,14 @@ function* findPairs(
       const side = left.sides[members!.left]!;
       const linked = { set: side.set, rows: side.rows, count: left.count };
       const bounds = band && { ...band, times: timesOf(left, band.left), ofRow: band.left === members!.left };
-      yield* memberPairs(linked, right, members!.least, bounds, reads.members, (bytes) => context.charge(bytes));
-      return;
+      return memberPairs(linked, right, members!.least, bounds, reads.members, (bytes) => context.charge(bytes));
     }
     case 'HASH_JOIN':
-      yield* hashPairs(plan.equal, left, table!, context);
-      return;
+      return hashPairs(plan.equal, left, table!, context);
     case 'TEMPORAL_JOIN':
-      yield* bandPairs(timesOf(left, band!.left), right, band!.low, band!.high);
-      return;
+      return bandPairs(timesOf(left, band!.left), right, band!.low, band!.high);
     case 'NESTED_LOOP':
-      yield* allPairs(left.count, right.rows);
+      return allPairs(left.count, right.rows);
   }
 }
 
