@@ -47,16 +47,22 @@ export interface LogStore {
   /**
    * Queues one frame with `operations` LSNs (1 or more); copies the parts immediately. Returns the
    * frame's first LSN. Throws `log_failed` or `disk_full` if poisoned, `draining` if closed,
-   * `body_too_large` above 1 GiB.
+   * `body_too_large` above 1 GiB. `seconds` (epoch) is recorded in the frame; by default, the time
+   * of this call.
    */
-  append(operations: number, parts: readonly Uint8Array[]): number;
+  append(operations: number, parts: readonly Uint8Array[], seconds?: number): number;
   /**
    * Like `append`, but for a frame of many megabytes. The frame is built in slices, with a `pause`
    * between them, and queued when it is complete. Until this resolves, nothing else may be appended
    * and the parts must not change. Rejects with the errors that `append` throws; if it rejects,
    * nothing was queued.
    */
-  appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number>;
+  appendInSlices(
+    operations: number,
+    parts: readonly Uint8Array[],
+    pause: () => Promise<void>,
+    seconds?: number,
+  ): Promise<number>;
   /**
    * Reads the frames with LSNs from `fromLsn` up to the LSN that is durable when reading begins.
    * The first frame may start at a lower LSN. The log may be written meanwhile, and keeps these

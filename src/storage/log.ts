@@ -174,21 +174,24 @@ class FileLog implements LogStore {
     return this.#active === null ? list : [...list, this.#active];
   }
 
-  append(operations: number, parts: readonly Uint8Array[]): number {
+  append(operations: number, parts: readonly Uint8Array[], seconds = this.#options.seconds?.() ?? 0): number {
     const payloadBytes = this.#checkFrame(operations, parts);
     const firstLsn = this.headLsn + 1;
-    const { crc32c, seconds } = this.#options;
-    if (seconds !== undefined) this.#newestSeconds = seconds();
-    const gathering = this.#gathering;
-    const { durableLsn } = this;
-    gathering.add(parts, payloadBytes, this.#epoch, firstLsn, durableLsn, operations, crc32c, this.#newestSeconds);
+    const { crc32c } = this.#options;
+    this.#newestSeconds = seconds;
+    this.#gathering.add(parts, payloadBytes, this.#epoch, firstLsn, this.durableLsn, operations, crc32c, seconds);
     this.#room.take(frameBytes(payloadBytes));
     this.headLsn += operations;
     if (!this.#busy) this.#startFlush();
     return firstLsn;
   }
 
-  async appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number> {
+  async appendInSlices(
+    operations: number,
+    parts: readonly Uint8Array[],
+    pause: () => Promise<void>,
+    seconds = this.#options.seconds?.() ?? 0,
+  ): Promise<number> {
     const payloadBytes = this.#checkFrame(operations, parts);
     // The frame becomes a group of its own, so all frames appended earlier are flushed first.
     await this.flush();
@@ -196,7 +199,6 @@ class FileLog implements LogStore {
     const group = new FrameGroup(frameBytes(payloadBytes));
     const { durableLsn } = this;
     const { crc32c } = this.#options;
-    const seconds = this.#options.seconds?.() ?? 0;
     await group.addInSlices(parts, payloadBytes, this.#epoch, firstLsn, durableLsn, operations, crc32c, pause, seconds);
     this.#newestSeconds = seconds;
     this.#checkOpen();

@@ -138,19 +138,24 @@ class MemoryLog implements LogStore {
     return lastOf(this.#memory) > 0;
   }
 
-  append(operations: number, parts: readonly Uint8Array[]): number {
+  append(operations: number, parts: readonly Uint8Array[], seconds = this.#opening.seconds?.() ?? 0): number {
     this.#checkOpen();
     const payload = joined(parts);
     assert(operations >= 1, 'a frame has one operation or more');
     const firstLsn = this.headLsn + 1;
-    this.#queued.push({ firstLsn, operations, payload, seconds: this.#opening.seconds?.() ?? 0 });
+    this.#queued.push({ firstLsn, operations, payload, seconds });
     this.#roomBytes -= payload.length;
     this.headLsn += operations;
     this.#start();
     return firstLsn;
   }
 
-  async appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number> {
+  async appendInSlices(
+    operations: number,
+    parts: readonly Uint8Array[],
+    pause: () => Promise<void>,
+    seconds?: number,
+  ): Promise<number> {
     this.#checkOpen();
     joined(parts);
     await this.flush();
@@ -158,7 +163,7 @@ class MemoryLog implements LogStore {
     await pause();
     this.#checkOpen();
     assert(this.headLsn === headLsn, 'nothing is appended while a frame is made in slices');
-    return this.append(operations, parts);
+    return this.append(operations, parts, seconds);
   }
 
   async *read(fromLsn: number): LogBatches {
