@@ -3,6 +3,7 @@
 
 /** The stable error codes, and the HTTP status of the answer for each. */
 export const STATUS_OF_CODE = {
+  not_leader: 307,
   invalid_input: 400,
   invalid_json: 400,
   invalid_framing: 400,
@@ -41,6 +42,7 @@ export const STATUS_OF_CODE = {
   file_exists: 409,
   last_admin: 409,
   lsn_ahead: 409,
+  log_diverged: 409,
   graph_exists: 409,
   lsn_gone: 410,
   length_required: 411,

@@ -58,11 +58,24 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   rag: [...BASE, 'engine', 'query', 'rules', 'llm'],
   // Not the engine, because the services that a route receives are a type parameter.
   http: [...BASE, 'config', 'valibot.ts', 'observe', 'access'],
-  routes: [...BASE, 'config', 'http', 'engine', 'observe', ...ROOMS, 'rules'],
+  follow: [...BASE, 'engine', 'core', 'storage'],
+  routes: [...BASE, 'config', 'http', 'engine', 'follow', 'observe', ...ROOMS, 'rules'],
   client: [...BASE, 'http', 'routes'], // types only, see below
   console: ['client', 'formats', 'tabular', 'model', 'http', 'routes'], // of the last two, types only; see below
   'index.ts': [...BASE, 'engine', 'core', 'query', 'analytics', 'rules', 'rag', 'virtual'],
-  'app.ts': [...BASE, 'config.ts', 'observe', 'engine', ...ROOMS, 'rules', 'llm', 'http', 'routes', 'storage'],
+  'app.ts': [
+    ...BASE,
+    'config.ts',
+    'observe',
+    'engine',
+    ...ROOMS,
+    'rules',
+    'llm',
+    'http',
+    'follow',
+    'routes',
+    'storage',
+  ],
   cli: [
     ...BASE,
     'app.ts',

@@ -11,8 +11,8 @@ import { IDENTIFIER } from '../model/columns.ts';
 import type { Attach } from '../model/kept-answer.ts';
 import { Mutex } from '../schedule/locks.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
-import { DEFAULT_LOG_FILE_BYTES } from '../storage/index.ts';
-import { type BackupOptions, type BackupResult, Backups } from './backup/backups.ts';
+import { type Crc32c, DEFAULT_LOG_FILE_BYTES } from '../storage/index.ts';
+import { type BackupOptions, type BackupResult, type BackupStream, Backups } from './backup/backups.ts';
 import { pinState } from './backup/pinned-state.ts';
 import { targetDirectory } from './backup/target-directory.ts';
 import type { AlterAction } from './catalog/alter.ts';
@@ -34,8 +34,11 @@ import { CompactionTrigger } from './compaction/trigger.ts';
 import type { EngineContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Figures, type StoreFigures } from './figures.ts';
+import { FrameApplier } from './follow/frame-applier.ts';
+import { FrameFeed } from './follow/frame-feed.ts';
 import { IdempotencyStore, REPLAY_LIMITS } from './idempotency/idempotency-store.ts';
 import { contextOf } from './make-context.ts';
+import { openingError } from './opening-error.ts';
 import { recoverDatabase } from './recovery/recover-database.ts';
 import type { Snapshot } from './table/snapshot.ts';
 import type { Table } from './table/table.ts';
@@ -56,19 +59,6 @@ import type {
  */
 const RELIEF_LOG_FILES = 8;
 
-/**
- * Turns the error of a full disk into one that says what to do; returns any other error unchanged.
- */
-function openingError(error: unknown, dir: string): unknown {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  if (error instanceof HedgerowError || (code !== 'ENOSPC' && code !== 'EDQUOT')) return error;
-  return new HedgerowError(
-    'disk_full',
-    `There is no room on the disk to open ${dir} (${message}). Free some space, then start again; nothing was changed.`,
-    { fields: { file: dir }, cause: error },
-  );
-}
-
 export class Database {
   readonly dir: string;
   readonly primaryTable: string;
@@ -83,10 +73,15 @@ export class Database {
   readonly #options: EngineOptions;
   readonly #context: EngineContext;
   readonly #committer: Committer;
-  readonly #crc32c: (bytes: Uint8Array, seed: number) => number;
+  /** CRC32C, as in all files of the database. */
+  readonly crc32c: Crc32c;
   readonly #tables: TableSet;
   /** What has changed, for readers that follow it. */
   readonly changes: ChangeFeed;
+  /** The log as it is, for followers. */
+  readonly frames: FrameFeed;
+  /** Applies the leader's frames; undefined unless this database follows a leader. */
+  readonly applier: FrameApplier | undefined;
   readonly #ddlMutex = new Mutex();
   readonly #ddl: Ddl;
   readonly #checkpointer: Checkpointer;
@@ -111,7 +106,7 @@ export class Database {
     this.primaryTable = primaryTable;
     this.scheduler = options.scheduler ?? new Scheduler();
     this.#options = options;
-    const committer = new Committer(new LsnWaits({ nowUs, schedule }));
+    const committer = new Committer(new LsnWaits({ nowUs, schedule }), options.follows === true);
     this.#committer = committer;
     this.#trigger = new CompactionTrigger({
       memoryBudgetBytes,
@@ -122,7 +117,7 @@ export class Database {
       notice: (message, fields) => notice?.(message, fields),
     });
     const module = options.module ?? loadCore(options.core);
-    this.#crc32c = makeChecksum(module.instantiate());
+    this.crc32c = makeChecksum(module.instantiate());
     this.#context = contextOf(options, committer, module, this.scheduler, this.#compactions, (tableId) =>
       this.#afterCommit(tableId),
     );
@@ -131,7 +126,7 @@ export class Database {
     this.#tables = tables;
     this.statistics = this.#makeFigures();
     const limits = { ...REPLAY_LIMITS, ...options.replayLimits };
-    const crc32c = this.#crc32c;
+    const crc32c = this.crc32c;
     const install = (changed: readonly ChangedTable[]) => this.#ddlMutex.run(() => this.#checkpointer.install(changed));
     const relief = new LogRelief({
       limitBytes: RELIEF_LOG_FILES * (options.logFileBytes ?? DEFAULT_LOG_FILE_BYTES),
@@ -150,6 +145,7 @@ export class Database {
     const { pauses, residency } = this.#context;
     const instance = () => residency.instance();
     this.changes = new ChangeFeed({ committer, history, tables, instance, pause: pauses.changes });
+    this.frames = new FrameFeed({ committer, crc32c });
     const reserve = new Reserve(fs, `${dir}/reserve`, options.reserveBytes ?? 0);
     this.#reserve = reserve;
     const shared = { fs, dir, crc32c, committer, tables };
@@ -164,12 +160,23 @@ export class Database {
     });
     this.#compactor = this.#makeCompactor();
     const context = this.#context;
+    this.applier = options.follows === true ? this.#makeApplier() : undefined;
     this.#indexes = new Indexes({ context, tables, ddl: this.#ddl, mutex: this.#ddlMutex, compactor: this.#compactor });
     const pinned = { ...shared, tables: () => tables.sorted() };
     this.#backups = new Backups({
       ...{ fs, dir, crc32c, module, now, pause: pauses.backup },
       compact: () => this.compact(),
       pin: () => this.#compactions.run(() => this.#ddlMutex.run(() => pinState(pinned))),
+    });
+  }
+
+  #makeApplier(): FrameApplier {
+    const { documents, replays } = this;
+    return new FrameApplier({
+      ...{ context: this.#context, tables: this.#tables, documents, replays, mutex: this.#ddlMutex },
+      ...{ compactor: this.#compactor, trigger: this.#trigger },
+      forget: (table) => this.#checkpointer.forget(table),
+      notice: (message, fields) => this.#options.notice?.(message, fields),
     });
   }
 
@@ -203,7 +210,7 @@ export class Database {
 
   /** Records, for readers of changes, that a TTL has dropped rows. */
   async #recordDropped({ id }: Table, beforeTs: number): Promise<void> {
-    if (!this.#context.history.isKept) return;
+    if (!this.#context.history.isKept || this.#committer.isFollower) return;
     try {
       await this.#ddlMutex.run(() => this.#ddl.change([{ op: 'drop_buckets', id, beforeTs }]));
     } catch (error) {
@@ -250,7 +257,7 @@ export class Database {
       checkpointer: this.#checkpointer,
       trigger: this.#trigger,
       ddl: this.#ddl,
-      crc32c: this.#crc32c,
+      crc32c: this.crc32c,
     });
   }
 
@@ -281,10 +288,7 @@ export class Database {
     return this.#ddl.dropTable(name, attach);
   }
 
-  /**
-   * Changes the columns, the name or an option of a table. Rejects as documented at
-   * `Ddl.alterTable`.
-   */
+  /** Changes the columns, the name or an option of a table. Rejects like `Ddl.alterTable`. */
   alterTable(name: string, action: AlterAction, attach?: Attach<TableItem>): Promise<Table> {
     return this.#ddl.alterTable(name, action, attach);
   }
@@ -329,10 +333,16 @@ export class Database {
   /**
    * Begins a transaction. With `pinned`, every read sees the state at the LSN at which the
    * transaction begins. Without it, the state of each table is pinned when the transaction first
-   * reads that table.
+   * reads that table. Throws `not_leader` if this database follows a leader.
    */
   begin(options: { pinned?: boolean } = {}): Transaction {
+    this.assertLeads();
     return new Transaction(this.#context, options.pinned === true ? this.#tables.all() : undefined);
+  }
+
+  /** Throws `not_leader` if this database follows a leader, which alone can write. */
+  assertLeads(): void {
+    this.#committer.assertLeads();
   }
 
   snapshot(table: Table): Snapshot {
@@ -385,6 +395,7 @@ export class Database {
         errors: [{ loc: ['ttl_seconds'], msg: 'must be an integer of 1 or more' }],
       });
     }
+    if (ttlSeconds !== undefined) this.assertLeads();
     const { now, nowUs } = this.#options;
     const one = options.table === undefined ? undefined : this.table(options.table);
     return compactTables(this.#compactor, { one, all: () => [...this.tables()], ttlSeconds, now, nowUs });
@@ -398,6 +409,11 @@ export class Database {
    */
   backup(options: BackupOptions): Promise<BackupResult> {
     return this.#backups.run(options);
+  }
+
+  /** Begins a backup that is sent elsewhere. Rejects as documented at `Backups.stream`. */
+  backupStream(): Promise<BackupStream> {
+    return this.#backups.stream();
   }
 
   /**

@@ -56,6 +56,11 @@ export interface EngineOptions {
    */
   history?: LogHistory | null;
   /**
+   * Whether the database follows a leader: nothing can be written to it but the frames of the
+   * leader's log (`Database.applier`). Its directory comes from a backup of the leader.
+   */
+  follows?: boolean;
+  /**
    * Random number below 2^53 that distinguishes this process from others using the same directory.
    * The default 0 is for tests.
    */

@@ -19,7 +19,7 @@ export type {
   OpenLog,
 } from '../storage/index.ts';
 export { writeFailure } from './backup/archive-writer.ts';
-export type { BackupOptions, BackupResult } from './backup/backups.ts';
+export type { BackupOptions, BackupResult, BackupStream } from './backup/backups.ts';
 export { restoreBackup } from './backup/restore.ts';
 export type { AlterAction } from './catalog/alter.ts';
 export type { DocumentChange, Documents } from './catalog/documents.ts';
@@ -28,6 +28,8 @@ export { InlineRunner } from './compaction/merge-files.ts';
 export { WorkerRunner } from './compaction/worker-runner.ts';
 export { Database } from './database.ts';
 export type { EngineOptions } from './engine-options.ts';
+export type { FrameApplier } from './follow/frame-applier.ts';
+export type { FrameFeed, FrameReader } from './follow/frame-feed.ts';
 export type { IdempotencyStore } from './idempotency/idempotency-store.ts';
 export { IdRanges } from './idempotency/kept-answer.ts';
 export { WideMap } from './idempotency/wide-map.ts';

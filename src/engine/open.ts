@@ -45,6 +45,11 @@ export interface DatabaseOptions {
    */
   history?: EngineOptions['history'];
   /**
+   * Whether the database follows a leader: nothing can be written to it but the frames of the
+   * leader's log (`database.applier`). Its directory comes from a backup of the leader.
+   */
+  follows?: boolean;
+  /**
    * Opens the write-ahead log. By default the log is in files below `dir`.
    */
   openLog?: EngineOptions['openLog'];
@@ -78,6 +83,7 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
     nodeFilters: options.nodeFilters ?? true,
     reserveBytes: RESERVE_BYTES,
     ...(options.history === undefined ? {} : { history: options.history }),
+    ...(options.follows === true ? { follows: true } : {}),
     ...(openLog ? { openLog } : {}),
     ...(scheduler ? { scheduler } : {}),
     ...(notice ? { notice } : {}),

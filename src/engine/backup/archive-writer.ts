@@ -99,6 +99,21 @@ async function packInto(files: AsyncIterable<TarFile>, take: (piece: Uint8Array)
   }
 }
 
+/** Yields the bytes of an archive. Throws the error of `files`. */
+export async function* archiveBytes(files: AsyncIterable<TarFile>): AsyncGenerator<Uint8Array, void, undefined> {
+  const sum = createHash('sha256');
+  const packed = createGzip({ level: GZIP_LEVEL });
+  const packing = pipeline(tarStream(files), packed);
+  // The loop below ends with the same error.
+  packing.catch(() => undefined);
+  for await (const piece of packed as AsyncIterable<Uint8Array>) {
+    sum.update(piece);
+    yield piece;
+  }
+  await packing;
+  yield sealOf(sum.digest('hex'));
+}
+
 function closeQuietly(handle: FileHandle): void {
   try {
     handle.close();

@@ -7,9 +7,9 @@ import { HedgerowError } from '../../errors.ts';
 import { Mutex } from '../../schedule/locks.ts';
 import type { Crc32c, Fs } from '../../storage/index.ts';
 import { backupFacts } from './about-backup.ts';
-import { archiveContents } from './archive-contents.ts';
+import { archiveContents, type ContentsOptions } from './archive-contents.ts';
 import { archiveName } from './archive-names.ts';
-import { writeArchive, writeFailure } from './archive-writer.ts';
+import { archiveBytes, writeArchive, writeFailure } from './archive-writer.ts';
 import type { PinnedState } from './pinned-state.ts';
 import { isInside } from './target-directory.ts';
 
@@ -27,6 +27,16 @@ export interface BackupResult {
   tables: string[];
   /** The backup contains everything up to this LSN and nothing after it. */
   lsn: number;
+}
+
+/** A backup that is not written to a file here, but sent elsewhere. */
+export interface BackupStream {
+  /** The backup contains everything up to this LSN and nothing after it. */
+  readonly lsn: number;
+  /** The bytes of the archive. */
+  readonly pieces: AsyncGenerator<Uint8Array, void, undefined>;
+  /** Releases the files of the backup. Resolves when it was called before, too. */
+  close(): Promise<void>;
 }
 
 export interface BackupSource {
@@ -77,6 +87,37 @@ export class Backups {
   }
 
   /**
+   * Begins a backup of the present state. Close it, read to its end or not. `pieces` throws
+   * `draining`, `corrupt` or `table_corrupt`.
+   */
+  async stream(): Promise<BackupStream> {
+    this.#checkOpen();
+    const state = await this.#source.pin();
+    const pieces = archiveBytes(this.#checked(archiveContents(this.#contentsOf(state, this.#source.now()))));
+    return {
+      lsn: state.lsn,
+      pieces,
+      close: async () => {
+        await pieces.return().catch(() => undefined);
+        state.release();
+      },
+    };
+  }
+
+  async *#checked<T>(items: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+    for await (const item of items) {
+      this.#checkOpen();
+      yield item;
+    }
+  }
+
+  #contentsOf(state: PinnedState, atMs: number): ContentsOptions {
+    const { fs, crc32c, module, pause } = this.#source;
+    const facts = backupFacts(state.lsn, Math.floor(atMs / 1000), state.tables);
+    return { fs, crc32c, module, facts, state, pause };
+  }
+
+  /**
    * Aborts a running backup, which then rejects with `draining`. Resolves when the files of that
    * backup are released.
    */
@@ -114,16 +155,15 @@ export class Backups {
   }
 
   async #write(dir: string, state: PinnedState): Promise<BackupResult> {
-    const { fs, dir: dataDir, crc32c, module, now, pause } = this.#source;
+    const { fs, dir: dataDir, now } = this.#source;
     const atMs = now();
     const name = archiveName(atMs, state.lsn);
-    const facts = backupFacts(state.lsn, Math.floor(atMs / 1000), state.tables);
     const sizeBytes = await writeArchive({
       fs,
       dir,
       name,
       temporary: temporaryName(dataDir),
-      files: archiveContents({ fs, crc32c, module, facts, state, pause }),
+      files: archiveContents(this.#contentsOf(state, atMs)),
       checkStopped: () => this.#checkOpen(),
     });
     return { path: `${dir}/${name}`, sizeBytes, tables: [...state.tables], lsn: state.lsn };

@@ -21,6 +21,8 @@ export interface RestoreOptions {
    * Absolute path of the target data directory. It must be missing or empty; its parent must exist.
    */
   dir: string;
+  /** Names of files that the target may contain besides. */
+  besides?: readonly string[];
   /** Called with the fraction of the work done, 0 to 1. */
   progress: (done: number) => void;
   /** Called frequently; an exception aborts the work. */
@@ -65,7 +67,7 @@ const READINGS = 2;
 /** Restores a backup. If that fails, rejects with the reason and leaves no files. */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
   const { fs } = options;
-  const place = await takePlace(fs, options.dir);
+  const place = await takePlace(fs, options.dir, options.besides ?? []);
   try {
     const archive = await unpack(options, place);
     await verify(options, place, archive);
@@ -85,7 +87,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
  * Locks the target and chooses the temporary directory. Rejects with `conflict` if the target is
  * not empty or another process holds its lock, and with `invalid_input` if its parent is missing.
  */
-async function takePlace(fs: Fs, dir: string): Promise<Place> {
+async function takePlace(fs: Fs, dir: string, besides: readonly string[]): Promise<Place> {
   const kind = fs.kindOf(dir);
   if (kind === null) {
     const [, parent = '', name = ''] = /^(.*)\/([^/]+)$/.exec(dir) ?? [];
@@ -97,7 +99,8 @@ async function takePlace(fs: Fs, dir: string): Promise<Place> {
   if (!fs.exists(dir)) throw occupied(dir, 'is a link that leads nowhere');
   const real = fs.realPath(dir);
   if (fs.kindOf(real) !== 'directory') throw occupied(dir, 'is not a directory');
-  const names = fs.list(real).filter((name) => !NO_CONTENT.includes(name) && !isLockName(name, 'lock'));
+  const passed = [...NO_CONTENT, ...besides];
+  const names = fs.list(real).filter((name) => !passed.includes(name) && !isLockName(name, 'lock'));
   const use = fs.exists(`${real}/lock`) ? ', and a server may have it open' : '';
   if (names.length > 0) throw occupied(dir, `is not empty (it holds ${names.slice(0, 3).join(', ')})${use}`);
   const lock = await fs.lock(`${real}/lock`);

@@ -36,6 +36,7 @@ export interface DocumentsOptions {
 export class Documents {
   readonly #options: DocumentsOptions;
   readonly #stores = new Map<string, Map<string, unknown>>();
+  readonly #watchers = new Map<string, (id: string) => void>();
 
   constructor(options: DocumentsOptions) {
     this.#options = options;
@@ -107,6 +108,23 @@ export class Documents {
     if (typeof change?.store !== 'string' || typeof change.id !== 'string' || change.value === undefined)
       throw corruption(`log frame at LSN ${lsn}`, 0, 'a document lacks its store, id or value');
     this.#apply(change as DocumentChange);
+  }
+
+  /**
+   * Applies a durable DOCUMENT operation of a leader's log, and tells those who watch its store.
+   */
+  follow(bytes: Uint8Array, lsn: number): void {
+    this.replay(bytes, lsn);
+    const { store, id } = parse(bytes);
+    this.#watchers.get(store)?.(id);
+  }
+
+  /**
+   * Calls `changed` with the id of each document of a store that a leader has changed. Each store
+   * is watched by the one who keeps its documents in a form of their own.
+   */
+  watch(store: string, changed: (id: string) => void): void {
+    this.#watchers.set(store, changed);
   }
 
   stored(): StoredDocuments[] {

@@ -18,12 +18,21 @@
 // claims rows which no segment contains.
 
 import { assert } from '../../assert.ts';
-import { HedgerowError } from '../../errors.ts';
+import { HedgerowError, refusal } from '../../errors.ts';
 import type { AnswerToKeep } from '../../model/kept-answer.ts';
 import type { LogStore } from '../../storage/index.ts';
 import { encodeReplay } from '../idempotency/kept-answer.ts';
 import type { LsnWaits } from './lsn-waits.ts';
 import { OPERATION, singleRun } from './operations.ts';
+
+/**
+ * A frame of the leader's log that a follower commits as it is; its stored answer, if any, is among
+ * its operations.
+ */
+export interface LedFrame {
+  /** When the leader appended it, in epoch seconds. */
+  readonly seconds: number;
+}
 
 interface CommitOptions {
   entry?: AnswerToKeep | undefined;
@@ -34,6 +43,7 @@ interface CommitOptions {
    * free disk space.
    */
   urgent?: boolean;
+  led?: LedFrame | undefined;
 }
 
 const NO_OPTIONS: CommitOptions = {};
@@ -84,6 +94,8 @@ export class Committer {
   /** Newest LSN that snapshots see; operations up to it may be acknowledged. */
   visibleLsn = 0;
   failed: HedgerowError | null = null;
+  /** Whether this database follows a leader: it commits only the frames of the leader's log. */
+  readonly isFollower: boolean;
   /**
    * During replay: the LSN reached so far, which counts as the head of the log, because a
    * compaction during replay must not claim more than that. Null when there is no replay.
@@ -107,8 +119,14 @@ export class Committer {
    */
   #tornLsn = Infinity;
 
-  constructor(waits: LsnWaits) {
+  constructor(waits: LsnWaits, isFollower = false) {
     this.#waits = waits;
+    this.isFollower = isFollower;
+  }
+
+  /** Throws `not_leader` if this database follows a leader, so that only the leader can write. */
+  assertLeads(): void {
+    if (this.isFollower) throw refusal('not_leader', 'This database follows another one; write to its leader.');
   }
 
   attach(log: LogStore, replays: KeptAnswerSink): void {
@@ -247,7 +265,9 @@ export class Committer {
     parts: readonly Uint8Array[],
     entry: AnswerToKeep | undefined,
     pause: () => Promise<void>,
+    led?: LedFrame,
   ): Promise<number> {
+    if (led === undefined) this.assertLeads();
     assert(this.#alone !== undefined, 'a frame is made in slices while nobody else writes');
     assert(this.#ceilingLsn === Infinity, 'one frame at a time is applied in slices');
     if (this.failed !== null) throw this.failed;
@@ -256,7 +276,7 @@ export class Committer {
     // Nobody else appends meanwhile, so the room stays available once it has been made.
     const payloadBytes = all.reduce((sum, part) => sum + part.length, 0);
     while (!this.#log!.roomFor(payloadBytes, false)) await this.#log!.makeRoom(payloadBytes);
-    const lsn = await this.#log!.appendInSlices(operations + (entry === undefined ? 0 : 1), all, pause);
+    const lsn = await this.#log!.appendInSlices(operations + (entry === undefined ? 0 : 1), all, pause, led?.seconds);
     this.#ceilingLsn = lsn - 1;
     if (entry !== undefined) this.#replays!.add(entry, lsn + operations);
     return lsn;
@@ -272,14 +292,15 @@ export class Committer {
   commit(
     operations: number,
     parts: readonly Uint8Array[],
-    { entry, apply, visible, urgent }: CommitOptions = NO_OPTIONS,
+    { entry, apply, visible, urgent, led }: CommitOptions = NO_OPTIONS,
   ): CommittedFrame {
+    if (led === undefined) this.assertLeads();
     if (this.failed !== null) throw this.failed;
     assert(this.#alone === undefined, 'nobody appends while another writes alone');
     const all = entry === undefined ? parts : [...parts, ...singleRun(OPERATION.replay, encodeReplay(entry))];
     this.#assertRoom(all, urgent === true);
     const total = entry === undefined ? operations : operations + 1;
-    const firstLsn = this.#log!.append(total, all);
+    const firstLsn = this.#log!.append(total, all, led?.seconds);
     try {
       assert(firstLsn > this.visibleLsn, 'a frame is not visible before it is applied');
       apply?.(firstLsn);

@@ -128,6 +128,11 @@ export class Compactor {
     });
   }
 
+  /** Runs `work` while no compaction runs. */
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
+    return this.#options.mutex.run(work);
+  }
+
   #turn<T>(work: () => Promise<T>): Promise<T> {
     this.queued++;
     assert(this.running <= 1, 'one compaction runs at a time');

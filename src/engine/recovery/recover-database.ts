@@ -79,6 +79,11 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   else await fs.syncDir(dir);
   for (const table of tables.all()) table.changed(log.headLsn);
   if (tables.find(primaryTable) !== undefined) return;
+  if (committer.isFollower)
+    throw new HedgerowError(
+      'invalid_input',
+      `The leader has no table ${primaryTable}, which is the primary table here. Give both the same primary table.`,
+    );
   const table = defineTable({ name: primaryTable }, tables.nextId, Math.floor(options.now() / 1000));
   await parts.ddl.change([{ op: 'create_table', table }]);
 }

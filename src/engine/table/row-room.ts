@@ -30,6 +30,16 @@ export class RowRoom {
     this.#pieces.push({ memtable, address: memtable.reserve(bytes.length, count), bytes, count });
   }
 
+  /**
+   * Does the same as `addRows` for records that another process sent. Returns the offset of the
+   * first malformed record, or -1.
+   */
+  addChecked(table: Table, bytes: Uint8Array, count: number): number {
+    this.addRows(table, bytes, count);
+    const { memtable, address } = this.#pieces.at(-1)!;
+    return memtable.checkRecords(address, bytes, count);
+  }
+
   /** Reserves room to mark a row as dead. */
   addDeath({ source }: RowPlace): void {
     if (source instanceof CoreMemtable) return;

@@ -293,6 +293,7 @@ export class Table implements ScanSource, TableState {
   }
 
   bulk(): BulkInsert {
+    this.context.committer.assertLeads();
     this.assertUsable();
     return new BulkInsert(this);
   }

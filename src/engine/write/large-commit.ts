@@ -9,6 +9,7 @@
 import { assert } from '../../assert.ts';
 import type { AnswerToKeep } from '../../model/kept-answer.ts';
 import { inSlices, type Steps } from '../../schedule/steps.ts';
+import type { LedFrame } from '../commit/committer.ts';
 import type { EngineContext } from '../context.ts';
 import { RowRoom } from '../table/row-room.ts';
 import type { Table } from '../table/table.ts';
@@ -32,6 +33,8 @@ export interface LargeCommit<P extends FramePlan> {
    * and nothing was changed.
    */
   plan(room: RowRoom): Steps<P>;
+  /** Set if a follower commits a frame of its leader. */
+  readonly led?: LedFrame;
   /** Returns the stored answer that is committed in the same frame, if any. */
   entryOf(plan: P): AnswerToKeep | undefined;
   /** Applies the frame, whose first operation has LSN `firstLsn`, using the reserved memory. */
@@ -50,7 +53,7 @@ export interface Committed<P> {
  */
 export async function commitInSlices<P extends FramePlan>(
   context: EngineContext,
-  { killsRows, plan, entryOf, apply }: LargeCommit<P>,
+  { killsRows, led, plan, entryOf, apply }: LargeCommit<P>,
 ): Promise<Committed<P>> {
   const { committer, compactions } = context;
   const pauses = { nowUs: context.nowUs, pause: context.pauses.commit };
@@ -60,7 +63,7 @@ export async function commitInSlices<P extends FramePlan>(
   const append = async () => {
     try {
       const made = await inSlices(plan(room), pauses);
-      const firstLsn = await committer.appendInSlices(made.operations, made.parts, entryOf(made), pauses.pause);
+      const firstLsn = await committer.appendInSlices(made.operations, made.parts, entryOf(made), pauses.pause, led);
       return { made, firstLsn };
     } catch (error) {
       room.giveBack();

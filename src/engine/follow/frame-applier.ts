@@ -1,0 +1,222 @@
+// Applies the frames of a leader's log to the database of a follower.
+//
+// A frame becomes a frame of the follower's own log, with the same LSNs and the same bytes, and is
+// applied to the tables as recovery would apply it. So a follower that is started again recovers
+// from its own directory, and others can follow it or read its changes. Frames are applied in
+// order. Those that change only rows are not awaited one by one: the log syncs them in groups, and
+// readers see a frame once it is durable here. A frame with changes to the catalog or to documents
+// is applied when it is durable, and the next one waits for it.
+//
+// Segments are not sent: each follower compacts for itself, when its own thresholds are reached. If
+// rows are dropped by a compaction with a TTL, the leader's log says before which time, and the
+// follower drops the same buckets before it goes on.
+
+import { assert } from '../../assert.ts';
+import { HedgerowError } from '../../errors.ts';
+import type { Mutex } from '../../schedule/locks.ts';
+import { finish } from '../../schedule/steps.ts';
+import type { LogFrame } from '../../storage/index.ts';
+import type { CatalogChange } from '../catalog/changes.ts';
+import type { Documents } from '../catalog/documents.ts';
+import type { TableSet } from '../catalog/table-set.ts';
+import { OPERATION, type Run, readRuns } from '../commit/operations.ts';
+import type { Compactor } from '../compaction/compactor.ts';
+import type { CompactionTrigger } from '../compaction/trigger.ts';
+import type { EngineContext } from '../context.ts';
+import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
+import { RowRoom } from '../table/row-room.ts';
+import type { Table } from '../table/table.ts';
+import { commitInSlices } from '../write/large-commit.ts';
+import { applyFrame, type PlannedFrame, planFrame } from './frame-rows.ts';
+
+export interface FrameApplierOptions {
+  readonly context: EngineContext;
+  readonly tables: TableSet;
+  readonly documents: Documents;
+  readonly replays: IdempotencyStore;
+  /** Held while the catalog or the documents change. */
+  readonly mutex: Mutex;
+  readonly compactor: Compactor;
+  readonly trigger: CompactionTrigger;
+  /** Removes the files of a dropped table. Never rejects. */
+  readonly forget: (table: Table) => Promise<void>;
+  readonly notice: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/** Frames with more bytes than this are applied in slices. */
+const SLICED_BYTES = 2 ** 18;
+
+export class FrameApplier {
+  readonly #options: FrameApplierOptions;
+  #isApplying = false;
+
+  constructor(options: FrameApplierOptions) {
+    this.#options = options;
+  }
+
+  /** The LSN of the next operation that this follower needs. */
+  get nextLsn(): number {
+    return this.#options.context.committer.headLsn + 1;
+  }
+
+  /**
+   * Applies frames, in order; those that were applied before are passed over. Resolves when all are
+   * in the log, though not yet durable. Calls must not overlap. Rejects with `corrupt` if a frame
+   * is not the next one or holds something impossible, and with `overloaded`, `disk_full` or
+   * `log_failed`; the frames before it were applied then, and it may be given again.
+   */
+  async apply(frames: readonly LogFrame[]): Promise<void> {
+    assert(!this.#isApplying, 'frames are applied one after another');
+    this.#isApplying = true;
+    try {
+      for (const frame of frames) {
+        if (frame.firstLsn + frame.operations > this.nextLsn) await this.#apply(frame);
+      }
+    } finally {
+      this.#isApplying = false;
+    }
+  }
+
+  async #apply(frame: LogFrame): Promise<void> {
+    const { firstLsn, operations, payload } = frame;
+    if (firstLsn !== this.nextLsn)
+      throw new HedgerowError(
+        'corrupt',
+        `The leader sent LSN ${firstLsn}, but LSN ${this.nextLsn} is the next one. Follow it from the beginning.`,
+      );
+    const runs = [...readRuns(payload, operations, `the leader's frame at LSN ${firstLsn}`)];
+    const isOfShape = runs.some(({ kind }) => kind === OPERATION.catalog || kind === OPERATION.document);
+    await (isOfShape ? this.#applyShape(frame, runs) : this.#applyRows(frame, runs));
+  }
+
+  // Rows
+
+  async #applyRows(frame: LogFrame, runs: readonly Run[]): Promise<void> {
+    const { context, trigger } = this.#options;
+    const isLarge = frame.operations >= context.slicedOperations || frame.payload.length > SLICED_BYTES;
+    for (;;) {
+      try {
+        await (isLarge ? this.#commitInSlices(frame, runs) : this.#commit(frame, runs));
+        return;
+      } catch (error) {
+        if (!(error instanceof HedgerowError) || error.code !== 'overloaded') throw error;
+        if (!(await trigger.makeRoom())) throw error;
+      }
+    }
+  }
+
+  async #commit(frame: LogFrame, runs: readonly Run[]): Promise<void> {
+    const { context } = this.#options;
+    const { committer } = context;
+    const staged = committer.write(() => this.#stage(frame, runs));
+    const { durable, tables } = staged instanceof Promise ? await staged : staged;
+    // If the log fails, the next frame is refused.
+    durable.catch(() => undefined);
+    for (const { id } of tables) context.afterCommit(id);
+  }
+
+  #stage(frame: LogFrame, runs: readonly Run[]): { durable: Promise<void>; tables: ReadonlySet<Table> } {
+    const { committer } = this.#options.context;
+    const room = new RowRoom();
+    try {
+      const plan = finish(planFrame(frame.payload, frame.operations, runs, this.#options, room));
+      const { firstLsn, durable } = committer.commit(plan.operations, plan.parts, {
+        led: frame,
+        apply: (lsn) => finish(applyFrame(plan, room, lsn, this.#options)),
+      });
+      assert(firstLsn === frame.firstLsn, 'a follower gives every operation the LSN that it has at the leader');
+      return { durable, tables: plan.tables };
+    } catch (error) {
+      room.giveBack();
+      throw error;
+    }
+  }
+
+  async #commitInSlices(frame: LogFrame, runs: readonly Run[]): Promise<void> {
+    const { firstLsn } = await commitInSlices<PlannedFrame>(this.#options.context, {
+      killsRows: runs.some(({ kind }) => kind === OPERATION.kill || kind === OPERATION.tombstone),
+      led: frame,
+      plan: (room) => planFrame(frame.payload, frame.operations, runs, this.#options, room),
+      entryOf: () => undefined,
+      apply: (plan, room, lsn) => applyFrame(plan, room, lsn, this.#options),
+    });
+    assert(firstLsn === frame.firstLsn, 'a follower gives every operation the LSN that it has at the leader');
+  }
+
+  // Catalog and documents
+
+  async #applyShape(frame: LogFrame, runs: readonly Run[]): Promise<void> {
+    const { compactor, tables } = this.#options;
+    const changes = runs.filter(({ kind }) => kind === OPERATION.catalog).map(catalogChange);
+    const dropped = changes.flatMap((change) => (change.op === 'drop_table' ? (tables.byId(change.id) ?? []) : []));
+    const commit = () => this.#commitShape(frame, runs, dropped);
+    // The files of a table are removed while no compaction reads them.
+    await (dropped.length === 0 ? commit() : compactor.exclusively(commit));
+    for (const change of changes) await this.#afterChange(change);
+  }
+
+  #commitShape(frame: LogFrame, runs: readonly Run[], dropped: readonly Table[]): Promise<void> {
+    const { context, tables, documents, replays, mutex, forget } = this.#options;
+    const { committer } = context;
+    return mutex.run(async () => {
+      const each = (apply: (run: Run, lsn: number) => void) => {
+        let lsn = frame.firstLsn;
+        for (const run of runs) {
+          apply(run, lsn);
+          lsn += run.operations;
+        }
+      };
+      const apply = () =>
+        each(({ kind, bytes }, lsn) => {
+          if (kind === OPERATION.replay) replays.replay(bytes, lsn);
+        });
+      const visible = () =>
+        each((run, lsn) => {
+          if (run.kind === OPERATION.catalog) tables.apply(catalogChange(run), lsn);
+          else if (run.kind === OPERATION.document) documents.follow(run.bytes, lsn);
+        });
+      const { durable } = await committer.write(() =>
+        committer.commit(frame.operations, [frame.payload], { led: frame, apply, visible }),
+      );
+      await durable;
+      for (const table of dropped) await forget(table);
+    });
+  }
+
+  /** Does what the leader did besides the change itself. */
+  async #afterChange(change: CatalogChange): Promise<void> {
+    const { compactor, tables, context, notice } = this.#options;
+    if (change.op === 'create_table' || change.op === 'drop_table') return;
+    const table = tables.byId(change.id);
+    if (table === undefined) return;
+    if (change.op === 'set_threshold') context.afterCommit(table.id);
+    else if (change.op === 'create_index') {
+      // Lookups check the rows one by one until the order is there.
+      const built = compactor.buildOrder(
+        table,
+        () => change.column,
+        async () => undefined,
+      );
+      built.catch((error: Error) =>
+        notice('an index of the leader could not be built here; the next compaction builds it', {
+          table: table.name,
+          detail: error.message,
+        }),
+      );
+    } else if (change.op === 'drop_buckets') {
+      try {
+        await compactor.compact(table, change.beforeTs);
+      } catch (error) {
+        const detail = (error as Error).message;
+        notice('edges that a TTL has dropped at the leader are still here; the next TTL drops them', {
+          table: table.name,
+          detail,
+        });
+      }
+    }
+  }
+}
+
+function catalogChange({ bytes }: Run): CatalogChange {
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as CatalogChange;
+}

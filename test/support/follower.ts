@@ -1,0 +1,82 @@
+// A follower of a database, on simulated disks: starts from a backup, applies the leader's frames,
+// and can be killed.
+
+import { loadCore, makeChecksum } from '../../src/core/index.ts';
+import { type Database, type EngineOptions, restoreBackup } from '../../src/engine/index.ts';
+import type { Random } from './random.ts';
+import { openSim } from './sim-engine.ts';
+import { SimFs } from './sim-fs.ts';
+
+export const FOLLOWED = { history: { seconds: 1e9, bytes: 1e9 } };
+
+const DISK = '/disk';
+const SNAPSHOT = `${DISK}/snapshot`;
+
+export class SimFollower {
+  fs: SimFs;
+  readonly options: Partial<EngineOptions>;
+  database!: Database;
+
+  private constructor(fs: SimFs, options: Partial<EngineOptions>) {
+    this.fs = fs;
+    this.options = { ...FOLLOWED, dir: `${DISK}/db`, ...options, follows: true };
+  }
+
+  /** Starts a follower with a disk of its own from a new backup of the leader. */
+  static async start(
+    leader: Database,
+    leaderFs: SimFs,
+    seed: number,
+    options: Partial<EngineOptions> = {},
+  ): Promise<SimFollower> {
+    const { path } = await leader.backup({ dir: '/backups', compactFirst: false });
+    const follower = new SimFollower(new SimFs(seed), options);
+    follower.fs.makeDir(DISK);
+    await copyFile(leaderFs, path, follower.fs, SNAPSHOT);
+    await leaderFs.remove(path);
+    const core = loadCore('release');
+    const crc32c = makeChecksum(core.instantiate());
+    const idle = { progress: () => undefined, checkStopped: () => undefined };
+    await restoreBackup({ fs: follower.fs, crc32c, core, file: SNAPSHOT, dir: `${DISK}/db`, ...idle });
+    await follower.open();
+    return follower;
+  }
+
+  async open(): Promise<void> {
+    this.database = await openSim(this.fs, this.options);
+  }
+
+  /** Applies frames of the leader, all or, with `random`, some of them. */
+  async follow(leader: Database, random?: Random): Promise<void> {
+    const { applier, frames, lastLsn } = this.database;
+    const reader = await leader.frames.read(applier!.nextLsn - 1, await frames.checksumAt(lastLsn));
+    for (;;) {
+      const some = await reader.next();
+      if (some.length === 0) break;
+      const count = random === undefined ? some.length : random.below(some.length + 1);
+      await applier!.apply(some.slice(0, count));
+      if (count < some.length) break;
+    }
+    reader.close();
+    await this.database.whenVisible(applier!.nextLsn - 1, 1000);
+  }
+
+  /** Ends the follower, in order or not, and starts it again. */
+  async restart(how: 'close' | 'kill' | 'crash'): Promise<void> {
+    if (how === 'close') await this.database.close();
+    else this.fs = how === 'kill' ? this.fs.kill() : this.fs.crash();
+    await this.open();
+  }
+}
+
+async function copyFile(from: SimFs, path: string, to: SimFs, target: string): Promise<void> {
+  const source = from.open(path, 'read');
+  const bytes = new Uint8Array(source.size());
+  source.read(bytes, 0);
+  source.close();
+  const handle = to.open(target, 'create');
+  await handle.write(bytes, 0);
+  await handle.sync();
+  handle.close();
+  await to.syncDir(DISK);
+}
