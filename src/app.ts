@@ -3,12 +3,13 @@
 
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { KeyStore } from './access/keys.ts';
 import { Analytics } from './analytics/index.ts';
 import { type Config, ConfigError, type LoadedConfig, variableOf } from './config.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './engine/index.ts';
+import { Follower, LeaderLink, startDirectory } from './follow/index.ts';
 import { chooseTransport, startService } from './http/index.ts';
 import type { TlsFiles, Transport, TransportFacts } from './http/transport.ts';
 import { MEGABYTE } from './limits.ts';
@@ -19,7 +20,7 @@ import { Redactor } from './observe/redact.ts';
 import { createObserver, type ServiceObserver } from './observe/service-observer.ts';
 import { Statements } from './query/index.ts';
 import { Reasoning } from './rag/index.ts';
-import { type Rooms, routes, routesApplication, type Service } from './routes/index.ts';
+import { type Leader, type Rooms, routes, routesApplication, type Service } from './routes/index.ts';
 import { Scheduler } from './schedule/scheduler.ts';
 import { nodeFs, widerThanOwner } from './storage/index.ts';
 import { VERSION } from './version.ts';
@@ -108,6 +109,8 @@ class RunningApp {
   readonly #observer: ServiceObserver;
   readonly #log: Logger;
   readonly #database: Promise<Database>;
+  readonly #ending = new AbortController();
+  #follower: Follower | undefined;
   #keys: KeyStore | undefined;
   #keyFlush: ReturnType<typeof setInterval> | undefined;
 
@@ -115,23 +118,55 @@ class RunningApp {
     this.#service = service;
     this.#observer = observer;
     this.#log = log;
-    this.#database = openEngine(config, scheduler, observer, log);
+    this.#database = openEngine(config, scheduler, observer, log, this.#ending.signal);
     this.ready = this.#open(config);
   }
 
   async #open(config: Config): Promise<Opened> {
     const database = await this.#database;
+    const leader = this.#follow(config, database);
     const { keys, firstKey } = config.authDisabled ? NO_KEYS : await openKeys(config, database, this.#log);
-    this.#keys = keys;
-    if (keys !== undefined) this.#keyFlush = setInterval(() => void this.#flushKeys(keys), KEY_FLUSH_MS).unref();
-    this.#observer.attach(database.statistics);
-    this.#service.open({ database, keys, ...roomsOf(config, database) });
+    if (leader === undefined && keys !== undefined) {
+      this.#keys = keys;
+      this.#keyFlush = setInterval(() => void this.#flushKeys(keys), KEY_FLUSH_MS).unref();
+    }
+    this.#observer.attach(database.statistics, leader);
+    this.#service.open({ database, leader, keys, ...roomsOf(config, database) });
+    this.#follower?.start();
     this.#log.info('database open', { dir: database.dir, last_lsn: database.lastLsn });
     return { firstKey };
   }
 
+  /** Returns what the service needs to know of its leader; undefined if it follows none. */
+  #follow(config: Config, database: Database): Leader | undefined {
+    const link = leaderOf(config);
+    if (link === undefined) return undefined;
+    const follower = new Follower({
+      database,
+      leader: link,
+      now: () => performance.now(),
+      notice: (message, fields) => this.#log.info(message, fields),
+    });
+    this.#follower = follower;
+    return {
+      url: link.url,
+      forwards: config.forwardWrites,
+      get lagMs() {
+        return follower.lag.ms;
+      },
+      get lagLsns() {
+        return follower.lag.lsns;
+      },
+      get problem() {
+        return follower.problem;
+      },
+    };
+  }
+
   async close(reason: string): Promise<void> {
     this.#log.info('stopping', { reason });
+    this.#ending.abort(new Error('The service was stopped while it was starting.'));
+    await this.#follower?.close();
     await this.#service.close();
     // If opening failed, `ready` has already reported it.
     await this.ready.catch(() => undefined);
@@ -207,16 +242,34 @@ export function builtFiles(folder: 'docs-page' | 'console'): (name: string) => U
   };
 }
 
-function openEngine(config: Config, scheduler: Scheduler, observer: ServiceObserver, log: Logger): Promise<Database> {
+/** Returns the connection to the leader; undefined if the service follows none. */
+function leaderOf({ follow: url, followKey: key }: Config): LeaderLink | undefined {
+  return url === undefined ? undefined : new LeaderLink({ url, key });
+}
+
+async function openEngine(
+  config: Config,
+  scheduler: Scheduler,
+  observer: ServiceObserver,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<Database> {
+  const dir = resolve(config.dataDir);
+  const leader = leaderOf(config);
+  const notice = (message: string, fields: Record<string, unknown>) => log.info(message, fields);
+  const auditLog = resolve(config.auditLog);
+  const besides = dirname(auditLog) === dir ? [basename(auditLog)] : [];
+  if (leader !== undefined) await startDirectory({ fs: nodeFs, dir, leader, signal, besides, notice });
   return openDatabase({
-    dir: resolve(config.dataDir),
+    dir,
+    follows: leader !== undefined,
     primaryTable: config.primaryTable,
     maxMembers: config.maxMembers,
     durability: config.durability,
     memoryBudgetMb: config.memoryBudgetMb,
     history: historyOf(config),
     scheduler,
-    notice: (message, fields) => log.info(message, fields),
+    notice,
     observeLog: observer.logGroup,
   });
 }
@@ -295,7 +348,10 @@ interface OpenedKeys {
 
 const NO_KEYS: OpenedKeys = { keys: undefined, firstKey: undefined };
 
-async function openKeys({ apiKey }: Config, { documents }: Database, log: Logger): Promise<OpenedKeys> {
+async function openKeys({ apiKey, follow }: Config, { documents }: Database, log: Logger): Promise<OpenedKeys> {
+  if (follow !== undefined) {
+    return { keys: KeyStore.follow({ documents, now: () => Date.now(), randomBytes }), firstKey: undefined };
+  }
   const opened = await KeyStore.open({ documents, now: () => Date.now(), randomBytes, bootstrapKey: apiKey });
   const { keys } = opened;
   if (apiKey !== undefined && !keys.knows(apiKey)) {
@@ -338,9 +394,9 @@ function wideDirectories({ dataDir, backupRoot }: Config): string[] {
 }
 
 /** Creates a redactor that masks the secrets of the configuration in all log lines. */
-export function redactorFor({ apiKey, openaiApiKey, virtualDsn }: Config): Redactor {
+export function redactorFor({ apiKey, followKey, openaiApiKey, virtualDsn }: Config): Redactor {
   const redactor = new Redactor();
-  for (const secret of [apiKey, openaiApiKey]) if (secret !== undefined) redactor.registerSecret(secret);
+  for (const secret of [apiKey, followKey, openaiApiKey]) if (secret !== undefined) redactor.registerSecret(secret);
   for (const dsn of Object.values(virtualDsn)) {
     for (const secret of [dsn, ...passwordsOf(dsn)]) redactor.registerSecret(secret);
   }

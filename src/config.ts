@@ -72,7 +72,7 @@ export function loadConfig(surroundings: Surroundings): LoadedConfig {
   const virtualDsn = dsnsOf(environment, file, sources);
   const config = { ...values, virtualDsn } as Config;
   checkTls(config);
-  const warnings = [...unknownNames(environment), ...exposure(config), ...weakKey(config)];
+  const warnings = [...unknownNames(environment), ...exposure(config), ...weakKey(config), ...plainLeader(config)];
   return { config, sources, warnings };
 }
 
@@ -133,6 +133,24 @@ function checkTls({ tlsCert, tlsKey }: Config): void {
   const [set, missing]: [SettingName, SettingName] =
     tlsKey === undefined ? ['tlsCert', 'tlsKey'] : ['tlsKey', 'tlsCert'];
   throw new ConfigError(`${variableOf(set)} is set, but ${variableOf(missing)} is not: TLS needs both or none.`);
+}
+
+/** Warns if the key of the leader is sent in plain text over a network. */
+function plainLeader({ follow, followKey, forwardWrites }: Config): string[] {
+  if (follow === undefined) {
+    const [name] = (['followKey', 'forwardWrites'] as const).filter((each) =>
+      each === 'followKey' ? followKey : forwardWrites,
+    );
+    if (name === undefined) return [];
+    throw new ConfigError(
+      `${variableOf(name)} is set, but ${variableOf('follow')} is not: it names the server to follow.`,
+    );
+  }
+  const { protocol, hostname } = new URL(follow);
+  if (protocol === 'https:' || isLoopback(hostname)) return [];
+  return [
+    `${variableOf('follow')} is an http address: the admin key of the leader and all data are sent unencrypted. Use https outside a private network.`,
+  ];
 }
 
 /**

@@ -92,6 +92,31 @@ export class KeyStore implements Authenticator {
   }
 
   /**
+   * Opens the keys of a leader, whose changes arrive with its log. They cannot be changed here, and
+   * the times of their use are not stored.
+   */
+  static follow(options: KeyStoreOptions & { documents: Documents }): KeyStore {
+    const { documents } = options;
+    const keys = new KeyStore(options);
+    documents.watch(STORE, (id) => keys.#follow(id, documents.get(STORE, id)));
+    return keys;
+  }
+
+  #follow(id: string, value: unknown): void {
+    const entry = this.#byId.get(id);
+    if (entry !== undefined) this.#remove(entry);
+    if (value !== undefined) this.#add(checkedRecord(id, value));
+  }
+
+  #remove(entry: Entry): void {
+    const { key_id, sha256 } = entry.record;
+    entry.revoking = true;
+    this.#byId.delete(key_id);
+    this.#byHash.delete(sha256);
+    for (const [key, seen] of this.#seen) if (seen === entry) this.#seen.delete(key);
+  }
+
+  /**
    * Opens the stored keys. If there are none, stores a first admin key: `bootstrapKey` exactly as
    * given, or, if it is undefined, a generated key. A generated key is returned as `firstKey`, to
    * be shown once.
@@ -179,9 +204,7 @@ export class KeyStore implements Authenticator {
         entry.revoking = false;
         throw error;
       }
-      this.#byId.delete(keyId);
-      this.#byHash.delete(record.sha256);
-      for (const [key, seen] of this.#seen) if (seen === entry) this.#seen.delete(key);
+      this.#remove(entry);
     });
   }
 

@@ -150,6 +150,19 @@ export const baseUrlKind: Kind<string> = {
   placeholder: '<url>',
 };
 
+/** The address of another server of this service. */
+export const serverUrlKind: Kind<string> = {
+  parse(text) {
+    if (!URL.canParse(text)) return undefined;
+    const { protocol, username, password, search, hash } = new URL(text);
+    const isSafe = protocol === 'https:' || protocol === 'http:';
+    return isSafe && username + password + search + hash === '' ? text.replace(/\/+$/, '') : undefined;
+  },
+  takes: 'an http or https address without user, password and query',
+  form: 'string',
+  placeholder: '<url>',
+};
+
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }

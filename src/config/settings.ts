@@ -23,6 +23,7 @@ import {
   oneOf,
   originsKind,
   secretKind,
+  serverUrlKind,
   switchKind,
   textKind,
 } from './kinds.ts';
@@ -54,6 +55,9 @@ export interface Config {
   streamMaxSeconds: number;
   changesKeepSeconds: number;
   changesKeepMb: number;
+  follow: string | undefined;
+  followKey: string | undefined;
+  forwardWrites: boolean;
   transactionIdleSeconds: number;
   backupRoot: string;
   copyRoot: string | undefined;
@@ -197,6 +201,14 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
     initial: () => DEFAULT_HISTORY.bytes / MEGABYTE,
     about: 'most log kept for readers of changes, in MB',
     shown: String(DEFAULT_HISTORY.bytes / MEGABYTE),
+  },
+  follow: { kind: serverUrlKind, initial: NONE, about: 'follow the server at this address and answer reads' },
+  followKey: { kind: secretKind, initial: NONE, about: 'admin key of the server that is followed', secret: true },
+  forwardWrites: {
+    kind: switchKind,
+    initial: () => false,
+    about: 'pass writes on to the server that is followed, instead of redirecting clients to it',
+    shown: '0',
   },
   transactionIdleSeconds: {
     kind: numberKind(0.001, 86_400),

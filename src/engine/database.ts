@@ -263,10 +263,7 @@ export class Database {
 
   // Catalog
 
-  /**
-   * Returns the table with that name, compared case-insensitively; by default the primary table.
-   * Throws `table_not_found`.
-   */
+  /** Returns the table with that name in any case. Throws `table_not_found`. */
   table(name: string = this.primaryTable): Table {
     return this.#tables.get(name);
   }
@@ -276,14 +273,12 @@ export class Database {
     return this.#tables.sorted();
   }
 
-  /**
-   * Creates a table. Rejects with `invalid_input`, `column_exists`, `table_exists` or `log_failed`.
-   */
+  /** Creates a table. Rejects like `Ddl.createTable`. */
   createTable(input: TableInput, attach?: Attach<TableItem>): Promise<Table> {
     return this.#ddl.createTable(input, attach);
   }
 
-  /** Drops a table and its files. Rejects with `table_not_found` or `primary_table`. */
+  /** Drops a table and its files. Rejects like `Ddl.dropTable`. */
   dropTable(name: string, attach?: Attach<{ name: string }>): Promise<void> {
     return this.#ddl.dropTable(name, attach);
   }
@@ -340,9 +335,13 @@ export class Database {
     return new Transaction(this.#context, options.pinned === true ? this.#tables.all() : undefined);
   }
 
-  /** Throws `not_leader` if this database follows a leader, which alone can write. */
+  /** Throws `not_leader` if this database follows a leader. */
   assertLeads(): void {
     this.#committer.assertLeads();
+  }
+
+  get isFollower(): boolean {
+    return this.#committer.isFollower;
   }
 
   snapshot(table: Table): Snapshot {

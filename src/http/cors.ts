@@ -9,7 +9,7 @@ export const CORS_NAME = bytesOf('Access-Control-Allow-Origin');
 const EXPOSED =
   'ETag, Idempotent-Replayed, Retry-After, WWW-Authenticate, X-Hedgerow-LSN, X-Next-Cursor, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id';
 const REQUEST_HEADERS =
-  'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-API-Key, X-Min-LSN, X-Request-Id, X-Session-Id';
+  'Authorization, Content-Type, Idempotency-Key, If-None-Match, X-API-Key, X-Max-Lag-Ms, X-Min-LSN, X-Request-Id, X-Session-Id';
 /** Seconds for which a browser may cache the answer to a preflight request. */
 const MAX_AGE = 600;
 

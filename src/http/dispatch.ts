@@ -1,7 +1,7 @@
 // Brings one request from its first line to its handler: checks route, method, guard and content
 // type, reads the body, and waits where necessary.
 
-import { type HedgerowError, refusal } from '../errors.ts';
+import { HedgerowError, refusal } from '../errors.ts';
 import { BodyCollector, bodyTooLarge } from './body.ts';
 import { RequestCall } from './call.ts';
 import { preflightHeaders } from './cors.ts';
@@ -15,10 +15,12 @@ import {
   ORIGIN,
   PREFLIGHT_METHOD,
   TRANSFER_ENCODING,
+  X_MAX_LAG_MS,
   X_MIN_LSN,
   X_REQUEST_ID,
 } from './header-names.ts';
 import { LONG_JSON_BYTES, parseLongJson } from './json-body.ts';
+import { atLeader, checkLag, forward, forwardable, isForLeader, type LeaderPort } from './leader.ts';
 import { overloaded } from './load.ts';
 import { JSON_TYPE, mediaType } from './media.ts';
 import { minLsnOf, untilVisible, waitsForLsn } from './min-lsn.ts';
@@ -122,6 +124,7 @@ export class Dispatcher {
         this.#putOff(exchange);
         return;
       }
+      if (parts.leader !== undefined) this.#checkFollower(exchange, parts.leader, route, request, path);
     }
     const takesBody = route.bodyTypes.length > 0;
     const sentType = takesBody ? request.getHeader(CONTENT_TYPE) : '';
@@ -134,6 +137,18 @@ export class Dispatcher {
     const minLsn = waitsForLsn(route) ? minLsnOf(request.getHeader(X_MIN_LSN)) : 0;
     if (takesBody) this.#readBody(exchange, response, route, call, minLsn, declared);
     else this.#runAt(exchange, route, call, minLsn);
+  }
+
+  /**
+   * While the service follows a leader: throws if the client wants a newer state, or if the route
+   * is for the leader and requests are not passed on.
+   */
+  #checkFollower(exchange: Exchange, leader: LeaderPort, route: Route, request: TransportRequest, path: string): void {
+    const query = request.getQuery() ?? '';
+    exchange.target = query === '' ? path : `${path}?${query}`;
+    if (leader.forwards) exchange.forwardable = forwardable(request);
+    if (isForLeader(route) && exchange.forwardable === undefined) throw atLeader(leader, exchange.target);
+    if (waitsForLsn(route)) checkLag(request.getHeader(X_MAX_LAG_MS), leader.lagMs);
   }
 
   #readBody(
@@ -288,9 +303,11 @@ export class Dispatcher {
   }
 
   #runParsed(exchange: Exchange, route: Route, call: RequestCall): void {
+    const { leader } = this.#options.parts;
     let outcome: Reply | Promise<Reply>;
     try {
-      outcome = call.idempotencyKey === '' ? route.handler(call) : this.#options.once.run(route, call);
+      if (leader !== undefined) outcome = runAtFollower(exchange, leader, route, call, this.#options.once);
+      else outcome = call.idempotencyKey === '' ? route.handler(call) : this.#options.once.run(route, call);
     } catch (error) {
       exchange.fail(error);
       return;
@@ -304,6 +321,28 @@ export class Dispatcher {
     } else {
       exchange.answer(outcome);
     }
+  }
+}
+
+/**
+ * Runs the handler, or passes the request on to the leader if only the leader can answer it. Some
+ * handlers find that out when they run, such as that of a statement that writes.
+ */
+async function runAtFollower(
+  { target, forwardable }: Exchange,
+  leader: LeaderPort,
+  route: Route,
+  call: RequestCall,
+  once: OnceOnly,
+): Promise<Reply> {
+  const pass = () => forward(leader, target, forwardable!, route.method, call);
+  if (forwardable !== undefined && isForLeader(route)) return pass();
+  try {
+    // A follower cannot keep answers; the leader's are known to it.
+    return await (call.idempotencyKey === '' || route.isLocal === true ? route.handler(call) : once.run(route, call));
+  } catch (error) {
+    if (forwardable !== undefined && error instanceof HedgerowError && error.code === 'not_leader') return pass();
+    throw error;
   }
 }
 

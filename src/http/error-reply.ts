@@ -26,6 +26,7 @@ const PUBLIC_FIELDS = [
 const HEADER_FIELDS = [
   ['allow', 'Allow'],
   ['challenge', 'WWW-Authenticate'],
+  ['location', 'Location'],
   ['retryAfter', 'Retry-After'],
 ] as const;
 
@@ -63,9 +64,12 @@ export function errorReply(thrown: unknown, requestId: string, unprocessable = f
     headers: headersOf(error),
     source: undefined,
     tag: undefined,
-    facts: undefined,
+    // An answer under 400 would otherwise be taken for one that has done something.
+    facts: status < 400 ? NOTHING_DONE : undefined,
   };
 }
+
+const NOTHING_DONE: Reply['facts'] = { audit: 'none', kept: false };
 
 /**
  * Hints at the routes that list the existing items after one was not found, by the field `listed`.

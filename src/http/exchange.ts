@@ -12,6 +12,7 @@ import { type HeadFacts, writeHead } from './answer-head.ts';
 import { bytesOf } from './byte-text.ts';
 import { addressText } from './client-address.ts';
 import { errorReply } from './error-reply.ts';
+import { atLeader, type Forwardable } from './leader.ts';
 import { overloaded } from './load.ts';
 import type { Parts } from './parts.ts';
 import { type CutReason, ReaderWatch } from './reader-watch.ts';
@@ -61,6 +62,10 @@ export class Exchange implements HeadFacts {
   /** Accept-Encoding header. */
   acceptEncoding: string;
   cors: Uint8Array | undefined;
+  /** While the service follows another one: the path of the request, with the query. */
+  target: string;
+  /** Set if the request can be passed on to the leader. */
+  forwardable: Forwardable | undefined;
   readonly sentId: string;
   readonly requestNumber: number;
   private readonly transport: TransportResponse;
@@ -87,6 +92,8 @@ export class Exchange implements HeadFacts {
     this.resetSeconds = 0;
     this.acceptEncoding = '';
     this.cors = undefined;
+    this.target = '';
+    this.forwardable = undefined;
     this.transport = transport;
     this.sentId = isSaneId(sentId) ? sentId : '';
     this.requestNumber = services.ids.nextNumber();
@@ -143,7 +150,10 @@ export class Exchange implements HeadFacts {
 
   fail(thrown: unknown): void {
     if (!(thrown instanceof HedgerowError) || (thrown.status >= 500 && !EXPECTED.has(thrown.code))) this.log(thrown);
-    this.answer(errorReply(thrown, this.requestId, this.route?.unprocessable === true));
+    const { leader } = this.services;
+    const isLed = leader !== undefined && thrown instanceof HedgerowError && thrown.code === 'not_leader';
+    const error = isLed ? atLeader(leader, this.target) : thrown;
+    this.answer(errorReply(error, this.requestId, this.route?.unprocessable === true));
   }
 
   answer(reply: Reply): void {

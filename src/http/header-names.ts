@@ -21,5 +21,6 @@ export const SEC_FETCH_SITE = bytesOf('sec-fetch-site');
 export const TRANSFER_ENCODING = bytesOf('transfer-encoding');
 export const X_API_KEY = bytesOf('x-api-key');
 export const X_SESSION_ID = bytesOf('x-session-id');
+export const X_MAX_LAG_MS = bytesOf('x-max-lag-ms');
 export const X_MIN_LSN = bytesOf('x-min-lsn');
 export const X_REQUEST_ID = bytesOf('x-request-id');

@@ -9,6 +9,7 @@ import type { Scheduler } from '../schedule/scheduler.ts';
 import type { AnswerSpace } from './answer/answer-space.ts';
 import type { DatabasePort } from './database-port.ts';
 import type { EntityTag, EntityTags } from './entity-tag.ts';
+import type { LeaderPort } from './leader.ts';
 import type { Once } from './once.ts';
 import type { Reply } from './reply.ts';
 import type { GenericSchema } from './schema.ts';
@@ -24,6 +25,8 @@ export type Role = 'none' | 'readonly' | 'readwrite' | 'admin';
 export interface Carried {
   /** Undefined while the database is being opened. */
   database: DatabasePort | undefined;
+  /** Undefined unless this service follows another one. */
+  leader: LeaderPort | undefined;
   /** Undefined while the database is being opened, and while keys are disabled. */
   keys: { authenticate(key: string): Principal | undefined } | undefined;
 }
@@ -154,6 +157,11 @@ export interface Route<S extends Carried = Carried> {
   readonly events?: boolean;
   /** True if `X-Session-Id` is evaluated. */
   readonly sessions?: boolean;
+  /**
+   * True for a route that changes nothing in the database although its role may write: a follower
+   * answers it too.
+   */
+  readonly isLocal?: boolean;
   /** True for the probes: neither the rate limit nor the load limits apply to them. */
   readonly rateExempt: boolean;
   /** True if invalid input is answered with 422 instead of 400, as for rules, reasoning and RAG. */

@@ -34,6 +34,8 @@ export interface ValidatedDefinition<
   tagged?: boolean;
   /** See Route. */
   audit?: AuditEvent;
+  /** See Route. */
+  isLocal?: boolean;
   /** Default: false; see Route. */
   rateExempt?: boolean;
   /** Default: false; see Route. */

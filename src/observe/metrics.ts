@@ -25,6 +25,12 @@ export interface TransportLabels {
   reason: string;
 }
 
+/** How far a follower is behind its leader. */
+export interface LagSource {
+  readonly lagLsns: number;
+  readonly lagMs: number;
+}
+
 export interface MetricsOptions {
   version: string;
   transport?: TransportLabels | undefined;
@@ -59,6 +65,7 @@ export class Metrics {
   readonly #logBytes = new Histograms(BYTES_BOUNDS, 1);
   readonly #eventLoop: EventLoopMonitor;
   #source: FiguresSource | undefined;
+  #lag: LagSource | undefined;
   /** The engine's figures for the current scrape. */
   #figures: DatabaseFigures | undefined;
 
@@ -104,9 +111,13 @@ export class Metrics {
     this.#logBytes.add(0, group.bytes);
   }
 
-  /** Makes the gauges show this database from now on; undefined removes them from the output. */
-  attach(source: FiguresSource | undefined): void {
+  /**
+   * Makes the gauges show this database from now on; undefined removes them from the output. `lag`
+   * is given if the database follows a leader.
+   */
+  attach(source: FiguresSource | undefined, lag?: LagSource): void {
     this.#source = source;
+    this.#lag = lag;
   }
 
   async text(): Promise<{ contentType: string; text: string }> {
@@ -170,6 +181,10 @@ export class Metrics {
     this.#add('gauge', 'durability_info', 'How writes are made durable.', () =>
       this.#figures === undefined ? [] : [{ labels: { mode: this.#figures.durability }, value: 1 }],
     );
+    const behind = (name: string, help: string, read: (lag: LagSource) => number) =>
+      this.#add('gauge', name, help, () => (this.#lag === undefined ? [] : [{ labels: {}, value: read(this.#lag) }]));
+    behind('follower_lag_lsn', 'LSNs of the leader that are not visible here.', ({ lagLsns }) => lagLsns);
+    behind('follower_lag_seconds', 'Time since all writes of the leader were here.', ({ lagMs }) => lagMs * MILLI);
     this.#addHistogram(
       'log_sync_duration_seconds',
       'Write and sync of one log group.',

@@ -5,7 +5,7 @@ import type { AuditLog } from './audit.ts';
 import type { FiguresSource, LogGroup } from './database-figures.ts';
 import { jsonText } from './json-text.ts';
 import type { LogFields, ServiceLog } from './log.ts';
-import { Metrics, QUERY_LABELS, type TransportLabels } from './metrics.ts';
+import { type LagSource, Metrics, QUERY_LABELS, type TransportLabels } from './metrics.ts';
 import type { AuditFacts, Observer, QueryFacts, QueryLabel, RefusalCode } from './observer.ts';
 import { isOwnId, type QueryLines } from './query-line.ts';
 
@@ -39,8 +39,8 @@ export interface ObserverOptions {
 
 /** An observer that also receives events from the engine. */
 export interface ServiceObserver extends Observer {
-  /** Makes the gauges show this database from now on. */
-  attach(database: FiguresSource): void;
+  /** Makes the gauges show this database from now on, and how far it is behind its leader. */
+  attach(database: FiguresSource, lag?: LagSource): void;
   /** Counts a group of log frames. The engine takes this function as its option `observeLog`. */
   readonly logGroup: (group: LogGroup) => void;
   /**
@@ -112,7 +112,7 @@ export function createObserver(options: ObserverOptions): ServiceObserver {
     refused: (code: RefusalCode) => metrics.refused(code),
     metrics: () => metrics.text(),
     error: (message: string, fields: LogFields) => log.error(message, fields),
-    attach: (database) => metrics.attach(database),
+    attach: (database, lag) => metrics.attach(database, lag),
     logGroup: (group) => metrics.logGroup(group),
     detach: () => metrics.attach(undefined),
     close: () => metrics.close(),

@@ -57,6 +57,12 @@ export class Sessions {
    */
   readonly #expired = new Map<string, string>();
 
+  /**
+   * Sessions whose BEGIN was sent to the leader, if this database follows one: when they last had a
+   * statement, in epoch milliseconds.
+   */
+  readonly #led = new Map<string, number>();
+
   constructor(options: SessionOptions) {
     this.#options = options;
   }
@@ -73,8 +79,35 @@ export class Sessions {
     return this.#expired.size;
   }
 
-  /** Returns the session's transaction, if any. This counts as use of the transaction. */
+  /**
+   * Throws `not_leader` for BEGIN, COMMIT and ROLLBACK at a follower. From BEGIN on, all statements
+   * of the session are refused like this, because its transaction is at the leader.
+   */
+  atLeader(kind: 'begin' | 'commit' | 'rollback', session: string): void {
+    if (kind === 'begin') this.#led.set(session, this.#options.now());
+    else this.#led.delete(session);
+    if (this.#led.size > MOST_EXPIRED) this.#led.delete(this.#led.keys().next().value!);
+    this.#options.database.assertLeads();
+  }
+
+  #assertNotLed(session: string): void {
+    const atMs = this.#led.get(session);
+    if (atMs === undefined) return;
+    const now = this.#options.now();
+    if (now - atMs > this.#options.idleSeconds * 1000) {
+      this.#led.delete(session);
+      return;
+    }
+    this.#led.set(session, now);
+    this.#options.database.assertLeads();
+  }
+
+  /**
+   * Returns the session's transaction, if any. This counts as use of the transaction. Throws
+   * `not_leader` if the transaction is at the leader.
+   */
   find(session: string): OpenTransaction | undefined {
+    if (this.#led.size > 0) this.#assertNotLed(session);
     this.sweep();
     const open = this.#open.get(session);
     if (open !== undefined) this.#touch(open);

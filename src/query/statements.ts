@@ -131,7 +131,6 @@ export class Statements {
   async execute(prepared: Prepared, options: ExecuteOptions): Promise<StatementResult> {
     const { statement } = prepared;
     checkParameters(options.parameters);
-    const open = this.sessions.find(options.session);
     switch (statement.kind) {
       case 'begin':
       case 'commit':
@@ -139,6 +138,7 @@ export class Statements {
         return this.#runTransaction(statement.kind, options);
       default:
     }
+    const open = this.sessions.find(options.session);
     if (open === undefined) {
       this.sessions.assertNotExpired(options.session);
       return this.#run(prepared, options, undefined);
@@ -228,7 +228,8 @@ export class Statements {
     kind: 'begin' | 'commit' | 'rollback',
     { session, holder = null, attach }: ExecuteOptions,
   ): Promise<StatementResult> {
-    const { lastLsn } = this.#options.database;
+    const { lastLsn, isFollower } = this.#options.database;
+    if (isFollower) this.sessions.atLeader(kind, session);
     const columns = ['status', 'transaction_id', 'expires_at'];
     if (kind === 'begin') {
       const { id, expiresAt } = this.sessions.begin(session, holder);

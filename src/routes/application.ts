@@ -37,7 +37,17 @@ export interface ServicesOfRoutes extends Rooms {
    * `requireKeys` (keys.ts).
    */
   keys: Keys | undefined;
+  /** Undefined unless this service follows another one. */
+  leader: Leader | undefined;
   readonly cursors: CursorRegistry;
+}
+
+/** The service that this one follows, and how far this one is behind. */
+export interface Leader extends http.LeaderPort {
+  /** Number of LSNs of the leader that are not visible here, as far as is known. */
+  readonly lagLsns: number;
+  /** Why the leader cannot be followed at present; null if it is followed. */
+  readonly problem: string | null;
 }
 
 export type Call = http.Call<ServicesOfRoutes>;
@@ -58,6 +68,7 @@ export function routesApplication(): http.Application<ServicesOfRoutes> {
   return {
     initial: {
       database: undefined,
+      leader: undefined,
       keys: undefined,
       statements: undefined,
       analytics: undefined,

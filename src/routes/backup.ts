@@ -14,6 +14,7 @@ const create = validated({
     'Write a backup of the whole database on the server. The answer is sent when it is durable; writes continue meanwhile.',
   audit: 'backup.created',
   idempotent: true,
+  isLocal: true,
   body: backupBody,
   bodyOptional: true,
   answers: { 200: backupAnswer },

@@ -2,7 +2,7 @@
 
 import { refusal } from '../errors.ts';
 import { jsonReply, jsonTextReply } from '../http/index.ts';
-import { type Route, validated } from './application.ts';
+import { type Leader, type Route, validated } from './application.ts';
 import { healthAnswer, liveAnswer, readyAnswer } from './schemas/health.ts';
 
 const LIVE = '{"status":"live"}';
@@ -50,20 +50,29 @@ const health = validated({
   summary: 'Statistics of the service and its data.',
   answers: { 200: healthAnswer },
   handler: async (_input, { services, database }) => {
+    const { leader } = services;
     const engine = await database.statistics.gatherHealth(NODES_WAIT_MS);
     const isWhole =
       engine.log_failed === null &&
+      (leader === undefined || leader.problem === null) &&
       engine.answers_damaged_until === null &&
       Object.keys(engine.corrupt_tables).length === 0;
     return jsonReply(200, {
       status: isWhole ? 'ok' : 'degraded',
       version: services.version,
       ...engine,
+      ...roleOf(leader),
       uptime_seconds: Math.round(services.now() - services.startedAt) / 1000,
       auth_disabled: services.authDisabled,
       transport: services.transport,
     });
   },
 });
+
+function roleOf(leader: Leader | undefined) {
+  if (leader === undefined) return { role: 'leader', leader: null, lag_lsn: 0, lag_ms: 0, follow_problem: null };
+  const { url, lagLsns, lagMs, problem } = leader;
+  return { role: 'follower', leader: url, lag_lsn: lagLsns, lag_ms: Math.round(lagMs), follow_problem: problem };
+}
 
 export const healthRoutes: readonly Route[] = [live, ready, health];

@@ -11,6 +11,7 @@ import { healthRoutes } from './health.ts';
 import { hyperedgeRoutes } from './hyperedges.ts';
 import { indexRoutes } from './indexes.ts';
 import { keyRoutes } from './keys.ts';
+import { logRoutes } from './log.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { metricsRoutes } from './metrics.ts';
 import { oneEdgeRoutes } from './one-edge.ts';
@@ -22,6 +23,7 @@ import { virtualRoutes } from './virtual.ts';
 
 export {
   type Keys,
+  type Leader,
   type Rooms,
   type Route,
   routesApplication,
@@ -44,6 +46,7 @@ export const routes: readonly Route[] = [
   ...reasonRoutes,
   ...virtualRoutes,
   ...changeRoutes,
+  ...logRoutes,
   ...backupRoutes,
   ...keyRoutes,
   ...descriptionRoutes,

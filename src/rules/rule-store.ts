@@ -19,6 +19,8 @@ export interface RuleDocuments {
    * them.
    */
   entries(store: string): [id: string, value: unknown][];
+  /** Calls `changed` when a leader, if the database follows one, has changed an entry. */
+  watch(store: string, changed: (id: string) => void): void;
   /**
    * Stores changes; resolves when all of them are durable. A null value removes the entry. `attach`
    * makes the answer that is stored together with the changes.
@@ -43,6 +45,8 @@ const MAX_SHOWN_ID = 140;
 export class RuleStore {
   readonly #documents: RuleDocuments;
   #set: RuleSet;
+  /** Whether the leader has changed the rules since `#set` was made. */
+  #isStale = false;
   /** The newest change, finished or not. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -50,6 +54,9 @@ export class RuleStore {
   constructor(documents: RuleDocuments) {
     this.#documents = documents;
     this.#set = storedSet(documents.entries(STORE));
+    documents.watch(STORE, () => {
+      this.#isStale = true;
+    });
   }
 
   /**
@@ -57,12 +64,16 @@ export class RuleStore {
    * new one.
    */
   set(): RuleSet {
+    if (this.#isStale) {
+      this.#set = storedSet(this.#documents.entries(STORE));
+      this.#isStale = false;
+    }
     return this.#set;
   }
 
   /** Lists the rules in descending order of priority, then by id. */
   list(): RuleSummary[] {
-    return this.#set.rules.map(({ rule, body, head }) => {
+    return this.set().rules.map(({ rule, body, head }) => {
       const { id, name, enabled, priority, version } = rule;
       return { id, name, enabled, priority, version, head: head.pred, body_size: body.length };
     });
@@ -70,7 +81,7 @@ export class RuleStore {
 
   /** Returns a stored rule. Throws `rule_not_found`. */
   get(id: string): StoredRule {
-    return storedIn(this.#set, id);
+    return storedIn(this.set(), id);
   }
 
   /** Checks a rule together with all stored rules, without changing anything. */
@@ -103,8 +114,8 @@ export class RuleStore {
    */
   delete(id: string, attach?: () => unknown): Promise<void> {
     return this.#inTurn(async () => {
-      const { rule } = ruleOf(this.#set, id);
-      const rest = ruleSetOf(this.#set.rules.filter((other) => other.rule.id !== rule.id));
+      const { rule } = ruleOf(this.set(), id);
+      const rest = ruleSetOf(this.set().rules.filter((other) => other.rule.id !== rule.id));
       if ('faults' in rest)
         throw new HedgerowError('internal', `Without ${rule.id} the rules are no longer a valid set.`);
       await this.#documents.change([{ store: STORE, id: rule.id, value: null }], attach);
@@ -117,10 +128,10 @@ export class RuleStore {
     const { parsed: read, faults } = readRule(value, BODY);
     if (read === undefined) return { faults };
     const { id } = read.rule;
-    const before = this.#set.rules.find(({ rule }) => rule.id === id);
+    const before = this.set().rules.find(({ rule }) => rule.id === id);
     const parsed = { ...read, rule: { ...read.rule, version: (before?.rule.version ?? 0) + 1 } };
     // The new rule is last, so a conflict is reported at its place.
-    const checked = ruleSetOf([...this.#set.rules.filter((other) => other !== before), parsed]);
+    const checked = ruleSetOf([...this.set().rules.filter((other) => other !== before), parsed]);
     if ('faults' in checked) return { faults: [...faults, ...checked.faults] };
     return faults.length > 0 ? { faults } : { parsed, set: checked.set };
   }

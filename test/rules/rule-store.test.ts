@@ -13,6 +13,8 @@ class MemoryDocuments implements RuleDocuments {
   /** While this is set, changes fail. */
   failure: Error | undefined;
 
+  watch(): void {}
+
   entries(store: string): [id: string, value: unknown][] {
     return store === 'rules' ? structuredClone([...this.stored]) : [];
   }
@@ -350,7 +352,11 @@ describe('a stored rule', () => {
     documents.stored.set('rule:a', WHOLE);
     expect(new RuleStore(documents).get('rule:a')).toEqual({ ...WHOLE, stratum: 0 });
     expect(
-      new RuleStore({ entries: (store) => (store === 'rules' ? [] : [['x', 1]]), change: async () => 1 }).list(),
+      new RuleStore({
+        entries: (store) => (store === 'rules' ? [] : [['x', 1]]),
+        watch: () => undefined,
+        change: async () => 1,
+      }).list(),
     ).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ export const readyAnswer = v.object({ status: v.literal('ready') });
 export const healthAnswer = v.looseObject({
   status: described(
     v.picklist(['ok', 'degraded']),
-    '`degraded`: the log has failed, or a table or a file of stored answers is damaged.',
+    '`degraded`: the log has failed, a table or a file of stored answers is damaged, or the leader cannot be followed.',
   ),
   version: v.string(),
   db_dir: v.string(),
@@ -41,6 +41,11 @@ export const healthAnswer = v.looseObject({
     v.nullable(v.number()),
     'Until this epoch second, requests with an unknown `Idempotency-Key` are refused: a file of stored answers was damaged.',
   ),
+  role: described(v.picklist(['leader', 'follower']), 'A follower answers reads only; its leader takes the writes.'),
+  leader: described(v.nullable(v.string()), 'The address of the leader; null if this is not a follower.'),
+  lag_lsn: described(count(), 'Number of LSNs of the leader that are not visible here, as far as is known.'),
+  lag_ms: described(count(), "Milliseconds since the follower last knew that it had all of its leader's writes."),
+  follow_problem: described(v.nullable(v.string()), 'Why the leader cannot be followed; null if it is followed.'),
   uptime_seconds: v.number(),
   auth_disabled: v.boolean(),
   transport: described(

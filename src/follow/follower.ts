@@ -1,0 +1,138 @@
+// Keeps a database up to date with its leader: receives the frames of the leader's log and applies
+// them, and connects again whenever the connection is lost.
+
+import type { Database } from '../engine/index.ts';
+import { HedgerowError } from '../errors.ts';
+import { FrameDecoder } from './frame-stream.ts';
+import { type LeaderLink, LeaderRefusal } from './leader-link.ts';
+
+export interface FollowerOptions {
+  readonly database: Database;
+  readonly leader: LeaderLink;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  /** Reports a change of the state: connected, lost, refused. */
+  readonly notice: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/** How far a follower is behind its leader. */
+export interface Lag {
+  /** Number of LSNs of the leader that are not visible here, as far as is known. */
+  readonly lsns: number;
+  /** Milliseconds since the follower last knew that it was at its leader's head. */
+  readonly ms: number;
+}
+
+/** Waits between two attempts to connect: the first, and the longest. */
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5000;
+/** The leader's answers that another attempt will not change. */
+const FINAL_CODES: readonly (string | undefined)[] = ['lsn_gone', 'lsn_ahead', 'log_diverged'];
+
+export class Follower {
+  readonly #options: FollowerOptions;
+  readonly #ending = new AbortController();
+  #running: Promise<void> | undefined;
+  /** The leader's newest LSN that is known here. */
+  #headLsn = 0;
+  /** When the follower last knew that it was at the leader's head. */
+  #atHeadMs: number;
+  #isConnected = false;
+  #failures = 0;
+  /** Why the follower cannot go on; null if it can. */
+  problem: string | null = null;
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    this.#atHeadMs = options.now();
+  }
+
+  get leaderUrl(): string {
+    return this.#options.leader.url;
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  get lag(): Lag {
+    const { database, now } = this.#options;
+    return { lsns: Math.max(0, this.#headLsn - database.lastLsn), ms: Math.max(0, now() - this.#atHeadMs) };
+  }
+
+  /** Begins to follow. */
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Stops following; resolves when no frame is being applied any more. */
+  async close(): Promise<void> {
+    this.#ending.abort(new Error('The follower is being stopped.'));
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      try {
+        await this.#follow();
+        if (!signal.aborted) this.#lost(new Error('The leader ended the stream of its log.'));
+      } catch (error) {
+        if (!signal.aborted) this.#lost(error);
+      }
+      if (!signal.aborted) await this.#rest();
+    }
+  }
+
+  /** Applies frames until the connection is lost. */
+  async #follow(): Promise<void> {
+    const { database, leader, notice } = this.#options;
+    const applier = database.applier!;
+    const fromLsn = applier.nextLsn - 1;
+    const sum = await database.frames.checksumAt(fromLsn);
+    const decoder = new FrameDecoder(database.crc32c);
+    for await (const piece of leader.log(fromLsn, sum, this.#ending.signal)) {
+      if (!this.#isConnected) {
+        notice('following the leader', { leader: leader.url, from_lsn: fromLsn });
+        this.#isConnected = true;
+        this.problem = null;
+      }
+      const { frames, headLsn } = decoder.receive(piece);
+      await applier.apply(frames);
+      if (headLsn === undefined) continue;
+      this.#failures = 0;
+      this.#headLsn = headLsn;
+      if (applier.nextLsn > headLsn) this.#atHeadMs = this.#options.now();
+    }
+  }
+
+  #lost(error: unknown): void {
+    const { leader, notice } = this.#options;
+    const detail = (error as Error).message;
+    const isFinal = error instanceof LeaderRefusal && FINAL_CODES.includes(error.code);
+    const isBad = error instanceof LeaderRefusal || error instanceof HedgerowError;
+    if (this.#isConnected || this.problem !== detail)
+      notice(isFinal ? 'the leader cannot be followed any more' : 'the leader is lost; trying again', {
+        leader: leader.url,
+        detail,
+      });
+    this.#isConnected = false;
+    this.#failures++;
+    this.problem = detail;
+    if (isFinal || isBad) this.#failures = Math.max(this.#failures, 10);
+  }
+
+  #rest(): Promise<void> {
+    const ms = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(10, this.#failures - 1));
+    return new Promise((resolve) => {
+      const { signal } = this.#ending;
+      const timer = setTimeout(done, ms);
+      function done() {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', done);
+        resolve();
+      }
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+}

@@ -1,0 +1,169 @@
+// The bytes of a stream of frames, by which a follower receives its leader's log.
+//
+// The stream consists of messages. All integers are little-endian.
+//
+//   0  u32  magic `HGFS` = 0x53464748
+//   4  u32  payload length in bytes, at most 2^30
+//   8  u32  operations; 0 = a heartbeat, which has no payload
+//  12  u32  when the leader appended the frame, in epoch seconds; 0 = unknown, or a heartbeat
+//  16  u64  LSN of the first operation; of a heartbeat, 0
+//  24  u64  the leader's newest durable LSN
+//  32  the payload, as it is in the leader's log (storage/FORMAT.md)
+//      u32  CRC32C of everything before it
+//
+// A leader sends a heartbeat each second while there is nothing else to send, so that a follower
+// knows how far behind it is.
+
+import { corruption } from '../errors.ts';
+import type { Crc32c, LogFrame } from '../storage/index.ts';
+
+const MAGIC = 0x53464748;
+const HEADER_BYTES = 32;
+const SUM_BYTES = 4;
+const MAX_PAYLOAD_BYTES = 2 ** 30;
+const WORD = 2 ** 32;
+/** Bytes of a payload that are sent, or whose checksum is computed, at once. */
+const SLICE_BYTES = 2 ** 18;
+
+/** Yields the bytes of frames in pieces that take less than a millisecond each. */
+export function* encodeFrames(frames: readonly LogFrame[], headLsn: number, crc32c: Crc32c): Generator<Uint8Array> {
+  let small: Uint8Array[] = [];
+  for (const frame of frames) {
+    const { payload, operations, seconds, firstLsn } = frame;
+    const header = headerOf(payload.length, operations, seconds, firstLsn, headLsn);
+    let sum = crc32c(header, 0);
+    if (payload.length <= SLICE_BYTES) {
+      small.push(header, payload, sumOf(crc32c(payload, sum)));
+      continue;
+    }
+    yield Buffer.concat([...small, header]);
+    small = [];
+    for (let at = 0; at < payload.length; at += SLICE_BYTES) {
+      const slice = payload.slice(at, at + SLICE_BYTES);
+      sum = crc32c(slice, sum);
+      yield slice;
+    }
+    small.push(sumOf(sum));
+  }
+  if (small.length > 0) yield Buffer.concat(small);
+}
+
+/** Returns the bytes of a heartbeat. */
+export function encodeHeartbeat(headLsn: number, crc32c: Crc32c): Uint8Array {
+  const header = headerOf(0, 0, 0, 0, headLsn);
+  return Buffer.concat([header, sumOf(crc32c(header, 0))]);
+}
+
+function headerOf(
+  payloadBytes: number,
+  operations: number,
+  seconds: number,
+  firstLsn: number,
+  headLsn: number,
+): Uint8Array {
+  const bytes = new Uint8Array(HEADER_BYTES);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, MAGIC, true);
+  view.setUint32(4, payloadBytes, true);
+  view.setUint32(8, operations, true);
+  view.setUint32(12, seconds, true);
+  putLsn(view, 16, firstLsn);
+  putLsn(view, 24, headLsn);
+  return bytes;
+}
+
+function putLsn(view: DataView, at: number, lsn: number): void {
+  view.setUint32(at, lsn >>> 0, true);
+  view.setUint32(at + 4, Math.floor(lsn / WORD), true);
+}
+
+function sumOf(sum: number): Uint8Array {
+  const bytes = new Uint8Array(SUM_BYTES);
+  new DataView(bytes.buffer).setUint32(0, sum >>> 0, true);
+  return bytes;
+}
+
+/** What a part of the stream contained: whole frames, and the leader's newest durable LSN. */
+export interface Received {
+  readonly frames: readonly LogFrame[];
+  /** Undefined if no message has ended. */
+  readonly headLsn: number | undefined;
+}
+
+/** Decodes a stream that arrives in pieces of any size. */
+export class FrameDecoder {
+  readonly #crc32c: Crc32c;
+  #header = new Uint8Array(HEADER_BYTES);
+  #headerBytes = 0;
+  /** The payload and the checksum of the message that is being received. */
+  #body: Uint8Array | undefined;
+  #bodyBytes = 0;
+  #sum = 0;
+
+  constructor(crc32c: Crc32c) {
+    this.#crc32c = crc32c;
+  }
+
+  /** Number of bytes that are held of a message that has not ended. */
+  get heldBytes(): number {
+    return this.#body?.length ?? 0;
+  }
+
+  /** Throws `corrupt` if the bytes are not those of a stream of frames. */
+  receive(piece: Uint8Array): Received {
+    const frames: LogFrame[] = [];
+    let headLsn: number | undefined;
+    for (let at = 0; at < piece.length; ) {
+      if (this.#body === undefined) {
+        const taken = Math.min(HEADER_BYTES - this.#headerBytes, piece.length - at);
+        this.#header.set(piece.subarray(at, at + taken), this.#headerBytes);
+        this.#headerBytes += taken;
+        at += taken;
+        if (this.#headerBytes === HEADER_BYTES) this.#begin();
+        continue;
+      }
+      const taken = Math.min(this.#body.length - this.#bodyBytes, piece.length - at);
+      this.#take(this.#body, piece.subarray(at, at + taken));
+      at += taken;
+      if (this.#bodyBytes < this.#body.length) continue;
+      const { frame, head } = this.#end(this.#body);
+      headLsn = head;
+      if (frame !== undefined) frames.push(frame);
+    }
+    return { frames, headLsn };
+  }
+
+  #begin(): void {
+    const view = new DataView(this.#header.buffer);
+    const payloadBytes = view.getUint32(4, true);
+    if (view.getUint32(0, true) !== MAGIC || payloadBytes > MAX_PAYLOAD_BYTES)
+      throw corruption("the stream of the leader's log", 0, 'this is not the beginning of a message');
+    this.#sum = this.#crc32c(this.#header, 0);
+    this.#body = new Uint8Array(payloadBytes + SUM_BYTES);
+    this.#bodyBytes = 0;
+  }
+
+  #take(body: Uint8Array, piece: Uint8Array): void {
+    body.set(piece, this.#bodyBytes);
+    const payloadBytes = body.length - SUM_BYTES;
+    const own = body.subarray(Math.min(this.#bodyBytes, payloadBytes), this.#bodyBytes + piece.length);
+    const checked = own.subarray(0, Math.max(0, payloadBytes - this.#bodyBytes));
+    this.#sum = this.#crc32c(checked, this.#sum);
+    this.#bodyBytes += piece.length;
+  }
+
+  #end(body: Uint8Array): { frame: LogFrame | undefined; head: number } {
+    const view = new DataView(this.#header.buffer);
+    const payload = body.subarray(0, body.length - SUM_BYTES);
+    const expected = new DataView(body.buffer, payload.length).getUint32(0, true);
+    if (this.#sum >>> 0 !== expected)
+      throw corruption("the stream of the leader's log", 0, 'the checksum of a message does not match');
+    const operations = view.getUint32(8, true);
+    const seconds = view.getUint32(12, true);
+    const firstLsn = view.getUint32(16, true) + view.getUint32(20, true) * WORD;
+    const head = view.getUint32(24, true) + view.getUint32(28, true) * WORD;
+    this.#body = undefined;
+    this.#headerBytes = 0;
+    return { frame: operations === 0 ? undefined : { firstLsn, operations, seconds, payload }, head };
+  }
+}

@@ -1,0 +1,63 @@
+// Makes the data directory of a new follower from a snapshot of its leader.
+
+import { loadCore, makeChecksum } from '../core/index.ts';
+import { restoreBackup } from '../engine/index.ts';
+import { type Fs, manifestPath, writeWhole } from '../storage/index.ts';
+import type { LeaderLink } from './leader-link.ts';
+
+/** Name of the snapshot in the data directory while it is received. */
+const SNAPSHOT = '.snapshot';
+
+export interface StartOptions {
+  readonly fs: Fs;
+  /** Absolute path of the data directory, which exists. */
+  readonly dir: string;
+  readonly leader: LeaderLink;
+  readonly signal: AbortSignal;
+  /** Names of files in the directory that do not belong to a database. */
+  readonly besides: readonly string[];
+  readonly notice: (message: string, fields: Record<string, unknown>) => void;
+}
+
+/**
+ * If the directory has no database yet, receives a snapshot of the leader and restores it there.
+ * Rejects with the error of the connection, with `LeaderRefusal`, or with the errors of a restore;
+ * the directory is then as it was.
+ */
+export async function startDirectory({ fs, dir, leader, signal, besides, notice }: StartOptions): Promise<void> {
+  if (fs.exists(manifestPath(dir)) || fs.exists(`${dir}/log`)) return;
+  notice('receiving a snapshot of the leader', { leader: leader.url, dir });
+  const file = `${dir}/${SNAPSHOT}`;
+  try {
+    const bytes = await receive(fs, file, leader.snapshot(signal));
+    const core = loadCore();
+    const { lsn, tables } = await restoreBackup({
+      fs,
+      crc32c: makeChecksum(core.instantiate()),
+      core,
+      file,
+      dir,
+      besides: [...besides, SNAPSHOT],
+      progress: () => undefined,
+      checkStopped: () => signal.throwIfAborted(),
+    });
+    notice('the snapshot of the leader is restored', { bytes, last_lsn: lsn, tables: tables.length });
+  } finally {
+    if (fs.exists(file)) await fs.remove(file);
+  }
+}
+
+async function receive(fs: Fs, file: string, pieces: AsyncIterable<Uint8Array>): Promise<number> {
+  if (fs.exists(file)) await fs.remove(file);
+  const handle = fs.open(file, 'create');
+  let bytes = 0;
+  try {
+    for await (const piece of pieces) {
+      await writeWhole(handle, piece, bytes);
+      bytes += piece.length;
+    }
+    return bytes;
+  } finally {
+    handle.close();
+  }
+}

@@ -1,0 +1,181 @@
+// What a follower needs of its leader: a snapshot to begin with, and the log's frames after it.
+
+import type { BackupStream, FrameReader } from '../engine/index.ts';
+import { refusal } from '../errors.ts';
+import { encodeFrames, encodeHeartbeat } from '../follow/index.ts';
+import { type ChunkSource, contentReply } from '../http/index.ts';
+import { type Call, type Route, validated } from './application.ts';
+import { BYTES_TYPE, GZIP_TYPE, logAnswer, logQuery, snapshotAnswer } from './schemas/log.ts';
+
+/** While there is nothing to send, a heartbeat is sent this often. */
+const HEARTBEAT_MS = 1000;
+/**
+ * Once there are frames, this much time passes before they are read, so that a follower costs
+ * little however many commits there are.
+ */
+const REST_MS = 5;
+/** With durability `async`, reads see frames that are not durable yet. */
+const SOON_MS = 50;
+const NOTHING = new Uint8Array(0);
+
+/** Sends frames as the follower takes them; ends when the service shuts down. */
+class LogSource implements ChunkSource {
+  readonly follows = true;
+  readonly #call: Call;
+  readonly #reader: FrameReader;
+  #pieces: Iterator<Uint8Array> = [][Symbol.iterator]();
+  #isEmpty = true;
+  /** When the next heartbeat is due: the first at once, so that a follower knows where it is. */
+  #beatMs = 0;
+  #ended = false;
+  #failure: unknown;
+
+  constructor(call: Call, reader: FrameReader) {
+    this.#call = call;
+    this.#reader = reader;
+  }
+
+  next(): Uint8Array | null {
+    const piece = this.#pieces.next();
+    if (piece.done !== true) return piece.value;
+    this.#isEmpty = true;
+    if (this.#failure !== undefined) throw this.#failure;
+    return this.#ended ? null : NOTHING;
+  }
+
+  wait(resume: () => void): boolean {
+    if (this.#ended || !this.#isEmpty || this.#failure !== undefined) return false;
+    this.#read().then(resume, (error: unknown) => {
+      this.#failure = error;
+      resume();
+    });
+    return true;
+  }
+
+  close(): void {
+    this.#ended = true;
+    this.#reader.close();
+  }
+
+  /** Reads frames, or waits and makes a heartbeat. */
+  async #read(): Promise<void> {
+    const { services, database } = this.#call;
+    while (!this.#ended) {
+      this.#assertAllowed();
+      const frames = await this.#reader.next();
+      const { headLsn, lsn } = this.#reader;
+      const now = services.now();
+      if (frames.length > 0) {
+        this.#beatMs = now + HEARTBEAT_MS;
+        return this.#give(encodeFrames(frames, headLsn, database.crc32c));
+      }
+      if (services.draining) {
+        this.#ended = true;
+        return;
+      }
+      const leftMs = this.#beatMs - now;
+      if (leftMs <= 0) {
+        this.#beatMs = now + HEARTBEAT_MS;
+        return this.#give([encodeHeartbeat(headLsn, database.crc32c)][Symbol.iterator]());
+      }
+      if (database.lastLsn > lsn) await after(Math.min(SOON_MS, leftMs));
+      else if (await database.whenVisible(lsn + 1, leftMs)) await after(REST_MS);
+      // It resolves at once if the log has failed or the database closes.
+      else if (this.#beatMs - services.now() > SOON_MS) await after(SOON_MS);
+    }
+  }
+
+  #give(pieces: Iterator<Uint8Array>): void {
+    this.#pieces = pieces;
+    this.#isEmpty = false;
+  }
+
+  /** Throws `unauthorized` once the key of the follower has been revoked or has expired. */
+  #assertAllowed(): void {
+    const { services, caller } = this.#call;
+    if (caller.keyId === null || services.keys?.isValid(caller.keyId) !== false) return;
+    throw refusal('unauthorized', 'The API key was revoked or has expired.');
+  }
+}
+
+/** Sends a backup piece by piece. */
+class SnapshotSource implements ChunkSource {
+  readonly #backup: BackupStream;
+  #piece: Uint8Array | null = NOTHING;
+  #failure: unknown;
+
+  constructor(backup: BackupStream) {
+    this.#backup = backup;
+  }
+
+  next(): Uint8Array | null {
+    if (this.#failure !== undefined) throw this.#failure;
+    const piece = this.#piece;
+    if (piece !== null) this.#piece = NOTHING;
+    return piece;
+  }
+
+  wait(resume: () => void): boolean {
+    if (this.#piece === null || this.#failure !== undefined) return false;
+    this.#backup.pieces
+      .next()
+      .then(
+        ({ done, value }) => {
+          this.#piece = done === true ? null : value;
+        },
+        (error: unknown) => {
+          this.#failure = error;
+        },
+      )
+      .then(resume);
+    return true;
+  }
+
+  close(): void {
+    void this.#backup.close();
+  }
+}
+
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}
+
+const log = validated({
+  id: 'readLog',
+  method: 'GET',
+  path: '/v1/log',
+  role: 'admin',
+  summary: 'The frames of the log after an LSN, and those to come, for a follower.',
+  data: true,
+  answerTypes: [BYTES_TYPE],
+  query: logQuery,
+  answers: { 200: logAnswer },
+  errors: [409, 410, 503],
+  handler: async ({ query }, call) => {
+    const reader = await call.database.frames.read(query.from_lsn, query.sum);
+    const reply = contentReply(200, BYTES_TYPE, '', [['Cache-Control', 'no-store']]);
+    return { ...reply, lsn: call.database.lastLsn, source: new LogSource(call, reader) };
+  },
+});
+
+const snapshot = validated({
+  id: 'readSnapshot',
+  method: 'GET',
+  path: '/v1/snapshot',
+  role: 'admin',
+  summary: 'A backup of the whole database as it is now, with which a follower begins.',
+  audit: 'backup.created',
+  data: true,
+  answerTypes: [GZIP_TYPE],
+  answers: { 200: snapshotAnswer },
+  errors: [500, 503],
+  handler: async (_input, { database }) => {
+    const backup = await database.backupStream();
+    const reply = contentReply(200, GZIP_TYPE, '', [['Cache-Control', 'no-store']]);
+    return { ...reply, lsn: backup.lsn, source: new SnapshotSource(backup) };
+  },
+});
+
+export const logRoutes: readonly Route[] = [log, snapshot];

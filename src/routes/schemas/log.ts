@@ -1,0 +1,25 @@
+// Schemas of the routes for followers.
+
+import { described, integerText, v } from '../../http/schema.ts';
+
+export const BYTES_TYPE = 'application/octet-stream';
+export const GZIP_TYPE = 'application/gzip';
+
+export const logQuery = v.object({
+  from_lsn: described(
+    v.pipe(integerText(), v.minValue(0)),
+    'Frames after this LSN, which must be the last one of a frame.',
+  ),
+  sum: v.optional(
+    described(
+      v.pipe(integerText(), v.minValue(0), v.maxValue(2 ** 32 - 1)),
+      "CRC32C of the payload of the follower's frame that ends at `from_lsn`. If the leader has another frame there, it answers 409 `log_diverged`.",
+    ),
+  ),
+});
+
+export const logAnswer = described(
+  v.string(),
+  'A stream of frames, whose bytes are described in `src/follow/frame-stream.ts`. It goes on until one side ends it.',
+);
+export const snapshotAnswer = described(v.string(), 'A backup archive, as `hedgerow restore` takes it.');
