@@ -145,7 +145,7 @@ export class Database {
     const { pauses, residency } = this.#context;
     const instance = () => residency.instance();
     this.changes = new ChangeFeed({ committer, history, tables, instance, pause: pauses.changes });
-    this.frames = new FrameFeed({ committer, crc32c });
+    this.frames = new FrameFeed({ committer, history, crc32c });
     const reserve = new Reserve(fs, `${dir}/reserve`, options.reserveBytes ?? 0);
     this.#reserve = reserve;
     const shared = { fs, dir, crc32c, committer, tables };
@@ -209,10 +209,10 @@ export class Database {
   }
 
   /** Records, for readers of changes, that a TTL has dropped rows. */
-  async #recordDropped({ id }: Table, beforeTs: number): Promise<void> {
+  async #recordDropped(table: Table, beforeTs: number): Promise<void> {
     if (!this.#context.history.isKept || this.#committer.isFollower) return;
     try {
-      await this.#ddlMutex.run(() => this.#ddl.change([{ op: 'drop_buckets', id, beforeTs }]));
+      await this.#ddl.expire(table, beforeTs);
     } catch (error) {
       // The rows are gone, whether readers of changes learn of it or not.
       this.#options.notice?.('that a TTL has dropped edges could not be recorded for readers of changes', {

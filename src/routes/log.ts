@@ -172,6 +172,7 @@ const snapshot = validated({
   answers: { 200: snapshotAnswer },
   errors: [500, 503],
   handler: async (_input, { database }) => {
+    database.frames.assertServes();
     const backup = await database.backupStream();
     const reply = contentReply(200, GZIP_TYPE, '', [['Cache-Control', 'no-store']]);
     return { ...reply, lsn: backup.lsn, source: new SnapshotSource(backup) };

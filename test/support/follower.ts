@@ -62,10 +62,10 @@ export class SimFollower {
   }
 
   /** Ends the follower, in order or not, and starts it again. */
-  async restart(how: 'close' | 'kill' | 'crash'): Promise<void> {
+  async restart(how: 'close' | 'kill' | 'crash', more: Partial<EngineOptions> = {}): Promise<void> {
     if (how === 'close') await this.database.close();
     else this.fs = how === 'kill' ? this.fs.kill() : this.fs.crash();
-    await this.open();
+    this.database = await openSim(this.fs, { ...this.options, ...more });
   }
 }
 

@@ -13,6 +13,7 @@ import type { TableInput, TableItem } from '../types.ts';
 import { type AlterAction, columnChange } from './alter.ts';
 import { checkTableName, defineTable } from './catalog.ts';
 import { type CatalogChange, changed, type DefinitionChange, optionChange } from './changes.ts';
+import { stageExpiration } from './expiration.ts';
 import type { TableSet } from './table-set.ts';
 
 export interface DdlOptions {
@@ -111,6 +112,18 @@ export class Ddl {
     checkTableName(action.to);
     this.#assertFree(action.to, table);
     return { op: 'rename_table', id: table.id, name: action.to };
+  }
+
+  /**
+   * Records that a compaction with a TTL has dropped the rows of a table before a time. Rejects
+   * like `stageExpiration`.
+   */
+  expire(table: Table, beforeTs: number): Promise<void> {
+    const { context, tables, mutex } = this.#options;
+    return mutex.run(async () => {
+      const { durable } = await context.committer.write(() => stageExpiration(table, beforeTs, tables));
+      await durable;
+    });
   }
 
   /** Drops a table and its files. Rejects with `table_not_found` or `primary_table`. */

@@ -99,6 +99,11 @@ export class Documents {
 
   /** Applies a DOCUMENT operation from the log. Throws `corrupt` if its bytes are invalid. */
   replay(bytes: Uint8Array, lsn: number): void {
+    this.#apply(this.check(bytes, lsn));
+  }
+
+  /** Returns the change of a DOCUMENT operation. Throws `corrupt` if its bytes are invalid. */
+  check(bytes: Uint8Array, lsn: number): DocumentChange {
     let change: Partial<DocumentChange> | null;
     try {
       change = parse(bytes);
@@ -107,7 +112,7 @@ export class Documents {
     }
     if (typeof change?.store !== 'string' || typeof change.id !== 'string' || change.value === undefined)
       throw corruption(`log frame at LSN ${lsn}`, 0, 'a document lacks its store, id or value');
-    this.#apply(change as DocumentChange);
+    return change as DocumentChange;
   }
 
   /**

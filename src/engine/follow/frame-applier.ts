@@ -16,7 +16,7 @@ import { HedgerowError } from '../../errors.ts';
 import type { Mutex } from '../../schedule/locks.ts';
 import { finish } from '../../schedule/steps.ts';
 import type { LogFrame } from '../../storage/index.ts';
-import type { CatalogChange } from '../catalog/changes.ts';
+import { type CatalogChange, isKnownChange } from '../catalog/changes.ts';
 import type { Documents } from '../catalog/documents.ts';
 import type { TableSet } from '../catalog/table-set.ts';
 import { OPERATION, type Run, readRuns } from '../commit/operations.ts';
@@ -43,8 +43,11 @@ export interface FrameApplierOptions {
   readonly notice: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** Frames with more bytes than this are applied in slices. */
-const SLICED_BYTES = 2 ** 18;
+/** Frames with more bytes or operations than this are applied in slices. */
+const SLICED_BYTES = 2 ** 16;
+const SLICED_OPERATIONS = 1024;
+/** Time that frames may take, in microseconds, before other work runs. */
+const STEP_US = 2000;
 
 export class FrameApplier {
   readonly #options: FrameApplierOptions;
@@ -68,9 +71,14 @@ export class FrameApplier {
   async apply(frames: readonly LogFrame[]): Promise<void> {
     assert(!this.#isApplying, 'frames are applied one after another');
     this.#isApplying = true;
+    const { nowUs, pauses } = this.#options.context;
+    let startUs = nowUs();
     try {
       for (const frame of frames) {
         if (frame.firstLsn + frame.operations > this.nextLsn) await this.#apply(frame);
+        if (nowUs() - startUs < STEP_US) continue;
+        await pauses.commit();
+        startUs = nowUs();
       }
     } finally {
       this.#isApplying = false;
@@ -93,7 +101,8 @@ export class FrameApplier {
 
   async #applyRows(frame: LogFrame, runs: readonly Run[]): Promise<void> {
     const { context, trigger } = this.#options;
-    const isLarge = frame.operations >= context.slicedOperations || frame.payload.length > SLICED_BYTES;
+    const most = Math.min(SLICED_OPERATIONS, context.slicedOperations);
+    const isLarge = frame.operations >= most || frame.payload.length > SLICED_BYTES;
     for (;;) {
       try {
         await (isLarge ? this.#commitInSlices(frame, runs) : this.#commit(frame, runs));
@@ -115,13 +124,18 @@ export class FrameApplier {
     for (const { id } of tables) context.afterCommit(id);
   }
 
-  #stage(frame: LogFrame, runs: readonly Run[]): { durable: Promise<void>; tables: ReadonlySet<Table> } {
+  #stage(
+    frame: LogFrame,
+    runs: readonly Run[],
+    visible?: () => void,
+  ): { durable: Promise<void>; tables: ReadonlySet<Table> } {
     const { committer } = this.#options.context;
     const room = new RowRoom();
     try {
-      const plan = finish(planFrame(frame.payload, frame.operations, runs, this.#options, room));
+      const plan = finish(planFrame(frame, runs, this.#options, room));
       const { firstLsn, durable } = committer.commit(plan.operations, plan.parts, {
         led: frame,
+        visible,
         apply: (lsn) => finish(applyFrame(plan, room, lsn, this.#options)),
       });
       assert(firstLsn === frame.firstLsn, 'a follower gives every operation the LSN that it has at the leader');
@@ -136,7 +150,7 @@ export class FrameApplier {
     const { firstLsn } = await commitInSlices<PlannedFrame>(this.#options.context, {
       killsRows: runs.some(({ kind }) => kind === OPERATION.kill || kind === OPERATION.tombstone),
       led: frame,
-      plan: (room) => planFrame(frame.payload, frame.operations, runs, this.#options, room),
+      plan: (room) => planFrame(frame, runs, this.#options, room),
       entryOf: () => undefined,
       apply: (plan, room, lsn) => applyFrame(plan, room, lsn, this.#options),
     });
@@ -146,7 +160,9 @@ export class FrameApplier {
   // Catalog and documents
 
   async #applyShape(frame: LogFrame, runs: readonly Run[]): Promise<void> {
-    const { compactor, tables } = this.#options;
+    const { compactor, tables, documents } = this.#options;
+    // Once the frame is durable, applying it must not fail.
+    for (const { kind, bytes } of runs) if (kind === OPERATION.document) documents.check(bytes, frame.firstLsn);
     const changes = runs.filter(({ kind }) => kind === OPERATION.catalog).map(catalogChange);
     const dropped = changes.flatMap((change) => (change.op === 'drop_table' ? (tables.byId(change.id) ?? []) : []));
     const commit = () => this.#commitShape(frame, runs, dropped);
@@ -156,31 +172,23 @@ export class FrameApplier {
   }
 
   #commitShape(frame: LogFrame, runs: readonly Run[], dropped: readonly Table[]): Promise<void> {
-    const { context, tables, documents, replays, mutex, forget } = this.#options;
-    const { committer } = context;
+    const { context, mutex, forget } = this.#options;
     return mutex.run(async () => {
-      const each = (apply: (run: Run, lsn: number) => void) => {
-        let lsn = frame.firstLsn;
-        for (const run of runs) {
-          apply(run, lsn);
-          lsn += run.operations;
-        }
-      };
-      const apply = () =>
-        each(({ kind, bytes }, lsn) => {
-          if (kind === OPERATION.replay) replays.replay(bytes, lsn);
-        });
-      const visible = () =>
-        each((run, lsn) => {
-          if (run.kind === OPERATION.catalog) tables.apply(catalogChange(run), lsn);
-          else if (run.kind === OPERATION.document) documents.follow(run.bytes, lsn);
-        });
-      const { durable } = await committer.write(() =>
-        committer.commit(frame.operations, [frame.payload], { led: frame, apply, visible }),
-      );
+      const { durable } = await context.committer.write(() => this.#stage(frame, runs, () => this.#show(frame, runs)));
       await durable;
       for (const table of dropped) await forget(table);
     });
+  }
+
+  /** Applies the changes of a frame that has become visible. */
+  #show(frame: LogFrame, runs: readonly Run[]): void {
+    const { tables, documents } = this.#options;
+    let lsn = frame.firstLsn;
+    for (const run of runs) {
+      if (run.kind === OPERATION.catalog) tables.apply(catalogChange(run), lsn);
+      else if (run.kind === OPERATION.document) documents.follow(run.bytes, lsn);
+      lsn += run.operations;
+    }
   }
 
   /** Does what the leader did besides the change itself. */
@@ -217,6 +225,18 @@ export class FrameApplier {
   }
 }
 
+/** Returns the change. Throws `corrupt` if this build does not know it. */
 function catalogChange({ bytes }: Run): CatalogChange {
-  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as CatalogChange;
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  let change: { op?: unknown };
+  try {
+    change = JSON.parse(text) as { op?: unknown };
+  } catch {
+    change = {};
+  }
+  if (isKnownChange(change?.op)) return change as CatalogChange;
+  throw new HedgerowError(
+    'corrupt',
+    `The leader sent a catalog change ${JSON.stringify(change?.op)}, which this build does not know. Use the leader's version here.`,
+  );
 }

@@ -2,10 +2,13 @@
 
 import { HedgerowError } from '../../errors.ts';
 import type { Crc32c, LogFollower, LogFrame, LogStore } from '../../storage/index.ts';
+import type { ChangeHistory } from '../changes/change-history.ts';
 import type { Committer } from '../commit/committer.ts';
 
 export interface FrameFeedOptions {
   readonly committer: Committer;
+  /** Without a history, the log does not say which rows a TTL has dropped. */
+  readonly history: ChangeHistory;
   readonly crc32c: Crc32c;
 }
 
@@ -25,12 +28,14 @@ export class FrameFeed {
 
   /**
    * Returns a reader of the frames after `fromLsn`, which must be the last LSN of a frame, or 0.
-   * `sum` is the checksum of that frame (`checksumAt`). Rejects with `lsn_gone` if the log begins
-   * later, with `lsn_ahead` if `fromLsn` was never assigned, and with `log_diverged` if the frame
-   * that ends at `fromLsn` is another one.
+   * `sum` is the checksum of that frame (`checksumAt`). Rejects with `invalid_input` if this
+   * database cannot be followed, with `lsn_gone` if the log begins later, with `lsn_ahead` if
+   * `fromLsn` was never assigned, and with `log_diverged` if the frame that ends at `fromLsn` is
+   * another one.
    */
   async read(fromLsn: number, sum?: number): Promise<FrameReader> {
     const { committer } = this.#options;
+    this.assertServes();
     if (fromLsn > committer.visibleLsn)
       throw new HedgerowError(
         'lsn_ahead',
@@ -47,6 +52,16 @@ export class FrameFeed {
       );
     this.readers++;
     return new FrameReader(this, committer, fromLsn);
+  }
+
+  /** Throws `invalid_input` if this database cannot be followed. */
+  assertServes(): void {
+    if (this.#options.history.isKept) return;
+    throw new HedgerowError(
+      'invalid_input',
+      'This database cannot be followed: keeping changes is turned off, which followers need.',
+      { fields: { settings: ['changesKeepSeconds'] } },
+    );
   }
 
   /** Throws `lsn_gone` if frames after `lsn` are no longer in the log. */

@@ -8,8 +8,10 @@
 import { assert } from '../../assert.ts';
 import { corruption, HedgerowError } from '../../errors.ts';
 import type { Steps } from '../../schedule/steps.ts';
+import type { LogFrame } from '../../storage/index.ts';
 import { decodeKills, OPERATION, type Run } from '../commit/operations.ts';
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
+import { decodeReplay } from '../idempotency/kept-answer.ts';
 import { findLive, findMatches, killRow, type RowPlace } from '../table/live-rows.ts';
 import type { RowRoom } from '../table/row-room.ts';
 import type { Table } from '../table/table.ts';
@@ -54,8 +56,7 @@ export interface PlannedFrame {
  * holds something impossible, `overloaded`, or `table_corrupt`.
  */
 export function* planFrame(
-  payload: Uint8Array,
-  operations: number,
+  { payload, operations, firstLsn }: LogFrame,
   runs: readonly Run[],
   target: RowTarget,
   room: RowRoom,
@@ -64,6 +65,8 @@ export function* planFrame(
   const tables = new Set<Table>();
   for (const run of runs) {
     assertKnown(run);
+    // Throws if the bytes are not a stored answer.
+    if (run.kind === OPERATION.replay) decodeReplay(run.bytes, `the leader's frame at LSN ${firstLsn}`, 0);
     const table = changesRows(run) ? usable(target.tables.byId(run.tableId)) : undefined;
     if (table !== undefined) tables.add(table);
     let pieces: readonly Piece[] = [];

@@ -2,11 +2,11 @@
 // at the same LSN, whatever is written, and after restarts and crashes of either.
 
 import { describe, expect, test } from 'vitest';
-import type { Database } from '../../../src/engine/index.ts';
+import type { Database, LogFrame } from '../../../src/engine/index.ts';
 import { DatabaseWriter } from '../../support/database-writer.ts';
 import { FOLLOWED, SimFollower } from '../../support/follower.ts';
 import { Random } from '../../support/random.ts';
-import { openSim, rowsOf, simDisk } from '../../support/sim-engine.ts';
+import { openSim, PausingRunner, rowsOf, simDisk } from '../../support/sim-engine.ts';
 import type { SimFs } from '../../support/sim-fs.ts';
 
 function stateOf(database: Database): unknown {
@@ -17,6 +17,15 @@ function stateOf(database: Database): unknown {
     nextId: table.nextId,
   }));
   return { lsn: database.lastLsn, tables, documents: database.documents.entries('things') };
+}
+
+async function framesOf(database: Database, fromLsn: number): Promise<LogFrame[]> {
+  const reader = await database.frames.read(fromLsn);
+  const frames: LogFrame[] = [];
+  for (let some = await reader.next(); some.length > 0; some = await reader.next())
+    frames.push(...some.map((frame) => ({ ...frame, payload: Uint8Array.from(frame.payload) })));
+  reader.close();
+  return frames;
 }
 
 async function changesOf(database: Database, fromLsn: number): Promise<string[]> {
@@ -60,6 +69,128 @@ describe('a follower', () => {
     }
     // The follower's log is as good a feed as the leader's.
     expect(await changesOf(follower.database, startLsn)).toEqual(await changesOf(leader, startLsn));
+    await follower.database.close();
+    await leader.close();
+  });
+
+  test('drops what a TTL has dropped, and rows that arrived while it was dropped', async () => {
+    const fs = simDisk();
+    let late = () => Promise.resolve();
+    const runner = new PausingRunner(fs, async (step) => {
+      if (step === 'part') await late();
+    });
+    const leader = await openSim(fs, { ...FOLLOWED, runner });
+    const table = leader.table();
+    for (let eventTs = 0; eventTs < 30; eventTs++) await table.insert({ event_ts: eventTs, members: [1] });
+    const follower = await SimFollower.start(leader, fs, 2);
+    // The times of rows are far in the past; all of them before 999,999,980 are too old.
+    await table.insert({ event_ts: 999_999_990, members: [1] });
+    late = async () => {
+      late = () => Promise.resolve();
+      await table.insert({ event_ts: 3, members: [2] });
+      await table.insert({ event_ts: 999_999_995, members: [2] });
+    };
+    await leader.compact({ ttlSeconds: 20 });
+    expect(rowsOf(table).map((row) => row.event_ts)).toEqual([999_999_990, 999_999_995]);
+    await follower.follow(leader);
+    expect(stateOf(follower.database)).toEqual(stateOf(leader));
+    const changes = await changesOf(leader, leader.lastLsn - 2);
+    expect(changes.map((text) => JSON.parse(text).op)).toEqual(['delete', 'buckets_dropped']);
+    await follower.database.close();
+    await leader.close();
+  });
+
+  test('refuses every write, and says that it has a leader', async () => {
+    const fs = simDisk();
+    const leader = await openSim(fs, FOLLOWED);
+    const follower = await SimFollower.start(leader, fs, 2);
+    const { database } = follower;
+    const table = database.table();
+    const refused = { code: 'not_leader' };
+    await expect(table.insert({ event_ts: 1, members: [1] })).rejects.toMatchObject(refused);
+    await expect(table.delete(1, [1])).rejects.toMatchObject(refused);
+    expect(() => table.bulk()).toThrow(expect.objectContaining(refused));
+    expect(() => database.begin()).toThrow(expect.objectContaining(refused));
+    await expect(database.createTable({ name: 'more' })).rejects.toMatchObject(refused);
+    await expect(database.alterTable('hyperedges', { kind: 'renameTable', to: 'x' })).rejects.toBeDefined();
+    await expect(database.setCompactThreshold(5)).rejects.toMatchObject(refused);
+    await expect(database.createIndex('hyperedges', 'weight')).rejects.toMatchObject(refused);
+    await expect(database.documents.change([{ store: 'things', id: '1', value: 1 }])).rejects.toMatchObject(refused);
+    await expect(database.compact({ ttlSeconds: 5 })).rejects.toMatchObject(refused);
+    expect(database.headLsn).toBe(leader.headLsn);
+    await database.compact();
+    await leader.table().insert({ event_ts: 7, members: [1] });
+    await follower.follow(leader);
+    expect(stateOf(database)).toEqual(stateOf(leader));
+    await database.close();
+    await leader.close();
+  });
+
+  test('is told when it has another history than its leader', async () => {
+    const fs = simDisk();
+    const leader = await openSim(fs, FOLLOWED);
+    const follower = await SimFollower.start(leader, fs, 2);
+    const other = await SimFollower.start(leader, fs, 3);
+    await leader.table().insert({ event_ts: 1, members: [1] });
+    await follower.follow(leader);
+    await leader.close();
+    // As if the leader had been restored from a backup that lacks the last write.
+    await other.restart('close', { follows: false });
+    await expect(follower.follow(other.database)).rejects.toMatchObject({ code: 'lsn_ahead' });
+    await other.database.table().insert({ event_ts: 2, members: [1] });
+    await other.database.table().insert({ event_ts: 3, members: [1] });
+    await expect(follower.follow(other.database)).rejects.toMatchObject({ code: 'log_diverged' });
+    await follower.database.close();
+    await other.database.close();
+  });
+
+  test('is told when it has been away for too long, and when its leader keeps no changes', async () => {
+    const fs = simDisk();
+    const leader = await openSim(fs, { history: { seconds: 1e9, bytes: 10_000 }, memoryBudgetBytes: 2 ** 22 });
+    const follower = await SimFollower.start(leader, fs, 2);
+    for (let count = 0; count < 400; count++) await leader.table().insert({ event_ts: count, members: [7, 8] });
+    await leader.compact();
+    const oldest = leader.frames.oldestLsn;
+    expect(oldest).toBeGreaterThan(follower.database.lastLsn);
+    await expect(follower.follow(leader)).rejects.toMatchObject({ code: 'lsn_gone', fields: { oldest_lsn: oldest } });
+    await follower.database.close();
+    await leader.close();
+    const silent = await openSim(fs, { history: null });
+    await expect(silent.frames.read(silent.lastLsn)).rejects.toMatchObject({ code: 'invalid_input' });
+    await silent.close();
+  });
+
+  test('refuses frames that are damaged, unknown or not the next, and goes on with good ones', async () => {
+    const fs = simDisk();
+    const leader = await openSim(fs, FOLLOWED);
+    const follower = await SimFollower.start(leader, fs, 2);
+    await leader.table().insert({ event_ts: 1, members: [1, 2] });
+    await leader.createTable({ name: 'more' });
+    const frames = await framesOf(leader, follower.database.lastLsn);
+    const { applier } = follower.database;
+    const before = stateOf(follower.database);
+    const [insert, create] = frames as [LogFrame, LogFrame];
+    await expect(applier!.apply([create])).rejects.toMatchObject({ code: 'corrupt' });
+    for (const [at, value] of [
+      [0, 99],
+      [16, 0],
+      [16, 200],
+      [8, 2],
+    ] as const) {
+      const payload = insert.payload.slice();
+      payload[at] = value;
+      await expect(applier!.apply([{ ...insert, payload }])).rejects.toMatchObject({ code: 'corrupt' });
+    }
+    expect(stateOf(follower.database)).toEqual(before);
+    await applier!.apply([insert]);
+    const unknown = Buffer.from(
+      Buffer.from(create.payload).toString('latin1').replace('create_table', 'create_label'),
+      'latin1',
+    );
+    await expect(applier!.apply([{ ...create, payload: unknown }])).rejects.toMatchObject({ code: 'corrupt' });
+    await applier!.apply([insert, create]);
+    await follower.database.whenVisible(leader.lastLsn, 1000);
+    expect(stateOf(follower.database)).toEqual(stateOf(leader));
     await follower.database.close();
     await leader.close();
   });

@@ -1,0 +1,66 @@
+// Records in the log that a compaction with a TTL has dropped the rows of a table before a time.
+//
+// Rows before that time may have been inserted while the compaction ran; they are still there. The
+// same frame deletes them, so that at its LSN the table has no row before the time: a follower that
+// drops all of them at this LSN then has the same rows.
+
+import { encodeBefore, recordsOf } from '../changes/before-rows.ts';
+import type { CommittedFrame } from '../commit/committer.ts';
+import { encodeKills, OPERATION, runHeader, singleRun } from '../commit/operations.ts';
+import { Scan } from '../scan/scan.ts';
+import { findLive, killRow, type RowPlace } from '../table/live-rows.ts';
+import { RowRoom } from '../table/row-room.ts';
+import type { Table } from '../table/table.ts';
+import type { CatalogChange } from './changes.ts';
+import type { TableSet } from './table-set.ts';
+
+/**
+ * Commits the frame. Call it as the `stage` of a write, while nobody else changes the catalog.
+ * Throws `overloaded`, `table_corrupt`, or the error of the log.
+ */
+export function stageExpiration(table: Table, beforeTs: number, tables: TableSet): CommittedFrame {
+  table.assertUsable();
+  const { committer, afterCommit } = table.context;
+  const late = rowsBefore(table, beforeTs);
+  const room = new RowRoom();
+  for (const place of late) room.addDeath(place);
+  const change: CatalogChange = { op: 'drop_buckets', id: table.id, beforeTs };
+  const parts = [...killsOf(table, late), ...singleRun(OPERATION.catalog, Buffer.from(JSON.stringify(change)))];
+  const operations = late.length + 1;
+  let lastLsn = 0;
+  const committed = committer.commit(operations, parts, {
+    apply: (firstLsn) => {
+      lastLsn = firstLsn + operations - 1;
+      for (const [index, place] of late.entries())
+        if (killRow(table, place, firstLsn + index)) table.changeRows(lastLsn, -1);
+      table.countOperations(late.length, late.length);
+      table.changed(lastLsn);
+    },
+    visible: () => tables.apply(change, lastLsn),
+  });
+  afterCommit(table.id);
+  return committed;
+}
+
+/** Returns the live rows before a time, as the next commit finds them. */
+function rowsBefore(table: Table, beforeTs: number): RowPlace[] {
+  const view = { version: table.pin(), lsn: table.context.committer.headLsn, overlay: undefined };
+  // At its end, the scan releases the version.
+  const scan = new Scan(table, view, { format: 'json', endTs: beforeTs - 1 });
+  let text = '';
+  for (let slice = scan.next(); slice !== null; slice = scan.next()) text += Buffer.from(slice).toString();
+  const rows = JSON.parse(`[${text}]`) as { id: number; event_ts: number }[];
+  return rows.flatMap(({ id, event_ts: eventTs }) => findLive(table, { eventTs, id }) ?? []);
+}
+
+function killsOf(table: Table, places: readonly RowPlace[]): Uint8Array[] {
+  if (places.length === 0) return [];
+  const before = encodeBefore(places.map((place) => recordsOf(table, [place])));
+  const kills = encodeKills(places);
+  return [
+    runHeader(OPERATION.before, table.id, 0, before.length),
+    before,
+    runHeader(OPERATION.kill, table.id, places.length, kills.length),
+    kills,
+  ];
+}
