@@ -1,0 +1,277 @@
+// Servers that follow another one, as processes of their own: what they answer, what they redirect
+// or pass on, and that they hold the same data after either side was killed.
+
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ADMIN_KEY, type ChildOptions, type ChildServer, startChild } from './child.ts';
+
+interface Got {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: the tests read answers of many forms.
+  readonly json: any;
+}
+
+async function call(
+  { url }: ChildServer,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+  method = body === undefined ? 'GET' : 'POST',
+): Promise<Got> {
+  const type = { 'content-type': 'application/json' };
+  const answer = await fetch(`${url}${path}`, {
+    method,
+    redirect: 'manual',
+    headers: { 'x-api-key': ADMIN_KEY, ...(body === undefined ? {} : type), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  const isJson = answer.headers.get('content-type')?.includes('/json') === true;
+  return { status: answer.status, headers: answer.headers, text, json: isJson ? JSON.parse(text) : undefined };
+}
+
+const ask = (server: ChildServer, query: string, headers: Record<string, string> = {}) =>
+  call(server, '/v1/query', { query }, headers);
+
+function followerOf(leader: { url: string }, options: ChildOptions = {}, forwards = false): Promise<ChildServer> {
+  return startChild({
+    ...options,
+    flags: ['--follow', leader.url, ...(forwards ? ['--forward-writes', '1'] : [])],
+    environment: { HEDGEROW_FOLLOW_KEY: ADMIN_KEY },
+  });
+}
+
+/** Resolves when a server has all writes of another one. */
+async function caughtUp(follower: ChildServer, leader: ChildServer): Promise<void> {
+  const { last_lsn: lsn } = (await call(leader, '/health')).json;
+  for (;;) {
+    const answer = await call(follower, '/v1/tables', undefined, { 'x-min-lsn': String(lsn) });
+    if (answer.status === 200) return;
+    expect(answer.status).toBe(503);
+  }
+}
+
+/** Returns a digest of all rows of all tables. */
+async function contentOf(server: ChildServer): Promise<Record<string, string>> {
+  const digests: Record<string, string> = {};
+  for (const { name } of (await call(server, '/v1/tables')).json) {
+    const { text } = await call(server, `/v1/hyperedges?table=${name}&start_ts=0&end_ts=9000000000`, undefined, {
+      accept: 'application/x-ndjson',
+    });
+    digests[name] = `${text.split('\n').length} ${createHash('sha256').update(text).digest('hex')}`;
+  }
+  return digests;
+}
+
+/** Passes connections on to the port that `portOf` returns at that moment. */
+async function proxyTo(portOf: () => number): Promise<{ url: string; close: () => void }> {
+  const proxy = createServer((socket) => {
+    const upstream = connect(portOf(), '127.0.0.1');
+    for (const [one, other] of [
+      [socket, upstream],
+      [upstream, socket],
+    ] as const) {
+      one.pipe(other);
+      one.on('error', () => other.destroy());
+      one.on('close', () => other.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => proxy.close() };
+}
+
+describe('a server that follows another one', () => {
+  let leader: ChildServer;
+  let follower: ChildServer;
+  let passing: ChildServer;
+  beforeAll(async () => {
+    leader = await startChild();
+    for (let n = 0; n < 20; n++) await call(leader, '/v1/hyperedges', { event_ts: n, members: [n, n + 1] });
+    await call(leader, '/v1/tables', { name: 'trips' });
+    [follower, passing] = await Promise.all([followerOf(leader), followerOf(leader, {}, true)]);
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all([follower, passing, leader].map((server) => server?.stop()));
+  });
+
+  test('answers reads as its leader does', async () => {
+    await call(leader, '/v1/hyperedges', { event_ts: 100, members: [7, 8], table: 'trips' });
+    await call(leader, '/v1/rules', {
+      id: 'met',
+      head: { pred: 'met', args: ['?A', '?B'] },
+      body: [{ edge: '?E', members: ['?A', '?B'] }],
+    });
+    await caughtUp(follower, leader);
+    for (const path of [
+      '/v1/hyperedges?start_ts=0&end_ts=1000',
+      '/v1/hyperedges/node/5',
+      '/v1/hyperedges/3',
+      '/v1/tables',
+      '/v1/indexes',
+      '/v1/rules',
+      '/v1/keys',
+      '/v1/virtual/graphs',
+    ]) {
+      const [own, other] = await Promise.all([call(leader, path), call(follower, path)]);
+      const without = (text: string) => text.replace(/"(last_used_at|elapsed_us)":[^,}]*/g, '');
+      expect(without(other.text), path).toBe(without(own.text));
+      expect(other.status).toBe(own.status);
+    }
+    const count = 'MATCH (e:hyperedges) RETURN count(*)';
+    expect((await ask(follower, count)).json.rows).toEqual((await ask(leader, count)).json.rows);
+    expect(await contentOf(follower)).toEqual(await contentOf(leader));
+  });
+
+  test('redirects writes, and only writes', async () => {
+    const insert = await call(follower, '/v1/hyperedges?x=1', { event_ts: 1, members: [1] });
+    expect(insert.status).toBe(307);
+    expect(insert.headers.get('location')).toBe(`${leader.url}/v1/hyperedges?x=1`);
+    expect(insert.json.code).toBe('not_leader');
+    const writes = [
+      () => call(follower, '/v1/tables', { name: 'more' }),
+      () => call(follower, '/v1/tables/trips', undefined, {}, 'DELETE'),
+      () => call(follower, '/v1/keys', { role: 'readonly' }),
+      () => call(follower, '/v1/batch', { statements: [] }),
+      () => call(follower, '/v1/hyperedges/compact', {}),
+      () => ask(follower, 'INSERT INTO hyperedges (event_ts, members) VALUES (1, [2])'),
+      () => ask(follower, 'DELETE FROM hyperedges WHERE id = 1'),
+      () => ask(follower, 'CREATE HYPEREDGE TABLE more ()'),
+      () => ask(follower, 'BEGIN'),
+    ];
+    for (const write of writes) {
+      const answer = await write();
+      expect(answer.status, answer.text).toBe(307);
+      expect(answer.headers.get('location')).toContain(leader.url);
+    }
+    // The session of the key has a transaction at the leader now, as far as this server knows.
+    expect((await ask(follower, 'MATCH (e:hyperedges) RETURN count(*)')).status).toBe(307);
+    expect((await ask(follower, 'ROLLBACK')).status).toBe(307);
+    expect((await ask(follower, 'MATCH (e:hyperedges) RETURN count(*)')).status).toBe(200);
+    expect((await ask(follower, 'EXPLAIN DELETE FROM hyperedges WHERE id = 1')).status).toBe(200);
+  });
+
+  test('passes writes on if it is asked to, and then sees them', async () => {
+    for (let n = 0; n < 50; n++) {
+      const insert = await call(passing, '/v1/hyperedges', { event_ts: 500 + n, members: [n] });
+      expect(insert.status).toBe(201);
+      const lsn = insert.headers.get('x-hedgerow-lsn')!;
+      const read = await call(passing, `/v1/hyperedges/${insert.json.id}`, undefined, { 'x-min-lsn': lsn });
+      expect({ table: 'hyperedges', ...read.json }).toEqual(insert.json);
+    }
+    const bad = await call(passing, '/v1/hyperedges', { event_ts: 'x', members: [] });
+    expect(bad.status).toBe(400);
+    expect((await ask(passing, 'INSERT INTO hyperedges (event_ts, members) VALUES (1, [2])')).status).toBe(200);
+    const key = { 'idempotency-key': 'once' };
+    const first = await call(passing, '/v1/hyperedges', { event_ts: 600, members: [1] }, key);
+    const again = await call(passing, '/v1/hyperedges', { event_ts: 600, members: [1] }, key);
+    expect(again.json).toEqual(first.json);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+  });
+
+  test('passes all statements of a transaction on', async () => {
+    const session = { 'x-session-id': 'one' };
+    expect((await ask(passing, 'BEGIN', session)).json.rows[0].status).toBe('open');
+    await ask(passing, 'INSERT INTO trips (event_ts, members) VALUES (900, [1])', session);
+    const count = 'MATCH (e:trips) WHERE e.event_ts = 900 RETURN count(*) AS n';
+    expect((await ask(passing, count, session)).json.rows).toEqual([{ n: 1 }]);
+    expect((await ask(passing, count)).json.rows).toEqual([{ n: 0 }]);
+    const commit = await ask(passing, 'COMMIT', session);
+    expect(commit.json.rows[0].status).toBe('committed');
+    const lsn = { 'x-min-lsn': commit.headers.get('x-hedgerow-lsn')! };
+    expect((await ask(passing, count, lsn)).json.rows).toEqual([{ n: 1 }]);
+  });
+
+  test('knows the keys of its leader', async () => {
+    const { plaintext_key: key, key_id: id } = (await call(leader, '/v1/keys', { role: 'readonly' })).json;
+    await caughtUp(follower, leader);
+    const own = { 'x-api-key': key as string };
+    expect((await call(follower, '/v1/tables', undefined, own)).status).toBe(200);
+    expect((await call(follower, '/v1/hyperedges', { event_ts: 1, members: [1] }, own)).status).toBe(403);
+    await call(leader, `/v1/keys/${id}`, undefined, {}, 'DELETE');
+    await caughtUp(follower, leader);
+    expect((await call(follower, '/v1/tables', undefined, own)).status).toBe(401);
+  });
+
+  test('says how far it is behind', async () => {
+    await caughtUp(follower, leader);
+    const health = (await call(follower, '/health')).json;
+    expect(health).toMatchObject({ role: 'follower', leader: leader.url, lag_lsn: 0, follow_problem: null });
+    expect((await call(leader, '/health')).json).toMatchObject({ role: 'leader', leader: null, lag_lsn: 0, lag_ms: 0 });
+    expect((await call(follower, '/metrics')).text).toMatch(/^hedgerow_follower_lag_seconds /m);
+    expect((await call(leader, '/metrics')).text).not.toMatch(/^hedgerow_follower_lag_seconds /m);
+    const lag = (value: string) => call(follower, '/v1/tables', undefined, { 'x-max-lag-ms': value });
+    expect((await lag('600000')).status).toBe(200);
+    expect((await lag('x')).json).toMatchObject({ code: 'invalid_input' });
+    leader.process.kill('SIGSTOP');
+    try {
+      let answer = await lag('1200');
+      while (answer.status === 200) {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        answer = await lag('1200');
+      }
+      expect(answer.json).toMatchObject({ status: 503, code: 'too_far_behind' });
+    } finally {
+      leader.process.kill('SIGCONT');
+    }
+    await caughtUp(follower, leader);
+  });
+});
+
+describe('servers that are killed', () => {
+  test('lose no acknowledged write, and their followers hold the same', { timeout: 120_000 }, async () => {
+    const dirs = await Promise.all([0, 1].map(() => mkdtemp(join(tmpdir(), 'hedgerow-follow-'))));
+    let leader = await startChild({ dir: dirs[0]! });
+    // The leader gets another port with every start, and its followers know one address.
+    const proxy = await proxyTo(() => leader.port);
+    let follower = await followerOf(proxy, { dir: dirs[1]! });
+    const acknowledged = new Set<number>();
+    let isOver = false;
+    const write = async (client: number) => {
+      for (let n = 0; !isOver; n++) {
+        const eventTs = client * 1_000_000 + n;
+        const sent = await call(leader, '/v1/hyperedges', { event_ts: eventTs, members: [client] }).catch(() => null);
+        if (sent?.status === 201) acknowledged.add(eventTs);
+        else await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    const clients = [1, 2, 3].map(write);
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 700));
+    for (const victim of ['follower', 'leader', 'follower', 'leader'] as const) {
+      await pause();
+      if (victim === 'leader') {
+        await leader.stop('SIGKILL');
+        leader = await startChild({ dir: dirs[0]! });
+      } else {
+        await follower.stop('SIGKILL');
+        follower = await followerOf(proxy, { dir: dirs[1]! });
+      }
+    }
+    await pause();
+    isOver = true;
+    await Promise.all(clients);
+    await caughtUp(follower, leader);
+    expect(await contentOf(follower)).toEqual(await contentOf(leader));
+    const { text } = await call(follower, '/v1/hyperedges?start_ts=0&end_ts=9000000000', undefined, {
+      accept: 'application/x-ndjson',
+    });
+    const found = new Set(
+      text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).event_ts as number])),
+    );
+    expect(acknowledged.size).toBeGreaterThan(100);
+    expect([...acknowledged].filter((eventTs) => !found.has(eventTs))).toEqual([]);
+    // The follower's directory is that of a server that leads.
+    await Promise.all([leader.stop(), follower.stop()]);
+    const promoted = await startChild({ dir: dirs[1]! });
+    expect((await call(promoted, '/v1/hyperedges', { event_ts: 5, members: [5] })).status).toBe(201);
+    await promoted.stop();
+    proxy.close();
+    await Promise.all(dirs.map((dir) => rm(dir, { recursive: true, force: true })));
+  });
+});
