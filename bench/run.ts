@@ -8,6 +8,7 @@ import { runCompaction } from './compaction.ts';
 import { runCore } from './core.ts';
 import { loadDataset } from './dataset.ts';
 import { runDeadlines } from './deadlines.ts';
+import { runFollow } from './follow.ts';
 import { runGuard } from './guard.ts';
 import { runHttp } from './http.ts';
 import { runImport } from './import.ts';
@@ -36,6 +37,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   http: runHttp,
   guard: runGuard,
   deadlines: runDeadlines,
+  follow: runFollow,
   loop: runLoop,
   texts: runTexts,
   restart: runRestart,

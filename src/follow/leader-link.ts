@@ -52,7 +52,11 @@ export class LeaderLink {
   }
 
   async *#bytes(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+    // The signal ends the request, and the reader its answer: `fetch` forgets the signal once the
+    // garbage collector has run (client/attempt.ts).
     const own = new AbortController();
+    let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+    own.signal.addEventListener('abort', () => void reader?.cancel().catch(() => undefined));
     const stop = () => own.abort(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
@@ -63,9 +67,13 @@ export class LeaderLink {
       const headers = key === undefined ? {} : { 'X-API-Key': key };
       const answer = await fetch(`${url}${path}`, { headers, redirect: 'error', signal: own.signal });
       if (!answer.ok) throw await refusalOf(answer);
-      for await (const piece of answer.body as AsyncIterable<Uint8Array>) {
+      reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (own.signal.aborted) throw own.signal.reason;
+        if (done) return;
         clearTimeout(timer);
-        yield piece;
+        yield value;
         timer = setTimeout(silent, SILENCE_MS);
       }
     } catch (error) {

@@ -6,6 +6,7 @@ import { runAnalytics } from '../../bench/analytics.ts';
 import { runCompaction } from '../../bench/compaction.ts';
 import { runCore } from '../../bench/core.ts';
 import { type Dataset, loadDataset } from '../../bench/dataset.ts';
+import { runFollow } from '../../bench/follow.ts';
 import { runGuard } from '../../bench/guard.ts';
 import { runHttp } from '../../bench/http.ts';
 import { runImport } from '../../bench/import.ts';
@@ -51,6 +52,7 @@ describe('parts of the benches', () => {
     ['restart', runRestart, 2],
     ['reasoning', runReasoning, 18],
     ['virtual', runVirtual, duckdb === undefined ? 0 : 10],
+    ['follow', runFollow, 8],
     ['loop', runLoop, 60],
     ['memory', runMemory, 1],
     ['analytics', runAnalytics, 12],
