@@ -11,7 +11,7 @@ export type WireColumn =
   /** `text` is all texts concatenated. `lengths` are in UTF-16 units. */
   | { readonly kind: 'texts'; readonly text: string; readonly lengths: Uint32Array; readonly nulls: Nulls }
   /** Lists of numbers: `numbers` is all lists one after another. */
-  | { readonly kind: 'lists'; readonly numbers: Float64Array; readonly lengths: Uint32Array }
+  | { readonly kind: 'lists'; readonly numbers: Float64Array | Int32Array; readonly lengths: Uint32Array }
   | { readonly kind: 'values'; readonly values: readonly SqlValue[] };
 
 export interface WireBatch {
@@ -50,7 +50,7 @@ function columnOf(wire: WireColumn): SqlColumn {
   return texts;
 }
 
-function listsIn(numbers: Float64Array, lengths: Uint32Array): number[][] {
+function listsIn(numbers: Float64Array | Int32Array, lengths: Uint32Array): number[][] {
   const lists = new Array<number[]>(lengths.length);
   let at = 0;
   for (let row = 0; row < lengths.length; row++) {
@@ -65,12 +65,17 @@ function listsIn(numbers: Float64Array, lengths: Uint32Array): number[][] {
 /** Returns the values as lists of numbers, or undefined if one is not such a list. */
 function numberLists(values: readonly SqlValue[]): WireColumn | undefined {
   let count = 0;
+  let isShort = true;
   for (const value of values) {
     if (!Array.isArray(value)) return undefined;
-    for (const item of value) if (typeof item !== 'number') return undefined;
+    for (const item of value) {
+      if (typeof item !== 'number') return undefined;
+      isShort &&= Object.is(item | 0, item);
+    }
     count += value.length;
   }
-  const numbers = new Float64Array(count);
+  // A large message costs the receiver several copies.
+  const numbers = isShort ? new Int32Array(count) : new Float64Array(count);
   const lengths = new Uint32Array(values.length);
   let at = 0;
   for (const [row, value] of (values as readonly (readonly number[])[]).entries()) {
@@ -89,6 +94,7 @@ function numberLists(values: readonly SqlValue[]): WireColumn | undefined {
  */
 export class WireBuilder {
   #length = 0;
+  #items = 0;
   #numbers: Float64Array;
   #nulls: Uint8Array;
   #nullCount = 0;
@@ -111,7 +117,13 @@ export class WireBuilder {
     return this.#length;
   }
 
+  /** Number of items in the lists of the column. */
+  get items(): number {
+    return this.#items;
+  }
+
   add(value: SqlValue): void {
+    if (Array.isArray(value)) this.#items += value.length;
     if (this.#values !== undefined) this.#values.push(value);
     else if (value === null) this.#addNull();
     else if (typeof value === 'number' && this.#textCount === 0) {
@@ -144,6 +156,7 @@ export class WireBuilder {
   take(): WireColumn {
     const wire = this.#wire();
     this.#length = 0;
+    this.#items = 0;
     this.#textCount = 0;
     this.#texts = [];
     this.#values = undefined;
