@@ -2,6 +2,7 @@
 
 import type { Edge } from './dataset.ts';
 import { longStatements } from './deadlines-list.ts';
+import { copies, virtualGraphs } from './loop-files.ts';
 
 export interface Request {
   readonly method: 'GET' | 'POST';
@@ -46,10 +47,10 @@ const get = (path: string, headers: Request['headers'] = {}): Request => ({
   path,
   headers: { ...PLAIN, ...headers },
 });
-const post = (path: string, body: unknown): Request => ({
+const post = (path: string, body: unknown, headers: Request['headers'] = {}): Request => ({
   method: 'POST',
   path,
-  headers: { ...PLAIN, 'Content-Type': 'application/json' },
+  headers: { ...PLAIN, 'Content-Type': 'application/json', ...headers },
   body: JSON.stringify(body),
 });
 const lines = (path: string, rows: readonly unknown[]): Request => ({
@@ -61,8 +62,11 @@ const lines = (path: string, rows: readonly unknown[]): Request => ({
 const query = (text: string, parameters: Readonly<Record<string, unknown>> = {}): Request =>
   post('/v1/query', { query: text, parameters });
 
-/** Returns all kinds of work, reads first; the order matters. */
-export function worksOf(edges: readonly Edge[], tiny: boolean): Work[] {
+/**
+ * Returns all kinds of work, reads first; the order matters. Virtual graphs are included only if
+ * DuckDB is installed.
+ */
+export function worksOf(edges: readonly Edge[], tiny: boolean, hasDuckDb: boolean): Work[] {
   const scale = (count: number) => (tiny ? Math.ceil(count / 1000) : count);
   return [
     ...pages(),
@@ -77,6 +81,8 @@ export function worksOf(edges: readonly Edge[], tiny: boolean): Work[] {
     ...measures(tiny),
     ...reasoning(edges, scale),
     ...bodies(edges, scale),
+    ...copies(query),
+    ...(hasDuckDb ? virtualGraphs(query, post) : []),
     ...changes(),
   ];
 }

@@ -1,10 +1,11 @@
 // Does each kind of heavy work with a real server, one after the other, and shows how often and how
 // long the event loop was held meanwhile, and by which function.
 //
-// HEDGEROW_BENCH_ONLY=TEXT: only the kinds whose names contain the text.
+// HEDGEROW_BENCH_ONLY=TEXT,TEXT: only the kinds whose names contain one of the texts.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { loadLongTable } from './deadlines.ts';
 import { MAIN, OPEN_SETTINGS, untilReady } from './http-load.ts';
@@ -36,14 +37,15 @@ interface Watched {
 export async function runLoop({ tiny, dataset, workspace, note }: PartOptions): Promise<BenchRow[]> {
   const dir = workspace.fresh('loop');
   await loadLongTable(dir, dataset.edges);
-  const works = worksOf(dataset.edges, tiny);
+  const works = worksOf(dataset.edges, tiny, await isInstalled('@duckdb/node-api'));
   dataset.release();
-  const server = await startWatched(dir, tiny ? 50 : TIMEOUT_MS);
-  const chosen = process.env.HEDGEROW_BENCH_ONLY;
+  const files = workspace.fresh('loop-files');
+  const server = await startWatched(dir, files, tiny ? 50 : TIMEOUT_MS);
+  const chosen = process.env.HEDGEROW_BENCH_ONLY?.split(',');
   const rows: BenchRow[] = [];
   try {
     for (const work of works) {
-      if (chosen !== undefined && !work.needed && !work.name.includes(chosen)) continue;
+      if (!work.needed && chosen?.some((text) => work.name.includes(text)) === false) continue;
       const { watched, statuses, seconds } = await server.watch(work);
       rows.push(...rowsOf(work, watched));
       const text = describe(work, watched, statuses, seconds);
@@ -53,8 +55,16 @@ export async function runLoop({ tiny, dataset, workspace, note }: PartOptions): 
   } finally {
     await server.stop();
     workspace.remove(dir);
+    workspace.remove(files);
   }
   return rows;
+}
+
+async function isInstalled(name: string): Promise<boolean> {
+  return import(name).then(
+    () => true,
+    () => false,
+  );
 }
 
 interface WatchedServer {
@@ -62,12 +72,16 @@ interface WatchedServer {
   stop(): Promise<void>;
 }
 
-async function startWatched(dir: string, timeoutMs: number): Promise<WatchedServer> {
+/** `files` is the folder of the files that statements and virtual graphs read and write. */
+async function startWatched(dir: string, files: string, timeoutMs: number): Promise<WatchedServer> {
+  mkdirSync(files);
   const child = spawn(process.execPath, [MAIN, 'serve', '--data', dir, '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     env: {
       PATH: process.env.PATH,
       ...OPEN_SETTINGS,
+      HEDGEROW_COPY_ROOT: files,
+      HEDGEROW_VIRTUAL_ROOT: files,
       HEDGEROW_QUERY_TIMEOUT_MS: String(timeoutMs),
       NODE_OPTIONS: `--import=${WATCH}`,
     },

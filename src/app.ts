@@ -48,6 +48,8 @@ export interface Opened {
 }
 
 const KEY_FLUSH_MS = 60_000;
+/** Time after the start at which the warm-up begins. The first requests come before. */
+const WARM_UP_AFTER_MS = 1000;
 
 /**
  * Starts the service. It listens first and then opens the database: until the database is open,
@@ -113,6 +115,7 @@ class RunningApp {
   #follower: Follower | undefined;
   #keys: KeyStore | undefined;
   #keyFlush: ReturnType<typeof setInterval> | undefined;
+  #warmUp: ReturnType<typeof setTimeout> | undefined;
 
   constructor(config: Config, service: Service, scheduler: Scheduler, observer: ServiceObserver, log: Logger) {
     this.#service = service;
@@ -131,7 +134,11 @@ class RunningApp {
       this.#keyFlush = setInterval(() => void this.#flushKeys(keys), KEY_FLUSH_MS).unref();
     }
     this.#observer.attach(database.statistics, leader);
-    this.#service.open({ database, leader, keys, ...roomsOf(config, database) });
+    const rooms = roomsOf(config, database);
+    this.#service.open({ database, leader, keys, ...rooms });
+    // If it fails, the first question fails in the same way and reports it.
+    const warmUp = () => void rooms.reasoning?.warmUp().catch(() => undefined);
+    this.#warmUp = setTimeout(warmUp, WARM_UP_AFTER_MS).unref();
     this.#follower?.start();
     this.#log.info('database open', { dir: database.dir, last_lsn: database.lastLsn });
     return { firstKey };
@@ -171,6 +178,7 @@ class RunningApp {
     // If opening failed, `ready` has already reported it.
     await this.ready.catch(() => undefined);
     clearInterval(this.#keyFlush);
+    clearTimeout(this.#warmUp);
     if (this.#keys !== undefined) await this.#flushKeys(this.#keys);
     const database = await this.#database.catch(() => undefined);
     this.#observer.detach();

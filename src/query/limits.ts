@@ -31,6 +31,8 @@ export const MAX_ORDERS = 100;
 export const MAX_ARGUMENTS = 16;
 /** Items of one list, literal or parameter. */
 export const MAX_LIST_ITEMS = 100_000;
+/** A list of plain values of one type is stored as values if it has at least this many items. */
+export const LONG_LIST = 64;
 /** Items of all list parameters of a statement together. */
 export const MAX_ALL_ITEMS = 400_000;
 /**

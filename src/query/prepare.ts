@@ -19,9 +19,9 @@ export interface Prepared {
   readonly effect: StatementEffect;
 }
 
-/** Does the same as `prepareText` for long texts: yields null between steps of about 10 ms. */
+/** Does the same as `prepareText` for long texts: yields null between steps of a few ms. */
 export function* preparing(text: string): Generator<null, Prepared, void> {
-  const tokens = yield* tokenizing(text);
+  const tokens = yield* tokenizing(text, true);
   yield null;
   return prepareText(text, tokens);
 }

@@ -54,6 +54,7 @@ class EdgesText implements AnswerText, AnswerFrame {
   readonly #ended: () => void;
   readonly #sql: string;
   #count = 0;
+  #hasBegun = false;
   /** The batch that has arrived and has not been taken yet. */
   #bytes: Uint8Array = NOTHING;
   #failure: { error: unknown } | undefined;
@@ -121,7 +122,8 @@ class EdgesText implements AnswerText, AnswerFrame {
 
   #take({ count, bytes }: EdgesAsJson): void {
     // Each edge begins with a comma, which is dropped before the first edge.
-    this.#bytes = this.#count === 0 && this.format.rows === 'json' ? bytes.subarray(1) : bytes;
+    this.#bytes = !this.#hasBegun && this.format.rows === 'json' ? bytes.subarray(1) : bytes;
+    this.#hasBegun = true;
     this.#count += count;
   }
 

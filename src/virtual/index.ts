@@ -1,6 +1,7 @@
 // Entry point of virtual graphs. A virtual graph is a spec that maps tables stored elsewhere to
 // hyperedges; queries over the graph are compiled to SQL over those tables.
 
+import { setImmediate } from 'node:timers/promises';
 import type { Attach, Database } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
 import type { Pauses } from '../schedule/steps.ts';
@@ -18,9 +19,10 @@ import { SchemaCache } from './schema-cache.ts';
 import { type BackendSpec, checkedBackend, checkedSpec, type VirtualGraph } from './spec/spec.ts';
 
 export type { HydratedEdge } from './hydrate/hydrate.ts';
+export type { EdgesAsJson } from './hydrate/json.ts';
 export type { Materialized, MaterializeRequest } from './materialize/materialize.ts';
 export type { ProposeAnswer, ProposeRequest, RefineProposal } from './propose/graph.ts';
-export type { EdgesAsJson, RunningQuery } from './running-query.ts';
+export type { RunningQuery } from './running-query.ts';
 export type { VirtualGraph } from './spec/spec.ts';
 
 export interface VirtualOptions extends Pick<BackendsOptions, 'duckdb' | 'installed'> {
@@ -153,9 +155,10 @@ export class VirtualGraphs {
     });
   }
 
-  #pauses(): Pauses | undefined {
+  #pauses(): Pauses {
     const { database, monotonicMs } = this.#options;
-    return database && { nowUs: () => monotonicMs() * 1000, pause: () => database.scheduler.pause('virtual') };
+    const pause = database === undefined ? () => setImmediate() : () => database.scheduler.pause('virtual');
+    return { nowUs: () => monotonicMs() * 1000, pause };
   }
 
   /**
@@ -183,7 +186,7 @@ export class VirtualGraphs {
       running = fromBackend(
         { sql: statement.sql, reading },
         source,
-        this.#options.cache ? { cache: this.#cache, key } : undefined,
+        this.#options.cache ? { cache: this.#cache, key, pauses: this.#pauses() } : undefined,
       );
       return running;
     } finally {
@@ -218,7 +221,7 @@ export class VirtualGraphs {
     this.#graphs.get(id);
     checkTarget(database, request.table);
     const running = await this.query(id, { query: request.query, limit: request.limit, refresh: true }, options);
-    const copy = materialize(database, running, request, { signal: options.signal, begun });
+    const copy = materialize(database, running, request, { signal: options.signal, begun, pauses: this.#pauses() });
     this.#copies.add(copy);
     try {
       return await copy;

@@ -1,10 +1,11 @@
 // Runs a query over a virtual graph. Its hyperedges arrive in batches, from the cache or from the
 // backend. A result that was read to its end and is small enough is cached.
 
+import { inSlices, type Pauses, type Steps } from '../schedule/steps.ts';
 import type { CachedResult, CacheKey, ResultCache } from './cache.ts';
 import type { RowReading } from './compile/compile.ts';
 import type { HydratedBatch, HydratedEdge, Provenance } from './hydrate/hydrate.ts';
-import { type EdgeForm, edgeText } from './hydrate/json.ts';
+import { type EdgeForm, type EdgesAsJson, edgeText } from './hydrate/json.ts';
 
 export interface RunningQuery {
   readonly sql: string;
@@ -20,27 +21,29 @@ export interface RunningQuery {
    */
   batches(): AsyncIterable<readonly HydratedEdge[]>;
   /**
-   * Returns the hyperedges as JSON for answers, without building edge objects. A batch is valid
-   * until the next batch is requested.
+   * Returns the hyperedges as JSON for answers, without building edge objects. A piece is valid
+   * until the next piece is requested.
    */
   json(form: EdgeForm): AsyncIterable<EdgesAsJson>;
 }
 
-export interface EdgesAsJson {
-  readonly count: number;
-  readonly bytes: Uint8Array;
-}
-
-/** Batch size for edges from the cache. */
-const CACHED_BATCH = 1000;
+/** A batch of edges from the cache ends when its edges and their members are this many. */
+const MEMBERS_OF_BATCH = 2000;
 
 /** The part of a query that is known before its rows arrive. */
 export type Compiled = Pick<RunningQuery, 'sql' | 'reading'>;
 
 export function fromCache(compiled: Compiled, { edges, skipped }: CachedResult, provenance: Provenance): RunningQuery {
   async function* batches(): AsyncGenerator<readonly HydratedEdge[], void, undefined> {
-    for (let at = 0; at < edges.length; at += CACHED_BATCH)
-      yield edges.slice(at, at + CACHED_BATCH).map((edge) => ({ ...edge, provenance }));
+    for (let at = 0; at < edges.length; ) {
+      const batch: HydratedEdge[] = [];
+      for (let members = 0; members < MEMBERS_OF_BATCH && at < edges.length; at++) {
+        const edge = edges[at]!;
+        members += 1 + edge.members.length;
+        batch.push({ ...edge, provenance });
+      }
+      yield batch;
+    }
   }
   return {
     ...compiled,
@@ -57,10 +60,11 @@ export function fromCache(compiled: Compiled, { edges, skipped }: CachedResult, 
   };
 }
 
-/** Where to store a result that was read to its end. */
+/** Where to store a result that was read to its end, and how building its edges is interrupted. */
 export interface Keeping {
   readonly cache: ResultCache;
   readonly key: CacheKey;
+  readonly pauses: Pauses;
 }
 
 export function fromBackend(
@@ -82,8 +86,9 @@ export function fromBackend(
       }
       yield batch;
     }
-    if (kept !== undefined)
-      keeping!.cache.put(keeping!.key, { edges: kept.flatMap(({ edges }) => edges), skipped }, bytes);
+    if (kept === undefined) return;
+    const { cache, key, pauses } = keeping!;
+    cache.put(key, { edges: await inSlices(edgesOf(kept), pauses), skipped }, bytes);
   }
   return {
     ...compiled,
@@ -93,10 +98,21 @@ export function fromBackend(
       return skipped;
     },
     async *batches() {
-      for await (const { edges } of taken()) yield edges;
+      for await (const batch of taken()) yield* batch.parts();
     },
     async *json(form) {
-      for await (const batch of taken()) yield { count: batch.count, bytes: batch.json(form) };
+      for await (const batch of taken()) yield* batch.json(form);
     },
   };
+}
+
+function* edgesOf(batches: readonly HydratedBatch[]): Steps<HydratedEdge[]> {
+  const edges: HydratedEdge[] = [];
+  for (const batch of batches) {
+    for (const part of batch.parts()) {
+      for (const edge of part) edges.push(edge);
+      yield undefined;
+    }
+  }
+  return edges;
 }

@@ -28,9 +28,9 @@ function value(text: string): string {
 }
 
 describe('tokens', () => {
-  it('of a long text are read in steps of at most 10,000', () => {
+  it('of a long text are read in steps of at most 4,096', () => {
     const steps = [...tokenizing(`[${'1, '.repeat(50_000)}1]`)];
-    expect(steps.length).toBe(10);
+    expect(steps.length).toBe(24);
   });
 
   it('are words, with their form in capitals, and names in backquotes', () => {

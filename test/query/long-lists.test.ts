@@ -2,8 +2,11 @@
 // lists.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LONG_LIST } from '../../src/query/parser/list-items.ts';
+import { tokenizing } from '../../src/query/lexer/lexer.ts';
+import { LONG_LIST } from '../../src/query/limits.ts';
 import { parseStatement } from '../../src/query/parser/parser.ts';
+import { prepareText, preparing } from '../../src/query/prepare.ts';
+import { finish } from '../../src/schedule/steps.ts';
 import { CopyPlace } from './copy-place.ts';
 
 const DAY = 86_400;
@@ -133,4 +136,54 @@ test('every long list of plain values that have one type is one node', () => {
   expect(items(`[${repeated("'a'", 300)}]`)).toBe('values');
   expect(items(`[${repeated('1', 300)}, 'a']`)).toBe('list');
   expect(items(`[1.5, ${repeated('1', 300)}]`)).toBe('list');
+});
+
+describe('a list in a text that is parsed in steps', () => {
+  const many = repeated(SHORT.integers, 5000);
+  const around = (list: string) => `MATCH (e:t) WHERE e.n IN ${list} AND e.id > 1 RETURN e.id AS id`;
+  test.each([
+    ['integers', `[${many}]`],
+    ['reals, some negative', `[${repeated('0.5, - 2.25, -0.0, .5, 1e3', 5000)}]`],
+    ['texts', `[${repeated(SHORT.texts, 5000)}]`],
+    ['texts with escapes and in double quotes', `["a\\n", 'b''', ${repeated('"x"', 500)}]`],
+    ['zeros with a sign', `[${repeated('-0, 0', 200)}]`],
+    ['blanks and comments', `[ ${repeated('1 /* one */, 2 // two\n', 300)} ]`],
+    ['few items', `[${repeated('1', LONG_LIST - 1)}]`],
+    ['just enough items', `[${repeated('1', LONG_LIST)}]`],
+    ['a parameter in quotes', `[${repeated("'a'", 100)}, '$p']`],
+    ['a number of another type', `[${many}, 1.5]`],
+    ['a text among numbers', `[${many}, 'a']`],
+    ['a null', `[${many}, null]`],
+    ['a sum', `[${many}, 1 + 2]`],
+    ['a list in a list', `[${many}, [${many}]]`],
+    ['a list of lists', `[[${many}], [1, 2]]`],
+    ['a comma at the end', `[${many},]`],
+    ['no comma', `[${many} 7]`],
+    ['a sign without a number', `[${many}, -'a']`],
+    ['two signs', `[${many}, --1]`],
+    ['no end', `[${many}`],
+    ['a number that is too large', `[${many}, 9007199254740993]`],
+    ['a text that does not end', `[${many}, 'a]`],
+    ['more items than allowed', `[${repeated('1', 100_001)}]`],
+    ['as many items as allowed', `[${repeated('1', 100_000)}]`],
+    ['too many parentheses', `${'('.repeat(98)}[${many}]${')'.repeat(98)}`],
+    ['one parenthesis fewer', `${'('.repeat(97)}[${many}]${')'.repeat(97)}`],
+    ['a symbol behind it', `[${many}] ]`],
+  ])('is read as at once: %s', (_, list) => {
+    const read = (work: () => unknown) => {
+      try {
+        return work();
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    const text = around(list);
+    expect(read(() => finish(preparing(text)))).toEqual(read(() => prepareText(text)));
+  });
+
+  test('has no token for each item', () => {
+    const tokens = finish(tokenizing(around(`[${many}]`), true));
+    expect(tokens.length).toBeLessThan(40);
+    expect(tokens.find(({ list }) => list !== undefined)?.list?.values).toHaveLength(5000);
+  });
 });

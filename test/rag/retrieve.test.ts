@@ -248,7 +248,7 @@ describe('a retrieval', () => {
     }));
     await insert(table, edges);
     const steps = retrieve(table, 'node 1 speed >= 100 note != n5', { topK: 500, nowMs: 0 });
-    expect(steps.next().done).toBe(false);
+    untilSnapshot(steps, table);
     await insert(table, [{ event_ts: FIRST_TS + 9999, members: [1], properties: { speed: 500 } }]);
     await table.delete(FIRST_TS + 300, [1]);
     await database.alterTable('Trips', { kind: 'dropColumn', column: 'note' });
@@ -263,12 +263,33 @@ describe('a retrieval', () => {
     expect(table.openSnapshots).toBe(0);
   });
 
+  it('understands a text by the columns that the table has when the snapshot is taken', async () => {
+    const database = await openSim(simDisk(), { core: 'release' });
+    await database.createTable({ name: 'Trips', columns: [...COLUMNS] });
+    const table = database.table('Trips');
+    const properties = { note: 'n', speed: 5 };
+    await insert(table, [{ event_ts: FIRST_TS, members: [1], properties }]);
+    const steps = retrieve(table, 'node 1 pace >= 5', { topK: 5, nowMs: 0 });
+    steps.next();
+    expect(table.openSnapshots).toBe(0);
+    await database.alterTable('Trips', { kind: 'renameColumn', column: 'speed', to: 'pace' });
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    expect(step.value.question.filters).toMatchObject([{ column: 'pace' }]);
+    expect(step.value.edges).toHaveLength(1);
+  });
+
   it('releases its snapshot when it is cancelled', async () => {
     const table = await openTrips(5000);
     const steps = retrieve(table, 'node 3 escort', { topK: 500, nowMs: 0 });
-    steps.next();
-    expect(table.openSnapshots).toBe(1);
+    untilSnapshot(steps, table);
     steps.return(undefined as never);
     expect(table.openSnapshots).toBe(0);
   });
 });
+
+/** Runs the steps in which the text is understood, and the one that takes the snapshot. */
+function untilSnapshot(steps: ReturnType<typeof retrieve>, table: Table): void {
+  while (table.openSnapshots === 0) expect(steps.next().done).toBe(false);
+  expect(table.openSnapshots).toBe(1);
+}

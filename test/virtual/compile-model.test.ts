@@ -51,7 +51,7 @@ async function compareQueries(world: World, random: Random, about: string, targe
     const edges: HydratedEdge[] = [];
     let skipped = 0;
     for await (const batch of hydrate(once(await target.rows(compiled.statement)), compiled.reading, PROVENANCE)) {
-      edges.push(...batch.edges);
+      for (const part of batch.parts()) edges.push(...part);
       skipped += batch.skipped;
     }
     const shown = edges.map(({ members, event_ts, properties }) => ({

@@ -75,7 +75,8 @@ describe('ids of a large group', () => {
         [6, list],
       ];
     }
-    for await (const { edges } of hydrate(rows(), reading, PROVENANCE, pauses)) {
+    for await (const batch of hydrate(rows(), reading, PROVENANCE, pauses)) {
+      const edges = [...batch.parts()].flat();
       expect(pauses.count).toBeGreaterThan(40);
       expect(edges.map(({ members }) => members.length)).toEqual([2, LONG]);
       expect(edges[1]!.members.slice(0, 2).map((member) => member.vertex_local_id)).toEqual(['person:1', 'person:2']);

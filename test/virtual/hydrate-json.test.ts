@@ -4,6 +4,7 @@ import type { ColumnKind, RowBatch, SqlRow, SqlValue } from '../../src/virtual/b
 import { batchOf, WireBuilder } from '../../src/virtual/backends/duckdb-columns.ts';
 import type { RowReading } from '../../src/virtual/compile/compile.ts';
 import { type HydratedBatch, type HydratedEdge, hydrate } from '../../src/virtual/hydrate/hydrate.ts';
+import type { EdgeForm } from '../../src/virtual/hydrate/json.ts';
 import { fc } from '../support/property.ts';
 
 const RUNS = 1000;
@@ -83,6 +84,15 @@ async function hydrated(batch: RowBatch, reading: RowReading): Promise<HydratedB
   throw new Error('no batch');
 }
 
+function edgesOf(batch: HydratedBatch): HydratedEdge[] {
+  return [...batch.parts()].flat();
+}
+
+/** Returns the pieces as one text. A piece is copied because the next one reuses its memory. */
+function textOf(batch: HydratedBatch, form: EdgeForm): string {
+  return Buffer.concat(Array.from(batch.json(form), ({ bytes }) => Buffer.from(bytes))).toString();
+}
+
 /**
  * Returns the edge with its time fields as texts. A property that has the name of a time field is
  * unchanged.
@@ -102,10 +112,10 @@ describe('the JSON of a batch', () => {
         const width = 1 + reading.members.length + reading.properties.length;
         for (const batch of [rows, sent(rows, width)]) {
           const found = await hydrated(batch, reading);
-          const lines = found.edges.map((edge) => `<${JSON.stringify(edge)}>\n`);
-          expect(Buffer.from(found.json({ before: '<', after: '>\n' })).toString()).toBe(lines.join(''));
-          const withIso = found.edges.map((edge) => JSON.stringify(isoEdge(edge)));
-          expect(Buffer.from(found.json({ before: '', after: '', isoTimes: true })).toString()).toBe(withIso.join(''));
+          const lines = edgesOf(found).map((edge) => `<${JSON.stringify(edge)}>\n`);
+          expect(textOf(found, { before: '<', after: '>\n' })).toBe(lines.join(''));
+          const withIso = edgesOf(found).map((edge) => JSON.stringify(isoEdge(edge)));
+          expect(textOf(found, { before: '', after: '', isoTimes: true })).toBe(withIso.join(''));
           expect([found.count, found.skipped]).toEqual([lines.length, rows.length - lines.length]);
         }
       }),
@@ -131,7 +141,7 @@ describe('the JSON of a batch', () => {
     const found: string[] = [];
     for await (const batch of hydrate(batches(), reading, PROVENANCE)) {
       try {
-        found.push(JSON.parse(Buffer.from(batch.json({ before: '', after: '' })).toString()).event_ts);
+        found.push(JSON.parse(textOf(batch, { before: '', after: '' })).event_ts);
       } catch (error) {
         found.push((error as { code: string }).code);
       }
@@ -166,5 +176,29 @@ describe('rows from the DuckDB process', () => {
       }),
       { numRuns: RUNS, seed: 12 },
     );
+  });
+
+  it('is given in pieces, which may end inside of a large group', async () => {
+    const reading: RowReading = {
+      edgeLabel: 'E',
+      shape: 'group',
+      members: [{ name: 'm', role: 'r', nodeLabel: 'N', kind: 'integer' }],
+      properties: [],
+    };
+    const list = (length: number) => Array.from({ length }, (_, index) => index);
+    const rows: SqlRow[] = [[1, list(10_000)], ...list(4000).map((time): SqlRow => [time, [time, 7]]), [2, list(3)]];
+    const batch = await hydrated(rows, reading);
+    const pieces = Array.from(batch.json({ before: '', after: '\n' }), ({ count, bytes }) => ({
+      count,
+      text: Buffer.from(bytes).toString(),
+    }));
+    expect(pieces.slice(0, 2).map(({ count }) => count)).toEqual([0, 0]);
+    expect(pieces.reduce((sum, { count }) => sum + count, 0)).toBe(rows.length);
+    for (const { count, text } of pieces) expect(text.split('\n').length - 1).toBe(count);
+    const edges = edgesOf(batch);
+    expect(pieces.map(({ text }) => text).join('')).toBe(edges.map((edge) => `${JSON.stringify(edge)}\n`).join(''));
+    const parts = [...batch.parts()];
+    expect(parts.length).toBeGreaterThan(5);
+    for (const part of parts.slice(1)) expect(part.length).toBeLessThan(1000);
   });
 });

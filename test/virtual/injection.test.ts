@@ -230,7 +230,7 @@ async function edgesOf(db: TestDuckDb, { statement, reading }: CompiledQuery): P
     yield rows;
   })();
   for await (const batch of hydrate(batches, reading, { graph: 'nasty', spec_version: 1, captured_at: 0 }))
-    for (const { members, event_ts, properties } of batch.edges)
+    for (const { members, event_ts, properties } of [...batch.parts()].flat())
       edges.push({
         members: members.map(({ vertex_local_id, name, role }) => ({ id: vertex_local_id, name, role })),
         event_ts,

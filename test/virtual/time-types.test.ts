@@ -204,9 +204,9 @@ async function edgesOf(rows: SqlRow[], reading: Parameters<typeof hydrate>[1]) {
     yield rows;
   })();
   const found: { edges: HydratedEdge[]; skipped: number } = { edges: [], skipped: 0 };
-  for await (const { edges, skipped } of hydrate(batches, reading, { graph: 'g', spec_version: 1, captured_at: 0 })) {
-    found.edges.push(...edges);
-    found.skipped += skipped;
+  for await (const batch of hydrate(batches, reading, { graph: 'g', spec_version: 1, captured_at: 0 })) {
+    for (const part of batch.parts()) found.edges.push(...part);
+    found.skipped += batch.skipped;
   }
   return found;
 }

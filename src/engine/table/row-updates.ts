@@ -19,13 +19,21 @@ export interface Watcher {
  * takes about a millisecond.
  */
 const MOST_FORGOTTEN = 8192;
+/** Number of updates in a chunk. One array of a million would be copied when it grows. */
+const CHUNK = 8192;
+
+/** Row ids and LSNs of consecutive updates. */
+interface Chunk {
+  readonly ids: number[];
+  readonly lsns: number[];
+}
 
 export class RowUpdates {
   /** Maps a row id to the LSN of the row's last update. */
   readonly #lsns = new WideMap<number, number>();
-  /** Row ids and LSNs of the updates, in LSN order. Those before index #first are forgotten. */
-  #ids: number[] = [];
-  #idLsns: number[] = [];
+  /** The updates in LSN order. All chunks but the last are full. */
+  #chunks: Chunk[] = [];
+  /** Index of the first update in the first chunk that is not forgotten. */
   #first = 0;
   /** In LSN order. */
   readonly #watchers = new Set<Watcher>();
@@ -44,11 +52,16 @@ export class RowUpdates {
 
   /** Records an update; LSNs must ascend. Call `forget` when the update is visible to readers. */
   add(id: number, lsn: number): void {
-    const last = this.#idLsns[this.#idLsns.length - 1];
-    assert(last === undefined || last <= lsn, 'updates are noted in the order of their LSNs');
+    let last = this.#chunks[this.#chunks.length - 1];
+    const before = last?.lsns[last.lsns.length - 1];
+    assert(before === undefined || before <= lsn, 'updates are noted in the order of their LSNs');
+    if (last === undefined || last.ids.length === CHUNK) {
+      last = { ids: [], lsns: [] };
+      this.#chunks.push(last);
+    }
     this.#lsns.set(id, lsn);
-    this.#ids.push(id);
-    this.#idLsns.push(lsn);
+    last.ids.push(id);
+    last.lsns.push(lsn);
   }
 
   /**
@@ -69,28 +82,25 @@ export class RowUpdates {
    * Snapshots taken from now on include all updates up to `visibleLsn`.
    */
   forget(visibleLsn: number): void {
-    const { length } = this.#ids;
-    if (length === 0) return;
+    const last = this.#chunks[this.#chunks.length - 1];
+    if (last === undefined) return;
     const [oldest] = this.#watchers;
     const seenByAll = Math.min(visibleLsn, oldest?.lsn ?? Infinity);
-    if (this.#idLsns[length - 1]! <= seenByAll) {
+    if (last.lsns[last.lsns.length - 1]! <= seenByAll) {
       this.#lsns.clear();
-      this.#cut(length);
+      this.#chunks = [];
+      this.#first = 0;
       return;
     }
-    const end = Math.min(length, this.#first + MOST_FORGOTTEN);
-    for (; this.#first < end; this.#first++) {
-      const id = this.#ids[this.#first]!;
-      const lsn = this.#idLsns[this.#first]!;
-      if (lsn > seenByAll) break;
+    for (let left = MOST_FORGOTTEN; left > 0; left--) {
+      const { ids, lsns } = this.#chunks[0]!;
+      const id = ids[this.#first]!;
+      const lsn = lsns[this.#first]!;
+      if (lsn > seenByAll) return;
       if (this.#lsns.get(id) === lsn) this.#lsns.delete(id);
+      if (++this.#first < CHUNK) continue;
+      this.#chunks.shift();
+      this.#first = 0;
     }
-    if (this.#first * 2 >= length) this.#cut(this.#first);
-  }
-
-  #cut(count: number): void {
-    this.#ids = this.#ids.slice(count);
-    this.#idLsns = this.#idLsns.slice(count);
-    this.#first = 0;
   }
 }

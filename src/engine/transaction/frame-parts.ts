@@ -15,7 +15,7 @@ export type Victim = RowPlace | number;
 interface Run {
   readonly kind: 'insert' | 'tombstone' | 'kill';
   readonly table: Table;
-  readonly steps: readonly number[];
+  readonly steps: Uint32Array;
   /** The encoded operations. */
   readonly pieces: readonly { readonly bytes: Uint8Array }[];
 }
@@ -45,8 +45,8 @@ export function* framePartsOf(runs: readonly Run[], deaths: Deaths | undefined):
     if (deaths !== undefined && kind !== 'insert') {
       const before: Uint8Array[] = [];
       for (let from = 0; from < steps.length; from += ROWS_AT_ONCE) {
-        const some = steps.slice(from, from + ROWS_AT_ONCE);
-        const dead = room > 0 || kind === 'tombstone' ? deadRows(run, some, deaths) : some.map(() => []);
+        const some = steps.subarray(from, from + ROWS_AT_ONCE);
+        const dead = room > 0 || kind === 'tombstone' ? deadRows(run, some, deaths) : Array.from(some, () => []);
         if (kind === 'tombstone') for (const records of dead) more += Math.max(0, records.length - 1);
         const bytes = encodeBefore(dead);
         room -= bytes.length;
@@ -64,8 +64,8 @@ export function* framePartsOf(runs: readonly Run[], deaths: Deaths | undefined):
 }
 
 /** Returns, for each of these steps of a run, the records of the rows that it deletes. */
-function deadRows({ kind, table }: Run, steps: readonly number[], deaths: Deaths): Uint8Array[][] {
-  const victims = steps.map((step) => deaths.victimsOf(kind, step));
+function deadRows({ kind, table }: Run, steps: Uint32Array, deaths: Deaths): Uint8Array[][] {
+  const victims = Array.from(steps, (step) => deaths.victimsOf(kind, step));
   const stored = recordsOf(
     table,
     victims.flatMap((rows) => rows.filter((victim): victim is RowPlace => typeof victim !== 'number')),

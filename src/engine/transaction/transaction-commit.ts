@@ -43,7 +43,7 @@ const placeOf = (step: Step): number => step >>> 1;
 interface StepRun {
   readonly kind: 'insert' | 'tombstone' | 'kill';
   readonly table: Table;
-  readonly steps: readonly Step[];
+  readonly steps: Uint32Array;
   /** The encoded operations. */
   readonly pieces: readonly Piece[];
 }
@@ -64,7 +64,7 @@ export interface CommitPlan extends FramePlan {
    * For each staged operation: the index, within the frame, of the operation whose LSN is reported
    * as its LSN.
    */
-  readonly operationOf: readonly number[];
+  readonly operationOf: Uint32Array;
   /** By index of a removal by time and members: the rows it deletes. */
   readonly removed: ReadonlyMap<number, readonly Victim[]>;
   /**
@@ -117,16 +117,19 @@ class Planner {
   readonly #staged: StagedList;
   readonly #tables: ReadonlySet<Table>;
   readonly #snapshotOf: (table: Table) => Snapshot | undefined;
-  readonly #steps: Step[] = [];
+  /** The first `#stepCount` are planned. */
+  readonly #steps: Uint32Array;
+  #stepCount = 0;
   readonly #removed = new Map<number, readonly Victim[]>();
   readonly #moved = new Map<number, RowPlace>();
   readonly #dying = new Set<number>();
-  readonly #operationOf: number[] = [];
+  readonly #operationOf: Uint32Array;
   /**
-   * Indexes of consecutive updates whose kills are in the frame and whose inserts are held back, so
-   * that operations of each kind form one run.
+   * The consecutive updates [from, to) whose kills are in the frame and whose inserts are held
+   * back, so that operations of each kind form one run.
    */
-  #waiting: number[] = [];
+  #waitingFrom = 0;
+  #waitingTo = 0;
   /** Segments and memtables of the tables' newest versions. */
   readonly #sources = new Map<Table, ReadonlySet<RowSource>>();
   /**
@@ -147,6 +150,9 @@ class Planner {
     this.#tables = tables;
     this.#snapshotOf = snapshotOf;
     this.#hasRemovals = hasRemovals;
+    // An update has two steps.
+    this.#steps = roomFor(2 * staged.length);
+    this.#operationOf = roomFor(staged.length);
   }
 
   *plan(): SlicedSteps<CommitPlan> {
@@ -166,12 +172,12 @@ class Planner {
       if (place % STEPS_A_REST === STEPS_A_REST - 1) yield;
     }
     yield* this.#flush();
-    const runs = yield* runsOf(this.#steps, this.#staged);
+    const runs = yield* runsOf(this.#steps.subarray(0, this.#stepCount), this.#staged);
     const parts = yield* framePartsOf(runs, this.#deaths());
     const planned = runs.reduce((sum, { steps }) => sum + steps.length, 0);
-    assert(planned === this.#steps.length, 'every step of a plan is in one run');
+    assert(planned === this.#stepCount, 'every step of a plan is in one run');
     return {
-      operations: this.#steps.length + parts.more,
+      operations: this.#stepCount + parts.more,
       runs,
       parts: parts.parts,
       tables: this.#tables,
@@ -196,8 +202,8 @@ class Planner {
 
   /** Appends the operation of the frame whose LSN is reported for the staged operation. */
   #push(place: number): void {
-    this.#operationOf[place] = this.#steps.length;
-    this.#steps.push(place * 2);
+    this.#operationOf[place] = this.#stepCount;
+    this.#steps[this.#stepCount++] = place * 2;
   }
 
   #insert(place: number): void {
@@ -212,8 +218,8 @@ class Planner {
 
   /** Returns whether the inserts held back must be added to the frame before this update. */
   #mustFlush(place: number): boolean {
-    const [first] = this.#waiting;
-    if (first === undefined) return false;
+    const first = this.#waitingFrom;
+    if (first === this.#waitingTo) return false;
     // The waiting operations are consecutive, so comparing with the first is enough.
     const own = this.#staged.ownTargetAt(place);
     return (own >= 0 && own >= first) || this.#staged.tableAt(first) !== this.#staged.tableAt(place);
@@ -221,18 +227,19 @@ class Planner {
 
   #update(place: number): void {
     this.#kill(place);
-    this.#steps.push(place * 2 + 1);
+    this.#steps[this.#stepCount++] = place * 2 + 1;
     this.#insert(place);
-    this.#waiting.push(place);
+    if (this.#waitingFrom === this.#waitingTo) this.#waitingFrom = place;
+    else assert(place === this.#waitingTo, 'updates that wait are consecutive');
+    this.#waitingTo = place + 1;
   }
 
   *#flush(): SlicedSteps<void> {
-    if (this.#waiting.length === 0) return;
-    for (const [index, place] of this.#waiting.entries()) {
+    for (let place = this.#waitingFrom; place < this.#waitingTo; place++) {
       this.#push(place);
-      if (index % STEPS_A_REST === STEPS_A_REST - 1) yield;
+      if (place % STEPS_A_REST === STEPS_A_REST - 1) yield;
     }
-    this.#waiting = [];
+    this.#waitingFrom = this.#waitingTo;
   }
 
   #kill(place: number): void {
@@ -303,6 +310,15 @@ class Planner {
   }
 }
 
+/** Beyond this count, zeroing the room would take too long for one step. */
+const MOST_ZEROED = 4096;
+
+/** Returns room for numbers, all of which are written before they are read. */
+function roomFor(count: number): Uint32Array {
+  if (count <= MOST_ZEROED) return new Uint32Array(count);
+  return new Uint32Array(Buffer.allocUnsafeSlow(count * Uint32Array.BYTES_PER_ELEMENT).buffer, 0, count);
+}
+
 function conflictOf(table: Table, { id }: RowPlace): HedgerowError {
   return new HedgerowError(
     'conflict',
@@ -323,7 +339,7 @@ function removalText({ id }: Table, eventTs: number, members: readonly number[])
 const PIECE_ROWS = 4096;
 const PIECE_BYTES = 2 ** 19;
 
-function* runsOf(steps: readonly Step[], staged: StagedList): SlicedSteps<StepRun[]> {
+function* runsOf(steps: Uint32Array, staged: StagedList): SlicedSteps<StepRun[]> {
   const runs: StepRun[] = [];
   for (let from = 0; from < steps.length; ) {
     const table = staged.tableAt(placeOf(steps[from]!));
@@ -333,14 +349,14 @@ function* runsOf(steps: readonly Step[], staged: StagedList): SlicedSteps<StepRu
       if (staged.tableAt(placeOf(steps[to]!)) !== table || kindOf(steps[to]!, staged) !== kind) break;
       if (to % PIECE_ROWS === 0) yield;
     }
-    const run = steps.slice(from, to);
+    const run = steps.subarray(from, to);
     runs.push({ kind, table, steps: run, pieces: yield* piecesOf(kind, run, staged) });
     from = to;
   }
   return runs;
 }
 
-function* piecesOf(kind: StepRun['kind'], steps: readonly Step[], staged: StagedList): SlicedSteps<Piece[]> {
+function* piecesOf(kind: StepRun['kind'], steps: Uint32Array, staged: StagedList): SlicedSteps<Piece[]> {
   const pieces: Piece[] = [];
   for (let from = 0; from < steps.length; ) {
     let to = from;
@@ -349,7 +365,7 @@ function* piecesOf(kind: StepRun['kind'], steps: readonly Step[], staged: Staged
       const record = staged.recordAt(placeOf(steps[to]!));
       bytes += record.to - record.from;
     }
-    pieces.push({ bytes: pieceOf(kind, steps.slice(from, to), staged), rows: to - from });
+    pieces.push({ bytes: pieceOf(kind, steps.subarray(from, to), staged), rows: to - from });
     from = to;
     yield;
   }
@@ -362,9 +378,9 @@ function kindOf(step: Step, staged: StagedList): StepRun['kind'] {
   return kind === STAGED.removal ? 'tombstone' : 'insert';
 }
 
-function pieceOf(kind: StepRun['kind'], steps: readonly Step[], staged: StagedList): Uint8Array {
-  if (kind === 'kill') return encodeKills(steps.map((step) => staged.targetKeyAt(placeOf(step))));
-  return joined(steps.map((step) => staged.recordAt(placeOf(step))));
+function pieceOf(kind: StepRun['kind'], steps: Uint32Array, staged: StagedList): Uint8Array {
+  if (kind === 'kill') return encodeKills(Array.from(steps, (step) => staged.targetKeyAt(placeOf(step))));
+  return joined(Array.from(steps, (step) => staged.recordAt(placeOf(step))));
 }
 
 type Deaths = Pick<CommitPlan, 'staged' | 'removed' | 'moved'>;

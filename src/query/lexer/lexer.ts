@@ -3,9 +3,9 @@
 import type { HedgerowError } from '../../errors.ts';
 import { isWellFormed } from '../../model/text.ts';
 import { finish } from '../../schedule/steps.ts';
-import { MAX_LITERAL_LENGTH, MAX_STATEMENT_LENGTH } from '../limits.ts';
+import { LONG_LIST, MAX_LIST_ITEMS, MAX_LITERAL_LENGTH, MAX_STATEMENT_LENGTH } from '../limits.ts';
 import { errorAt } from '../syntax-error.ts';
-import type { Token, TokenKind } from './token.ts';
+import type { PlainList, Token, TokenKind } from './token.ts';
 
 /**
  * Returns all tokens; the last one is an `end` token. Throws `syntax_error`. The time is linear in
@@ -15,11 +15,14 @@ export function tokenize(text: string): Token[] {
   return finish(tokenizing(text));
 }
 
-/** Number of tokens that are read between two pauses. This takes a few ms. */
-const TOKENS_A_STEP = 10_000;
+/** Number of tokens that are read between two pauses. This takes a millisecond or two. */
+const TOKENS_A_STEP = 4096;
 
-/** Does the same as `tokenize`, but yields null at pauses. */
-export function* tokenizing(text: string): Generator<null, Token[], void> {
+/**
+ * Does the same as `tokenize`, but yields null at pauses. If `readsLists` is true, each long list
+ * of plain values of one type is one token.
+ */
+export function* tokenizing(text: string, readsLists = false): Generator<null, Token[], void> {
   if (text.length > MAX_STATEMENT_LENGTH) {
     throw errorAt(
       text,
@@ -38,7 +41,9 @@ export function* tokenizing(text: string): Generator<null, Token[], void> {
       tokens.push(token('end', '', text.length, text.length));
       return tokens;
     }
-    const next = isLetter(text.charCodeAt(at)) ? readWord(text, at, capitals) : readOther(text, at);
+    const code = text.charCodeAt(at);
+    const list = readsLists && code === BRACKET ? yield* readList(text, at) : undefined;
+    const next = list ?? (isLetter(code) ? readWord(text, at, capitals) : readOther(text, at));
     at = next.end;
     if (tokens.push(next) % TOKENS_A_STEP === 0) yield null;
   }
@@ -46,6 +51,53 @@ export function* tokenizing(text: string): Generator<null, Token[], void> {
 
 function token(kind: TokenKind, value: string, start: number, end: number): Token {
   return { kind, value, upper: '', start, end };
+}
+
+/**
+ * Reads a long list of plain values of one type as one token, without a token for each value and
+ * comma: a statement may contain a hundred thousand. Returns undefined for any other list, which
+ * the parser reads from its single tokens.
+ */
+function* readList(text: string, start: number): Generator<null, Token | undefined, void> {
+  const values: (number | string)[] = [];
+  const places: number[] = [];
+  let type: PlainList['type'] | undefined;
+  let at = start;
+  do {
+    const from = skipBlanks(text, at + 1);
+    const isNegative = text.charCodeAt(from) === MINUS;
+    const next = plainToken(text, isNegative ? skipBlanks(text, from + 1) : from);
+    if (next === undefined || (type !== undefined && next.type !== type)) return undefined;
+    const { value, end } = next;
+    if (isNegative && typeof value === 'string') return undefined;
+    type = next.type;
+    // -0 is 0: the integer zero has no sign.
+    values.push(!isNegative ? value : type === 'integer' && value === 0 ? 0 : -(value as number));
+    places.push(from, end);
+    at = skipBlanks(text, end);
+    if (values.length > MAX_LIST_ITEMS) return undefined;
+    if (values.length % TOKENS_A_STEP === 0) yield null;
+  } while (text.charCodeAt(at) === COMMA);
+  if (text.charCodeAt(at) !== CLOSING_BRACKET || values.length < LONG_LIST) return undefined;
+  return { ...token('symbol', '[', start, at + 1), list: { values, type, places } };
+}
+
+interface PlainToken {
+  readonly value: number | string;
+  readonly type: PlainList['type'];
+  readonly end: number;
+}
+
+/** Reads a number or a text. Returns undefined for anything else, and for `'$name'`. */
+function plainToken(text: string, at: number): PlainToken | undefined {
+  const code = text.charCodeAt(at);
+  if (code === QUOTE || code === DOUBLE_QUOTE) {
+    const { value, end } = readText(text, at, code);
+    return value.startsWith('$') ? undefined : { value, type: 'text', end };
+  }
+  if (!isDigit(code) && !(code === DOT && isDigit(text.charCodeAt(at + 1)))) return undefined;
+  const { kind, value, end } = readNumber(text, at);
+  return { value: Number(value), type: kind === 'integer' ? 'integer' : 'real', end };
 }
 
 /** Reads a token that is not a word. */
@@ -222,6 +274,9 @@ const BACKSLASH = 92;
 const SLASH = 47;
 const STAR = 42;
 const DOT = 46;
+const COMMA = 44;
+const BRACKET = 91;
+const CLOSING_BRACKET = 93;
 const PLUS = 43;
 const MINUS = 45;
 const LETTER_E = 101;

@@ -19,6 +19,19 @@ export interface Token {
   readonly start: number;
   /** Offset after the last character. */
   readonly end: number;
+  /**
+   * For the symbol `[`, if lists are read whole: the long list of plain values that it begins. The
+   * token then ends after the closing bracket.
+   */
+  readonly list?: PlainList;
+}
+
+/** The items of a list, which are plain values of one type. */
+export interface PlainList {
+  readonly values: readonly (number | string)[];
+  readonly type: 'integer' | 'real' | 'text';
+  /** Start and end of each value in the statement's text: two offsets per value. */
+  readonly places: readonly number[];
 }
 
 /** Returns the 1-based line and column of an offset. Columns count characters, not UTF-16 units. */

@@ -277,8 +277,12 @@ export function acceptParameter(stream: TokenStream): ParameterNode | undefined 
 }
 
 export function parseList(stream: TokenStream): ListNode | ValuesNode {
-  const { start } = stream.current;
+  const { start, end, list: plain } = stream.current;
   stream.expectSymbol('[');
+  if (plain !== undefined) {
+    stream.nested(() => undefined, plain.places[0]);
+    return { kind: 'values', ...plain, start, end };
+  }
   const items = new ListItems();
   stream.nested(() => {
     if (stream.acceptSymbol(']')) return;

@@ -2,10 +2,8 @@
 // A statement may contain some hundred thousand values, and the phases after the parser then
 // process each such list as one constant.
 
+import { LONG_LIST } from '../limits.ts';
 import type { Expression, ListNode, LiteralNode, ValuesNode } from './ast.ts';
-
-/** A list of plain values of one type is stored as values if it has at least this many items. */
-export const LONG_LIST = 64;
 
 type PlainNode = LiteralNode & { readonly type: ValuesNode['type'] };
 

@@ -169,11 +169,12 @@ export class TokenStream {
 
   /**
    * Runs `read` one level deeper. An error in `read` ends the parse, so the depth is not restored.
+   * `at` is the place of the error if this is too deep.
    */
-  nested<T>(read: () => T): T {
+  nested<T>(read: () => T, at = this.current.start): T {
     this.#depth += 1;
     if (this.#depth > MAX_NESTING)
-      throw this.failAt(this.current.start, `this is nested in more than ${MAX_NESTING} parentheses, lists or calls.`);
+      throw this.failAt(at, `this is nested in more than ${MAX_NESTING} parentheses, lists or calls.`);
     const result = read();
     this.#depth -= 1;
     return result;

@@ -10,6 +10,7 @@
 // In a clause that denies something the verdict is inverted: to deny a false value is right, and
 // to deny a true value is a problem.
 
+import { finish } from '../../schedule/steps.ts';
 import type { Stretch } from '../question/calendar.ts';
 import { numbersOf } from './answer-numbers.ts';
 import { type TimeToken, timesIn } from './answer-times.ts';
@@ -49,14 +50,24 @@ export interface Repeated {
   masked: string;
 }
 
+/** Work on one sentence. Each step searches it for one kind of claim. */
+export type SentenceSteps<T> = Generator<undefined, T, void>;
+
 /**
  * Returns the reason why a text disagrees with the group of tags to which it belongs, or undefined
  * if it agrees.
  */
 export function problemOf(original: string, cited: Cited): string | undefined {
+  return finish(problemSteps(original, cited));
+}
+
+/** Does the same as `problemOf`, in steps. */
+export function* problemSteps(original: string, cited: Cited): SentenceSteps<string | undefined> {
   const text = folded(original);
-  const repeated = repeatedIn(text, cited);
+  yield undefined;
+  const repeated = yield* repeatedSteps(text, cited);
   if (typeof repeated === 'string') return repeated;
+  yield undefined;
   forgiveStoredTexts(text, repeated.claims, cited.beside);
   const denied = checkDenials(repeated.masked, repeated.claims, cited);
   return denied ?? repeated.claims.find((claim) => !claim.agrees)?.wrong;
@@ -70,11 +81,17 @@ const PLACE_FIELDS: ReadonlySet<string> = new Set(['id', 'event_ts', 'step', 'ru
 
 /** Returns the values that folded text repeats, or a problem that does not depend on them. */
 export function repeatedIn(text: string, cited: Cited): Repeated | string {
+  return finish(repeatedSteps(text, cited));
+}
+
+function* repeatedSteps(text: string, cited: Cited): SentenceSteps<Repeated | string> {
   const { beside, sentence } = cited;
   const facts = predicateClaims(text, cited);
   const withoutFacts = blanked(text, facts);
+  yield undefined;
   const pairs = pairClaims(withoutFacts, beside);
   const withoutPairs = blanked(withoutFacts, pairs);
+  yield undefined;
   const quotes = quoteClaims(withoutPairs, text, beside);
   for (const claim of [...facts, ...pairs])
     claim.agrees ||= quotes.some((quote) => quote.agrees && quote.start < claim.start && claim.end < quote.end);
@@ -82,12 +99,19 @@ export function repeatedIn(text: string, cited: Cited): Repeated | string {
   const foreign = foreignAddress(withoutQuotes, beside) ?? untaggedName(withoutQuotes, sentence);
   if (foreign !== undefined) return foreign;
   const withoutNames = withoutQuotes.replace(NAME, blank);
+  yield undefined;
   const times = timeClaims(withoutNames, beside);
   const masked = blanked(withoutNames, times);
+  yield undefined;
   const told = beside.told();
+  yield undefined;
   const strange = strangeTime(masked, told, beside) ?? strangeName(masked, told, sentence);
   if (strange !== undefined) return strange;
-  const numbers = numberClaims(masked, numbersOf(masked), cited);
+  yield undefined;
+  const found = numbersOf(masked);
+  yield undefined;
+  const numbers = numberClaims(masked, found, cited);
+  yield undefined;
   const places = besides(
     masked,
     numbers.slice(0, MOST_COMPARED).map(({ token }) => token),
@@ -99,6 +123,7 @@ export function repeatedIn(text: string, cited: Cited): Repeated | string {
     else if (field === undefined && verdict !== undefined && !countsCited(masked.slice(token.end, token.end + 60)))
       numbers[at]!.agrees = verdict === 'held';
   }
+  yield undefined;
   const claims: Claim[] = [...quotes, ...facts, ...pairs, ...times, ...weekdayClaims(withoutNames, beside)];
   for (const value of strangeValues(masked, cited.isValue, sentence.knows))
     claims.push({ ...value, agrees: false, kind: 'value' });

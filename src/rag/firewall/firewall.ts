@@ -18,7 +18,7 @@
 
 import { finish, type Steps } from '../../schedule/steps.ts';
 import { NAME_SHOWN, shownText } from '../stored-text.ts';
-import { problemOf } from './claims.ts';
+import { problemSteps, type SentenceSteps } from './claims.ts';
 import { type Cited, once, type Support, type Values, valuesOf } from './edge-values.ts';
 import { comparable, REORDERING, skeleton } from './lookalikes.ts';
 import { factKey } from './predicate-claims.ts';
@@ -86,7 +86,7 @@ export function* judgedSentences(answer: string, support: Support): Generator<Ju
     }
     const statesNothing =
       sentence.kind === 'structure' || (sentence.kind === 'question' && !/hedge/.test(skeleton(text)));
-    const verdict = statesNothing ? undefined : check(text, sentence.beginsLine);
+    const verdict = statesNothing ? undefined : yield* check(text, sentence.beginsLine);
     unyielded += TAG_COST * (verdict?.tags.length ?? 0);
     yield { sentence, text, verdict };
   }
@@ -136,12 +136,12 @@ export interface Verdict {
   isBare: boolean;
 }
 
-function checkerOf(support: Support): (text: string, beginsLine: boolean) => Verdict {
+function checkerOf(support: Support): (text: string, beginsLine: boolean) => SentenceSteps<Verdict> {
   const facts = once(() => new Set(Array.from(support.steps.values(), (step) => factKey(step.predicate, step.args))));
   const known = { derives: (key: string) => facts().has(key), isValue: valueTestOf(support) };
   const echoes = echoesOf(support);
   const values = rememberedValues(support);
-  return (text, beginsLine) => {
+  return function* (text, beginsLine) {
     if (text.length > LONGEST_SENTENCE)
       return { problem: `it is longer than ${LONGEST_SENTENCE} characters`, tags: [], spelled: text, isBare: false };
     const cut = cutAtTags(text);
@@ -150,7 +150,7 @@ function checkerOf(support: Support): (text: string, beginsLine: boolean) => Ver
       cut.problem ??
       tagProblem(text, tags, support) ??
       echoProblem(text, echoes) ??
-      claimProblem(cut, tags, values, known, beginsLine);
+      (yield* claimProblem(cut, tags, values, known, beginsLine));
     const isBare = !cut.texts.some((part) => /[\p{L}\p{N}]/u.test(part));
     return { problem, tags, spelled: problem === undefined ? cut.spelled() : text, isBare };
   };
@@ -177,31 +177,45 @@ function tagProblem(text: string, tags: readonly Tag[], support: Support): strin
   return unknown && `${formatTag(unknown)} names nothing that this answer may cite`;
 }
 
-function claimProblem(
+function* claimProblem(
   cut: TaggedSentence,
   tags: readonly Tag[],
   values: (tags: readonly Tag[]) => Values,
   known: Pick<Cited, 'derives' | 'isValue'>,
   beginsLine: boolean,
-): string | undefined {
+): SentenceSteps<string | undefined> {
   const [first, ...others] = cut.texts as [string, ...string[]];
   const begins = beginsLine && cut.texts.some((text) => /\p{L}/u.test(text));
   const texts = [begins ? first.replace(LIST_MARK, blank) : first, ...others];
   if (/[\p{L}\p{N}]/u.test(texts[0]!) && LATER_CLAUSE.test(texts.at(-1)!))
     return 'what follows its last tag has no tag';
   const sentence = values(tags);
-  const problemIn = ({ text, tags: own }: Part) => {
+  const problemIn = function* ({ text, tags: own }: Part): SentenceSteps<string | undefined> {
     const cited: Cited = { beside: cut.groups.length === 1 ? sentence : values(own), sentence, ...known };
-    return problemOf(text, cited) ?? mixtureProblem(text, own, cited, values);
+    return (yield* problemSteps(text, cited)) ?? mixtureProblem(text, own, cited, values);
   };
   for (const options of stretchesOf({ ...cut, texts })) {
     let problem: string | undefined;
-    const isWrong = options.every((parts) => {
-      const found = parts.map(problemIn).find((reason) => reason !== undefined);
+    let isWrong = true;
+    for (const parts of options) {
+      const found = yield* firstProblem(parts, problemIn);
       problem ??= found;
-      return found !== undefined;
-    });
+      isWrong = found !== undefined;
+      if (!isWrong) break;
+    }
     if (isWrong) return problem;
+  }
+  return undefined;
+}
+
+/** Returns the first problem of several parts, or undefined if there is none. */
+function* firstProblem(
+  parts: readonly Part[],
+  problemIn: (part: Part) => SentenceSteps<string | undefined>,
+): SentenceSteps<string | undefined> {
+  for (const part of parts) {
+    const problem = yield* problemIn(part);
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }

@@ -2,6 +2,7 @@
 // March 2024". If there are several such parts, the window is their intersection. A part with two
 // ends that does not overlap the window so far is put aside.
 
+import type { Steps } from '../../schedule/steps.ts';
 import { around, before, DAY_SECONDS, dayStart, unitOf, wholeDay } from './calendar.ts';
 import { clockRange } from './clock-range.ts';
 import { BEFORE_YESTERDAY, type Moment, momentAt, type NoMoment, type Place, saysSeconds } from './moments.ts';
@@ -39,19 +40,26 @@ export interface SaidWindow {
  */
 const OTHER_NOW_SECONDS = 3 * 366 * 86_400 + 12_345;
 
+/** Number of words that are looked at in one step. */
+const WORDS_A_STEP = 64;
+
 /**
  * Reads all parts and marks their words as taken. Parts that are relative or have no year are
- * resolved against `nowTs`.
+ * resolved against `nowTs`. A step ends after some words, and after each part: a written date takes
+ * a millisecond or more.
  */
-export function readWindow(reading: Reading, nowTs: number): SaidWindow {
+export function* readWindow(reading: Reading, nowTs: number): Steps<SaidWindow> {
   let window: Bounds | null = null;
   let fixed: Bounds | null = null;
   const relative: string[] = [];
   // Phrases such as "since A" take precedence over moments that stand alone.
   for (const readAt of [phraseBounds, loneBounds]) {
     for (let at = 0; at < reading.words.length; at++) {
+      if (at % WORDS_A_STEP === WORDS_A_STEP - 1) yield undefined;
       if (freeWord(reading, at) === undefined) continue;
+      const { writtenDatesLeft } = reading;
       const found = readAt(reading, at, nowTs);
+      if (found !== undefined || reading.writtenDatesLeft !== writtenDatesLeft) yield undefined;
       if (found === undefined) continue;
       if ('reason' in found) {
         putAside(reading, at, found.end, found.reason);

@@ -12,6 +12,7 @@
 // put aside with a reason (`ignored`).
 
 import { wellFormed } from '../../model/text.ts';
+import { finish, type Steps } from '../../schedule/steps.ts';
 import { type AskedFigure, readFigure } from './asked-figure.ts';
 import { readFilters } from './column-filters.ts';
 import { asksForEdges } from './general-words.ts';
@@ -67,6 +68,11 @@ export function understand(query: string, table: AskedTable, nowMs: number): Que
 
 /** Understands a text like `understand`, and also returns the information for retrieval. */
 export function understood(query: string, table: AskedTable, nowMs: number): Understood {
+  return finish(understanding(query, table, nowMs));
+}
+
+/** Does the same as `understood`, in steps of a few ms. */
+export function* understanding(query: string, table: AskedTable, nowMs: number): Steps<Understood> {
   const reading = begun(query);
   const nowTs = Math.floor(nowMs / 1000);
   const asksEdges = asksForEdges(reading, table.name);
@@ -74,12 +80,16 @@ export function understood(query: string, table: AskedTable, nowMs: number): Und
   // The most specific readers come first, because a number that one reader takes is not available
   // to the others.
   const filters = readFilters(reading, table);
+  yield undefined;
   const { nodes, spans } = readNodes(reading);
-  const { window, fixed, relative } = readWindow(reading, nowTs);
+  yield undefined;
+  const { window, fixed, relative } = yield* readWindow(reading, nowTs);
+  yield undefined;
   const figure = readFigure(reading, table);
   const { top, order } = readWanted(reading, table);
   const { wordConditions, hasOr } =
     figure === null ? { wordConditions: [], hasOr: false } : readWordConditions(reading, spans);
+  yield undefined;
   const restricting = figure === null ? new Set<string>() : readUnmet(reading, table, figure);
   const keywords = readKeywords(reading);
   const { ignored } = reading;

@@ -4,9 +4,10 @@
 import type { QueryPlan, ScanBounds, Snapshot, Table } from '../../engine/index.ts';
 import { type HedgerowError, refusal } from '../../errors.ts';
 import { kindOfType } from '../../model/column-types.ts';
+import type { ColumnSet } from '../../model/columns.ts';
 import type { Steps } from '../../schedule/steps.ts';
-import type { Question, QuestionWindow } from '../question/question.ts';
-import { type Understood, understand, understood } from '../question/understand.ts';
+import type { AskedTable, Question, QuestionWindow } from '../question/question.ts';
+import { type Understood, understanding, understood } from '../question/understand.ts';
 import type { BestEdges, Candidate } from './best-edges.ts';
 import { type Bound, bind, ignoredWords, missesName, type NameReader, nameReaderOf, wordsInRows } from './bind.ts';
 import { EdgeReader, edgeOf, FORMATION, WEIGHT } from './edge-rows.ts';
@@ -65,31 +66,38 @@ export interface RetrieveOptions {
  * `query_too_large`.
  */
 export function* retrieve(table: Table, text: string, options: RetrieveOptions): Steps<Retrieval> {
+  const { names, nowMs } = options;
+  const { columns } = table;
+  let said = yield* understanding(text, askedOf(table, columns), nowMs);
   const snapshot = table.snapshot();
-  const { names } = options;
+  if (snapshot.columns !== columns) said = understood(text, askedOf(table, snapshot.columns), nowMs);
   const nameSnapshot = names?.snapshot();
   try {
     const nameReader = nameSnapshot && nameReaderOf(names!, nameSnapshot);
-    return yield* retrieveAt(table, snapshot, text, options, nameReader);
+    return yield* retrieveAt(table, snapshot, text, said, options, nameReader);
   } finally {
     nameSnapshot?.release();
     snapshot.release();
   }
 }
 
+function askedOf({ name }: Table, { columns }: ColumnSet): AskedTable {
+  return { name, columns: columns.filter(({ id }) => id > FORMATION) };
+}
+
+/** `first` is the text as understood before the reference time was known. */
 function* retrieveAt(
   table: Table,
   snapshot: Snapshot,
   text: string,
+  first: Understood,
   { topK, override, nowMs, predicates = new Set() }: RetrieveOptions,
   names: NameReader | undefined,
 ): Steps<Retrieval> {
   const { columns } = snapshot.columns;
-  const own = columns.filter(({ id }) => id > FORMATION);
-  const asked = { name: table.name, columns: own };
   // Readers must be created in the event loop turn in which the snapshot is taken. The reference
   // time is not known yet, but the columns that the readers need do not depend on it.
-  const { filters: named, keywords: words, nodes } = understand(text, asked, nowMs);
+  const { filters: named, keywords: words, nodes } = first.question;
   const namedFilters = splitFilters(named, columns);
   const textColumns = columns.filter(({ type }) => kindOfType(type) === 'text').map(({ id }) => id);
   const looked = namedFilters.looked.map(({ column }) => column.id);
@@ -100,7 +108,8 @@ function* retrieveAt(
     columns: new Set([WEIGHT, ...looked, ...(hasTexts ? textColumns : [])]),
   });
   const ends = yield* timeEnds(bare, undefined, undefined);
-  const said = understood(text, asked, ends === undefined ? nowMs : ends.greatest * 1000);
+  const asked = askedOf(table, snapshot.columns);
+  const said = yield* understanding(text, asked, ends === undefined ? nowMs : ends.greatest * 1000);
   const hasOverride = override?.startTs !== undefined || override?.endTs !== undefined;
   const bindOptions = { reader: bare, names, predicates, hasOverride };
   const { bound, hasOr, isUnclear } = yield* resolveWords(said, yield* bind(said, bindOptions), reader);

@@ -10,6 +10,8 @@ export type WireColumn =
   | { readonly kind: 'numbers'; readonly values: Float64Array; readonly nulls: Nulls }
   /** `text` is all texts concatenated. `lengths` are in UTF-16 units. */
   | { readonly kind: 'texts'; readonly text: string; readonly lengths: Uint32Array; readonly nulls: Nulls }
+  /** Lists of numbers: `numbers` is all lists one after another. */
+  | { readonly kind: 'lists'; readonly numbers: Float64Array | Int32Array; readonly lengths: Uint32Array }
   | { readonly kind: 'values'; readonly values: readonly SqlValue[] };
 
 export interface WireBatch {
@@ -31,6 +33,7 @@ export function batchOf({ length, columns: wires }: WireBatch): RowBatch {
 
 function columnOf(wire: WireColumn): SqlColumn {
   if (wire.kind === 'values') return wire.values;
+  if (wire.kind === 'lists') return listsIn(wire.numbers, wire.lengths);
   const { nulls } = wire;
   if (wire.kind === 'numbers') {
     if (nulls === undefined) return wire.values;
@@ -47,13 +50,51 @@ function columnOf(wire: WireColumn): SqlColumn {
   return texts;
 }
 
+function listsIn(numbers: Float64Array | Int32Array, lengths: Uint32Array): number[][] {
+  const lists = new Array<number[]>(lengths.length);
+  let at = 0;
+  for (let row = 0; row < lengths.length; row++) {
+    const list = new Array<number>(lengths[row]!);
+    for (let index = 0; index < list.length; index++) list[index] = numbers[at + index]!;
+    lists[row] = list;
+    at += list.length;
+  }
+  return lists;
+}
+
+/** Returns the values as lists of numbers, or undefined if one is not such a list. */
+function numberLists(values: readonly SqlValue[]): WireColumn | undefined {
+  let count = 0;
+  let isShort = true;
+  for (const value of values) {
+    if (!Array.isArray(value)) return undefined;
+    for (const item of value) {
+      if (typeof item !== 'number') return undefined;
+      isShort &&= Object.is(item | 0, item);
+    }
+    count += value.length;
+  }
+  // A large message costs the receiver several copies.
+  const numbers = isShort ? new Int32Array(count) : new Float64Array(count);
+  const lengths = new Uint32Array(values.length);
+  let at = 0;
+  for (const [row, value] of (values as readonly (readonly number[])[]).entries()) {
+    lengths[row] = value.length;
+    numbers.set(value, at);
+    at += value.length;
+  }
+  return { kind: 'lists', numbers, lengths };
+}
+
 /**
  * Collects the values of one column of a batch. The buffers are reused for the next batch, so that
  * sending makes little garbage. A column is sent as numbers if all its values are numbers or null,
- * as texts if all are texts or null, and otherwise as plain values.
+ * as texts if all are texts or null, as lists if all are lists of numbers, and otherwise as plain
+ * values, which take the receiver most time.
  */
 export class WireBuilder {
   #length = 0;
+  #items = 0;
   #numbers: Float64Array;
   #nulls: Uint8Array;
   #nullCount = 0;
@@ -76,7 +117,13 @@ export class WireBuilder {
     return this.#length;
   }
 
+  /** Number of items in the lists of the column. */
+  get items(): number {
+    return this.#items;
+  }
+
   add(value: SqlValue): void {
+    if (Array.isArray(value)) this.#items += value.length;
     if (this.#values !== undefined) this.#values.push(value);
     else if (value === null) this.#addNull();
     else if (typeof value === 'number' && this.#textCount === 0) {
@@ -109,6 +156,7 @@ export class WireBuilder {
   take(): WireColumn {
     const wire = this.#wire();
     this.#length = 0;
+    this.#items = 0;
     this.#textCount = 0;
     this.#texts = [];
     this.#values = undefined;
@@ -118,7 +166,7 @@ export class WireBuilder {
   }
 
   #wire(): WireColumn {
-    if (this.#values !== undefined) return { kind: 'values', values: this.#values };
+    if (this.#values !== undefined) return numberLists(this.#values) ?? { kind: 'values', values: this.#values };
     const nulls = this.#nullCount === 0 ? undefined : this.#nulls.subarray(0, this.#length);
     if (this.#textCount === 0) return { kind: 'numbers', values: this.#numbers.subarray(0, this.#length), nulls };
     return { kind: 'texts', text: this.#texts.join(''), lengths: this.#lengths.subarray(0, this.#length), nulls };

@@ -11,7 +11,9 @@ import { chunkCollector } from './duckdb-values.ts';
 /** Maximum number of batches in flight: one is produced while the previous one is consumed. */
 const BATCHES_AHEAD = 2;
 const INTERRUPT_AGAIN_MS = 50;
+/** A batch is sent when it has this many rows, or its lists have this many items. */
 const FULL_ROWS = 2000;
+const FULL_ITEMS = 16_384;
 const KEPT_BACK_MS = 100;
 
 type Run = Extract<ToDuckDb, { kind: 'run' }>;
@@ -95,7 +97,7 @@ export class DuckDbQuestions {
   /**
    * Runs the statement and yields its rows. Combines the tiny chunks of a scan that matches few
    * rows into larger batches, but sends a smaller batch when a chunk arrives more than
-   * `KEPT_BACK_MS` after the last batch.
+   * `KEPT_BACK_MS` after the last batch. A chunk with long lists is sent as several batches.
    */
   async *#stream(run: Run, connection: Connection): AsyncGenerator<WireBatch> {
     await connection.run('BEGIN');
@@ -104,13 +106,22 @@ export class DuckDbQuestions {
       const result = await prepared.stream();
       const rows = chunkCollector(this.#options.library, result.columnTypes());
       let since = performance.now();
+      let rowsAtOnce = rows.hasLists ? 1 : Infinity;
       for (;;) {
         const chunk = await result.fetchChunk();
         if (chunk === null || chunk.rowCount === 0) break;
-        rows.add(chunk);
-        if (rows.length < FULL_ROWS && performance.now() - since < KEPT_BACK_MS) continue;
-        yield rows.take();
-        since = performance.now();
+        for (let from = 0; from < chunk.rowCount; ) {
+          const to = Math.min(chunk.rowCount, from + rowsAtOnce);
+          const before = rows.items;
+          rows.add(chunk, from, to);
+          from = to;
+          const isLong = rows.items - before > FULL_ITEMS / 4;
+          rowsAtOnce = isLong ? Math.max(1, Math.floor(rowsAtOnce / 2)) : 2 * rowsAtOnce;
+          const isFull = rows.length >= FULL_ROWS || rows.items >= FULL_ITEMS;
+          if (!isFull && performance.now() - since < KEPT_BACK_MS) continue;
+          yield rows.take();
+          since = performance.now();
+        }
       }
       if (rows.length > 0) yield rows.take();
       await checkWhole(connection);

@@ -8,7 +8,12 @@ import type { Chunk, ColumnType, Library, Value } from './duckdb-library.ts';
 /** Collects DuckDB's chunks of rows until they are sent as one batch. */
 export interface ChunkCollector {
   readonly length: number;
-  add(chunk: Chunk): void;
+  /** Number of items in the collected lists. */
+  readonly items: number;
+  /** Whether a column may contain lists. */
+  readonly hasLists: boolean;
+  /** Adds the rows [from, to) of a chunk. */
+  add(chunk: Chunk, from: number, to: number): void;
   /** Returns the collected rows, which are valid until the next chunk is added. */
   take(): WireBatch;
 }
@@ -20,28 +25,33 @@ const CHUNK_ROWS = 2048;
 export function chunkCollector(library: Library, types: readonly ColumnType[]): ChunkCollector {
   const builders = types.map(() => new WireBuilder(2 * CHUNK_ROWS));
   const readers = types.map((type) => readerOf(library, type));
-  const { BIGINT, INTEGER, DOUBLE } = library.DuckDBTypeId;
+  const { BIGINT, INTEGER, DOUBLE, LIST, ARRAY } = library.DuckDBTypeId;
   const isNumber = types.map(({ typeId }) => typeId === BIGINT || typeId === INTEGER || typeId === DOUBLE);
   let length = 0;
   return {
     get length() {
       return length;
     },
-    add(chunk) {
+    get items() {
+      return builders.reduce((sum, { items }) => sum + items, 0);
+    },
+    hasLists: types.some(({ typeId }) => typeId === LIST || typeId === ARRAY),
+    add(chunk, from, to) {
       const { rowCount } = chunk;
+      const isWhole = to - from === rowCount;
       for (const [column, read] of readers.entries()) {
         const vector = chunk.getColumnVector(column);
         const builder = builders[column]!;
-        const numbers = isNumber[column] ? plainNumbers(vector, rowCount) : undefined;
+        const numbers = isWhole && isNumber[column] ? plainNumbers(vector, rowCount) : undefined;
         if (numbers !== undefined) builder.addNumbers(numbers);
         else {
-          for (let row = 0; row < rowCount; row++) {
+          for (let row = from; row < to; row++) {
             const value = vector.getItem(row);
             builder.add(value === null ? null : read(value));
           }
         }
       }
-      length += rowCount;
+      length += to - from;
     },
     take() {
       const batch = { length, columns: builders.map((builder) => builder.take()) };

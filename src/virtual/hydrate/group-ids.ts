@@ -53,12 +53,21 @@ function* sortedIds(value: SqlValue, kind: ColumnKind, name: string): Steps<stri
     if (index % VALUES_A_STEP === VALUES_A_STEP - 1) yield undefined;
   }
   const sorted = yield* sortInSteps(items, orderOf(kind, isInteger));
-  const ids = new Set<string>();
+  const ids: string[] = [];
+  // Reals and decimals that compare as equal may have different texts, which may alternate. Other
+  // equal ids follow each other.
+  const seen = kind === 'real' || kind === 'decimal' ? new Set<string>() : undefined;
+  let last: string | undefined;
   for (let index = 0; index < sorted.length; index++) {
-    ids.add(idText(sorted[index] as SqlValue, kind, name)!);
+    const id = idText(sorted[index] as SqlValue, kind, name)!;
+    if (id !== last && seen?.has(id) !== true) {
+      ids.push(id);
+      seen?.add(id);
+    }
+    last = id;
     if (index % VALUES_A_STEP === VALUES_A_STEP - 1) yield undefined;
   }
-  return [...ids];
+  return ids;
 }
 
 const INTEGER = /^-?\d+$/;

@@ -6,7 +6,7 @@ import type { Pauses } from '../../schedule/steps.ts';
 import type { RowBatch, RowBatches, SqlColumn, SqlRow, SqlValue } from '../backend.ts';
 import type { ReadMember, RowReading } from '../compile/compile.ts';
 import { isLongList, listIds, prepareIds } from './group-ids.ts';
-import { type EdgeForm, type EdgeWriter, edgeWriter } from './json.ts';
+import { type EdgeForm, type EdgesAsJson, type EdgeWriter, edgeWriter } from './json.ts';
 import { idText, type PropertyValue, propertyOf, secondOf, vertexHead } from './values.ts';
 
 export interface HydratedMember {
@@ -33,10 +33,13 @@ export interface Provenance {
   readonly captured_at: number;
 }
 
-/** The edges in one batch of rows, built when they are first read. */
+/** The edges in one batch of rows, which are built when they are read. */
 export interface HydratedBatch {
-  /** Throws `hydration_failed`. */
-  readonly edges: readonly HydratedEdge[];
+  /**
+   * Returns the edges in parts, each of which takes a millisecond or two to build. Throws
+   * `hydration_failed`.
+   */
+  parts(): Iterable<readonly HydratedEdge[]>;
   /** Number of edges. */
   readonly count: number;
   /**
@@ -47,12 +50,12 @@ export interface HydratedBatch {
   /** Approximate memory in bytes that the edges need once they are built. */
   readonly bytes: number;
   /**
-   * Returns the edges as JSON without building them. The bytes of each edge are those that
-   * `JSON.stringify` would give, except that times are texts if requested. The returned bytes are
-   * valid until the next call on any batch of this result, because the buffer is reused. Throws
+   * Returns the edges as JSON, in pieces, without building them. The bytes of each edge are those
+   * that `JSON.stringify` would give, except that times are texts if requested. A piece is valid
+   * until the next one of any batch of this result, because the buffer is reused. Throws
    * `hydration_failed`.
    */
-  json(form: EdgeForm): Uint8Array;
+  json(form: EdgeForm): Iterable<EdgesAsJson>;
 }
 
 /**
@@ -80,6 +83,9 @@ const AT_TURNS: Pauses = { nowUs: () => performance.now() * 1000, pause: () => s
 /** Builds the edge of a row, which must be one of the rows that become edges. */
 type EdgeReader = (columns: readonly SqlColumn[], row: number) => HydratedEdge;
 
+/** A part of a batch ends when its edges and their members are this many. */
+const MEMBERS_OF_PART = 2000;
+
 class Hydrated implements HydratedBatch {
   readonly skipped: number;
   readonly #columns: readonly SqlColumn[];
@@ -88,7 +94,6 @@ class Hydrated implements HydratedBatch {
   readonly #rows: Uint32Array;
   readonly #edgeAt: EdgeReader;
   readonly #write: EdgeWriter;
-  #edges: HydratedEdge[] | undefined;
 
   constructor(batch: RowBatch, reading: RowReading, edgeAt: EdgeReader, write: EdgeWriter) {
     this.#columns = batch.columns ?? columnsOf(batch, 1 + reading.members.length + reading.properties.length);
@@ -113,9 +118,19 @@ class Hydrated implements HydratedBatch {
     return this.#rows.length;
   }
 
-  get edges(): readonly HydratedEdge[] {
-    this.#edges ??= Array.from(this.#rows, (row) => this.#edgeAt(this.#columns, row));
-    return this.#edges;
+  *parts(): Generator<readonly HydratedEdge[], void, void> {
+    let part: HydratedEdge[] = [];
+    let members = 0;
+    for (const row of this.#rows) {
+      const edge = this.#edgeAt(this.#columns, row);
+      part.push(edge);
+      members += 1 + edge.members.length;
+      if (members < MEMBERS_OF_PART) continue;
+      yield part;
+      part = [];
+      members = 0;
+    }
+    if (part.length > 0) yield part;
   }
 
   get bytes(): number {
@@ -124,17 +139,21 @@ class Hydrated implements HydratedBatch {
     return this.count * (120 + 80 * members.length + 60 * properties.length) + values;
   }
 
-  json(form: EdgeForm): Uint8Array {
+  json(form: EdgeForm): Iterable<EdgesAsJson> {
     return this.#write(this.#columns, this.#rows, form);
   }
 }
+
+/** Assumed length of a number in a list. */
+const DIGITS = 8;
 
 function bytesOf(column: SqlColumn): number {
   if (column instanceof Float64Array) return 8 * column.length;
   let bytes = 8 * column.length;
   for (const value of column) {
     if (typeof value === 'string') bytes += 2 * value.length;
-    else if (Array.isArray(value)) for (const item of value) bytes += 100 + 2 * String(item).length;
+    else if (Array.isArray(value))
+      for (const item of value) bytes += 100 + 2 * (typeof item === 'string' ? item.length : DIGITS);
   }
   return bytes;
 }

@@ -14,6 +14,11 @@ export class JsonBytes {
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #at = 0;
 
+  /** Number of bytes written since `begin`. */
+  get length(): number {
+    return this.#at;
+  }
+
   /** Discards what was written. */
   begin(): void {
     this.#at = 0;

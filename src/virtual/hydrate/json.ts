@@ -2,6 +2,7 @@
 // edge objects.
 
 import { isoTime } from '../../iso-time.ts';
+import { type Steps, slices } from '../../schedule/steps.ts';
 import type { ColumnKind, SqlColumn } from '../backend.ts';
 import type { RowReading } from '../compile/compile.ts';
 import { listIds } from './group-ids.ts';
@@ -19,11 +20,33 @@ export interface EdgeForm {
   readonly isoTimes?: boolean;
 }
 
-/** Returns the edges in these rows as JSON in UTF-8. The bytes are valid until the next call. */
-export type EdgeWriter = (columns: readonly SqlColumn[], rows: Uint32Array, form: EdgeForm) => Uint8Array;
+/** A piece of the edges as JSON in UTF-8. */
+export interface EdgesAsJson {
+  /** Number of edges that end in this piece. */
+  readonly count: number;
+  /** Valid until the next piece is requested, because the memory is reused. */
+  readonly bytes: Uint8Array;
+}
+
+/** Writes the edges in these rows. Each piece takes about a millisecond. */
+export type EdgeWriter = (
+  columns: readonly SqlColumn[],
+  rows: Uint32Array,
+  form: EdgeForm,
+) => Generator<EdgesAsJson, void, void>;
+
+/** A piece ends when it has this many bytes. */
+const PIECE_BYTES = 2 ** 17;
+/** Number of members of a group that are written before the size of the piece is looked at. */
+const MEMBERS_AT_ONCE = 1000;
 
 /** Writes one part of an edge from a row. */
 type PartWriter = (columns: readonly SqlColumn[], row: number) => void;
+/**
+ * Writes the members of an edge. Returns undefined if it has written them all, otherwise steps that
+ * write them; a piece may end after each step.
+ */
+type MembersWriter = (columns: readonly SqlColumn[], row: number) => Steps<void> | undefined;
 
 export function edgeWriter(reading: RowReading, provenance: Provenance): EdgeWriter {
   const { edgeLabel, shape, members } = reading;
@@ -32,22 +55,34 @@ export function edgeWriter(reading: RowReading, provenance: Provenance): EdgeWri
   const time = Buffer.from('],"event_ts":');
   const writeMembers = shape === 'row' ? rowMembersWriter(json, reading) : groupMembersWriter(json, reading);
   const writeProperties = propertiesWriter(json, reading, shape === 'row' ? 1 + members.length : 1);
-  return (columns, rows, { before, after, isoTimes = false }) => {
+  return function* (columns, rows, { before, after, isoTimes = false }) {
     const tail = `},"provenance":${JSON.stringify(isoTimes ? isoProvenance(provenance) : provenance)}}`;
     const [start, end] = [Buffer.from(before + head), Buffer.from(tail + after)];
+    let count = 0;
     json.begin();
     for (let index = 0; index < rows.length; index++) {
       const row = rows[index]!;
+      if (json.length >= PIECE_BYTES) {
+        yield { count, bytes: json.written() };
+        json.begin();
+        count = 0;
+      }
       json.part(start);
-      writeMembers(columns, row);
+      for (const _ of writeMembers(columns, row) ?? []) {
+        if (json.length < PIECE_BYTES) continue;
+        yield { count, bytes: json.written() };
+        json.begin();
+        count = 0;
+      }
       json.part(time);
       const second = secondOf(columns[0]![row]!, edgeLabel);
       if (isoTimes) writeText(json, isoTime(second));
       else json.number(second);
       writeProperties(columns, row);
       json.part(end);
+      count++;
     }
-    return json.written();
+    if (count > 0) yield { count, bytes: json.written() };
   };
 }
 
@@ -65,9 +100,9 @@ function memberParts({ nodeLabel, role, name }: RowReading['members'][number]): 
   return { head: Buffer.from(head), nextHead: Buffer.from(`,${head}`), tail };
 }
 
-function rowMembersWriter(json: JsonBytes, { members }: RowReading): PartWriter {
+function rowMembersWriter(json: JsonBytes, { members }: RowReading): MembersWriter {
   const parts = members.map(memberParts);
-  return (columns, row) => {
+  return (columns, row): undefined => {
     let isFirst = true;
     for (let index = 0; index < members.length; index++) {
       const value = columns[index + 1]![row]!;
@@ -83,16 +118,21 @@ function rowMembersWriter(json: JsonBytes, { members }: RowReading): PartWriter 
   };
 }
 
-function groupMembersWriter(json: JsonBytes, { members }: RowReading): PartWriter {
+function groupMembersWriter(json: JsonBytes, { members }: RowReading): MembersWriter {
   const { name, kind } = members[0]!;
   const { head, nextHead, tail } = memberParts(members[0]!);
-  return (columns, row) => {
-    const ids = listIds(columns[columns.length - 1]![row]!, kind, name);
-    for (let index = 0; index < ids.length; index++) {
+  const write = (ids: readonly string[], from: number, to: number) => {
+    for (let index = from; index < to; index++) {
       json.part(index === 0 ? head : nextHead);
       json.text(ids[index]!);
       json.part(tail);
     }
+  };
+  return (columns, row) => {
+    const ids = listIds(columns[columns.length - 1]![row]!, kind, name);
+    if (ids.length > MEMBERS_AT_ONCE) return slices(ids.length, MEMBERS_AT_ONCE, (from, to) => write(ids, from, to));
+    write(ids, 0, ids.length);
+    return undefined;
   };
 }
 

@@ -2,11 +2,19 @@
 // can run on them. Vertices become node ids.
 
 import { createHash } from 'node:crypto';
-import type { ColumnDefinition, Database, EdgeInput, PropertyValue, Table } from '../../engine/index.ts';
+import {
+  type ColumnDefinition,
+  type Database,
+  type EdgeInput,
+  type PropertyValue,
+  type Table,
+  WideMap,
+} from '../../engine/index.ts';
 import { refusal } from '../../errors.ts';
 import { IDENTIFIER } from '../../model/columns.ts';
 import { TABLE_OPTIONS } from '../../model/options.ts';
 import { MAX_TEXT_BYTES } from '../../model/text.ts';
+import { inSlices, type Pauses, type Steps } from '../../schedule/steps.ts';
 import type { HydratedEdge } from '../hydrate/hydrate.ts';
 import type { RunningQuery } from '../running-query.ts';
 import { columnsOf, type MaterializedColumn } from './columns.ts';
@@ -46,6 +54,8 @@ export interface Materialized {
 const BATCH = 10_000;
 /** At least this many edges, if there are so many, are inspected to choose column types. */
 const LOOKED_AT = 10_000;
+/** Number of edges that are read or inserted in one step, which takes a millisecond or two. */
+const EDGES_A_STEP = 100;
 const MOST_NODES = 20_000_000;
 const NODES_SUFFIX = '_nodes';
 
@@ -53,6 +63,7 @@ export interface CopyOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called when the edges that determine the column types have arrived. */
   readonly begun?: (() => void) | undefined;
+  readonly pauses: Pauses;
 }
 
 /**
@@ -63,14 +74,14 @@ export async function materialize(
   database: Database,
   running: RunningQuery,
   request: MaterializeRequest,
-  { signal, begun }: CopyOptions,
+  { signal, begun, pauses }: CopyOptions,
 ): Promise<Materialized> {
   const { table: name, ids = 'map', bucketSeconds = TABLE_OPTIONS.bucketSeconds.default } = request;
   const { members, properties } = running.reading;
   const batches = running.batches()[Symbol.asyncIterator]();
   const made: string[] = [];
   try {
-    const first = await take(batches, LOOKED_AT);
+    const first = await take(batches, LOOKED_AT, pauses);
     begun?.();
     const columns = columnsOf(properties, first);
     const own = columns.filter(({ builtIn }) => !builtIn);
@@ -86,7 +97,7 @@ export async function materialize(
       columns: [{ name: 'vertex', type: 'TEXT' }],
     });
     made.push(nodes.name);
-    const copy = new Copy(table, nodes, columns, ids);
+    const copy = new Copy({ table, nodes, columns, ids, pauses });
     await copy.add(first);
     for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
       signal?.throwIfAborted();
@@ -123,14 +134,28 @@ export function checkTarget(database: Database, name: string): void {
     throw refusal('table_exists', `There is a table ${found.name} already. Drop it, or materialize into another name.`);
 }
 
-async function take(batches: AsyncIterator<readonly HydratedEdge[]>, atLeast: number): Promise<HydratedEdge[]> {
+async function take(
+  batches: AsyncIterator<readonly HydratedEdge[]>,
+  atLeast: number,
+  { pause }: Pauses,
+): Promise<HydratedEdge[]> {
   const edges: HydratedEdge[] = [];
   while (edges.length < atLeast) {
     const next = await batches.next();
     if (next.done === true) break;
     for (const edge of next.value) edges.push(edge);
+    // The next batch may have arrived already, and would then follow in the same turn.
+    await pause();
   }
   return edges;
+}
+
+interface CopyTarget {
+  readonly table: Table;
+  readonly nodes: Table;
+  readonly columns: readonly MaterializedColumn[];
+  readonly ids: 'map' | 'hash';
+  readonly pauses: Pauses;
 }
 
 class Copy {
@@ -140,17 +165,20 @@ class Copy {
   readonly #nodesTable: Table;
   readonly #columns: readonly MaterializedColumn[];
   readonly #ids: 'map' | 'hash';
-  readonly #idOf = new Map<string, number>();
+  readonly #pauses: Pauses;
+  readonly #idOf = new WideMap<string, number>();
   /** Detects two vertices with the same hash. */
-  readonly #hashed = new Map<number, string>();
+  readonly #hashed = new WideMap<number, string>();
+  #seen = 0;
   #edges: EdgeInput[] = [];
   #newNodes: EdgeInput[] = [];
 
-  constructor(table: Table, nodesTable: Table, columns: readonly MaterializedColumn[], ids: 'map' | 'hash') {
+  constructor({ table, nodes, columns, ids, pauses }: CopyTarget) {
     this.#table = table;
-    this.#nodesTable = nodesTable;
+    this.#nodesTable = nodes;
     this.#columns = columns;
     this.#ids = ids;
+    this.#pauses = pauses;
   }
 
   get nodes(): number {
@@ -159,6 +187,7 @@ class Copy {
 
   async add(edges: readonly HydratedEdge[]): Promise<void> {
     for (const { event_ts, members, properties } of edges) {
+      if (++this.#seen % EDGES_A_STEP === 0) await this.#pauses.pause();
       const vertices = new Set(members.map(({ vertex_local_id }) => vertex_local_id));
       if (vertices.size > this.#table.maxMembers || !Number.isSafeInteger(event_ts)) {
         this.skipped++;
@@ -209,22 +238,29 @@ class Copy {
   }
 
   async #write(): Promise<void> {
-    await insert(this.#nodesTable, this.#newNodes);
-    await insert(this.#table, this.#edges);
+    await insert(this.#nodesTable, this.#newNodes, this.#pauses);
+    await insert(this.#table, this.#edges, this.#pauses);
     this.inserted += this.#edges.length;
     this.#newNodes = [];
     this.#edges = [];
   }
 }
 
-async function insert(table: Table, edges: readonly EdgeInput[]): Promise<void> {
+async function insert(table: Table, edges: readonly EdgeInput[], pauses: Pauses): Promise<void> {
   if (edges.length === 0) return;
   const bulk = table.bulk();
   try {
-    for (const edge of edges) bulk.add(edge);
+    await inSlices(adding(bulk, edges), pauses);
   } catch (error) {
     bulk.discard();
     throw error;
   }
   await bulk.commit();
+}
+
+function* adding(bulk: ReturnType<Table['bulk']>, edges: readonly EdgeInput[]): Steps<void> {
+  for (let index = 0; index < edges.length; index++) {
+    bulk.add(edges[index]!);
+    if (index % EDGES_A_STEP === EDGES_A_STEP - 1) yield;
+  }
 }

@@ -42,7 +42,7 @@ export type PairFinder = Generator<Pairs | null, void, void>;
 
 /**
  * Work between two pauses: each left combination counts 16; in a member join, each examined list
- * entry and each partner counts 1.
+ * entry and each partner counts 1, and each search in a list 32.
  */
 export const WORK_STEP = 200_000;
 

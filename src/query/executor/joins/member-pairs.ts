@@ -15,6 +15,7 @@
 // dropped. If a left row may occur in several combinations, its partners are kept for the next
 // ones, unless the time bounds depend on another pattern.
 
+import { NumberTable } from '../rows/number-table.ts';
 import type { RowSet } from '../rows/row-set.ts';
 import { BUILD_STEP, CHUNK_PAIRS, type PairFinder, type Pairs, pairsFor, WORK_STEP } from './join-pairs.ts';
 
@@ -43,19 +44,6 @@ export interface TimeBounds {
   readonly ofRow: boolean;
   readonly low: number;
   readonly high: number;
-}
-
-/**
- * Codes of nodes: 0, 1, 2, ... in the order in which nodes first occur. A hash table with open
- * addressing, at most half full.
- */
-interface NodeCodes {
-  readonly nodes: Float64Array;
-  /** Code + 1; 0: the slot is free. */
-  readonly codes: Int32Array;
-  /** Hashes are shifted right by this many bits. */
-  readonly shift: number;
-  size: number;
 }
 
 interface MemberIndex {
@@ -281,11 +269,17 @@ class KeptRows {
   }
 }
 
+/** A binary search in a posting list takes about as long as examining this many entries. */
+const SEARCH_WORK = 32;
+
 /** Finds the partners of one left row at a time. */
 class Walk {
   /** The partners that the last `find` found. */
   readonly found: Uint32Array;
-  /** Number of entries in posting lists that the last `find` examined. */
+  /**
+   * The work of the last `find`: each examined entry of a posting list counts 1, and each search in
+   * a list `SEARCH_WORK`.
+   */
   looked = 0;
   readonly #left: RowSet;
   readonly #right: RowSet;
@@ -325,7 +319,10 @@ class Walk {
       const code = leftCodes[at]!;
       const last = starts[code + 1]!;
       let next = starts[code]!;
-      if (bounds !== undefined && next < last) next = firstInBand(rows, next, last, times, earliest);
+      if (bounds !== undefined && next < last) {
+        next = firstInBand(rows, next, last, times, earliest);
+        looked += SEARCH_WORK;
+      }
       const begin = next;
       for (; next < last; next++) {
         const other = rows[next]!;
@@ -372,11 +369,13 @@ function* buildIndex(left: RowSet, right: RowSet, charge: Charge): Generator<nul
   const incidences = left.offsets[left.rows]! - first;
   const rightFirst = right.offsets[0]!;
   const rightIncidences = right.offsets[right.rows]! - rightFirst;
-  const codes = newCodes(incidences);
-  charge(codes.nodes.byteLength * 2 + incidences * 8 + rightIncidences * 8 + right.rows * 6 + left.rows * 8);
+  const codes = new NumberTable();
+  charge(incidences * 8 + rightIncidences * 8 + right.rows * 6 + left.rows * 8);
   const leftCodes = new Int32Array(incidences);
   for (let from = 0; from < incidences; from += BUILD_STEP) {
+    const { bytes } = codes;
     addNodes(codes, left.members, first, from, Math.min(incidences, from + BUILD_STEP), leftCodes);
+    charge(codes.bytes - bytes);
     if (from + BUILD_STEP < incidences) yield null;
   }
   const rightCodes = left === right ? leftCodes : new Int32Array(rightIncidences);
@@ -399,64 +398,28 @@ function* buildIndex(left: RowSet, right: RowSet, charge: Charge): Generator<nul
   return { leftCodes, first, starts, rows };
 }
 
-function newCodes(most: number): NodeCodes {
-  const bits = Math.max(6, 33 - Math.clz32(most));
-  return { nodes: new Float64Array(2 ** bits), codes: new Int32Array(2 ** bits), shift: 32 - bits, size: 0 };
-}
-
-const HIGH_WORD = 2 ** 32;
-
-/** Random values for each process, so that clients cannot choose node ids that collide. */
-const SEEDS = crypto.getRandomValues(new Int32Array(2));
-const SEED = SEEDS[0]!;
-const FACTOR = SEEDS[1]! | 1;
-
-function slotOf(node: number, shift: number): number {
-  const low = Math.imul((node | 0) ^ SEED, FACTOR);
-  const mixed = Math.imul(low ^ (low >>> 15) ^ Math.floor(node / HIGH_WORD), 0x85ebca6b);
-  return Math.imul(mixed ^ (mixed >>> 13), FACTOR) >>> shift;
-}
-
+/** Assigns codes to nodes: 0, 1, 2, ... in the order in which they first occur. */
 function addNodes(
-  table: NodeCodes,
+  codes: NumberTable,
   members: Float64Array,
   first: number,
   from: number,
   to: number,
   codesOf: Int32Array,
 ): void {
-  const { nodes, codes, shift } = table;
-  const mask = nodes.length - 1;
-  let { size } = table;
-  for (let i = from; i < to; i++) {
-    const node = members[first + i]!;
-    let slot = slotOf(node, shift);
-    while (codes[slot] !== 0 && nodes[slot] !== node) slot = (slot + 1) & mask;
-    if (codes[slot] === 0) {
-      nodes[slot] = node;
-      codes[slot] = ++size;
-    }
-    codesOf[i] = codes[slot]! - 1;
-  }
-  table.size = size;
+  for (let i = from; i < to; i++) codesOf[i] = codes.placeOf(members[first + i]!);
 }
 
 /** Finds the codes of nodes in the table; -1 for other nodes. */
 function findNodes(
-  { nodes, codes, shift }: NodeCodes,
+  codes: NumberTable,
   members: Float64Array,
   first: number,
   from: number,
   to: number,
   codesOf: Int32Array,
 ): void {
-  const mask = nodes.length - 1;
-  for (let i = from; i < to; i++) {
-    const node = members[first + i]!;
-    let slot = slotOf(node, shift);
-    while (codes[slot] !== 0 && nodes[slot] !== node) slot = (slot + 1) & mask;
-    codesOf[i] = codes[slot]! - 1;
-  }
+  for (let i = from; i < to; i++) codesOf[i] = codes.find(members[first + i]!);
 }
 
 /** Counts codes; the count of each code is at code + 2. */

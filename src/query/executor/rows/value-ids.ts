@@ -6,6 +6,7 @@ import { HedgerowError } from '../../../errors.ts';
 import type { Value, ValueType } from '../../binder/bound.ts';
 import { textBytes, valueBytes } from '../memory.ts';
 import { type TextVector, type Vector, valueAt, vectorOf } from '../values/vector.ts';
+import { ListTable } from './list-table.ts';
 import { NumberTable } from './number-table.ts';
 
 /** Stands for the id of null, or of a value that did not occur before. */
@@ -19,9 +20,11 @@ const UNKNOWN = 0xffffffff;
 const MANY_TEXTS = 8;
 
 const BYTES_OF_ENTRY = 56;
+/** Longer lists are compared by their JSON. */
+const MOST_NUMBERS = 1024;
 /**
- * Lists and rows are compared by their JSON. If a value takes more bytes than this, writing its
- * JSON in one step takes too long, and the value is refused.
+ * Rows, and lists that are not short lists of numbers, are compared by their JSON. If a value takes
+ * more bytes than this, writing its JSON in one step takes too long, and the value is refused.
  */
 const MOST_KEY_BYTES = 8 * 2 ** 20;
 
@@ -34,32 +37,49 @@ function jsonKey(value: Value): string {
   );
 }
 
+/** Returns whether a value is a list that is stored in a `ListTable`. */
+function isNumbers(value: Value): value is readonly number[] {
+  if (!Array.isArray(value) || value.length > MOST_NUMBERS) return false;
+  for (let i = 0; i < value.length; i++) if (!Number.isFinite(value[i])) return false;
+  return true;
+}
+
 export class ValueIds {
   readonly #type: ValueType;
   readonly #numbers = new NumberTable();
-  /** Ids by text or, for lists, rows and booleans, by their JSON. */
+  /**
+   * If the values are lists: the short lists of numbers, whose places are their ids. A place is
+   * reserved for each other value, which is in `#others` by id.
+   */
+  readonly #lists: ListTable | undefined;
+  readonly #others = new Map<number, Value>();
+  /** Ids by text or, for other lists, rows and booleans, by their JSON. */
   readonly #texts = new WideMap<string, number>();
+  /** Values by id if they are neither numbers nor lists. */
   readonly #values: Value[] = [];
   /** The list, row or boolean that occurred last. */
   #lastValue: Value | undefined;
   #lastId = NONE;
   /** The id of null; `NONE` if null did not occur yet. */
   #nullId = NONE;
-  /** Memory in bytes of texts, lists and rows. */
+  /** Memory in bytes of texts, rows and the lists in `#others`. */
   #valueBytes = 0;
 
   constructor(type: ValueType) {
     this.#type = type;
+    this.#lists = type === 'list' ? new ListTable() : undefined;
   }
 
   /** Number of ids assigned so far; every id is below it. */
   get size(): number {
-    return this.#isNumeric ? this.#numbers.size : this.#values.length;
+    return this.#isNumeric ? this.#numbers.size : (this.#lists?.size ?? this.#values.length);
   }
 
   /** Approximate memory in bytes of all values. */
   get bytes(): number {
-    return this.#isNumeric ? this.#numbers.bytes : this.size * BYTES_OF_ENTRY + this.#valueBytes;
+    if (this.#isNumeric) return this.#numbers.bytes;
+    const entries = this.#values.length + this.#others.size;
+    return entries * BYTES_OF_ENTRY + this.#valueBytes + (this.#lists?.bytes ?? 0);
   }
 
   /** The id of null; -1 if null did not occur yet. */
@@ -75,7 +95,7 @@ export class ValueIds {
   valuesOf(ids: Uint32Array): Vector {
     if (!this.#isNumeric)
       return vectorOf(
-        Array.from(ids, (id) => this.#values[id]!),
+        Array.from(ids, (id) => this.#valueOf(id)),
         this.#type,
       );
     const values = new Float64Array(ids.length);
@@ -89,6 +109,12 @@ export class ValueIds {
       }
     }
     return { kind: 'number', values, nulls };
+  }
+
+  #valueOf(id: number): Value {
+    if (this.#lists === undefined) return this.#values[id]!;
+    const other = this.#others.get(id);
+    return other === undefined ? this.#lists.at(id) : other;
   }
 
   /** Returns the ids of a vector's values. */
@@ -129,11 +155,12 @@ export class ValueIds {
     if (value === null) return ABSENT;
     if (takes) return this.#idOf(value);
     if (this.#isNumeric) return this.#numbers.find(value as number);
+    if (this.#lists !== undefined && isNumbers(value)) return this.#lists.find(value);
     return this.#texts.get(typeof value === 'string' ? value : jsonKey(value)) ?? ABSENT;
   }
 
   readonly #ofNull = (): number => {
-    if (this.#nullId === NONE) this.#nullId = this.#isNumeric ? this.#numbers.take() : this.#values.push(null) - 1;
+    if (this.#nullId === NONE) this.#nullId = this.#isNumeric ? this.#numbers.take() : this.#append(null);
     return this.#nullId;
   };
 
@@ -161,6 +188,7 @@ export class ValueIds {
     if (value === null) return this.#ofNull();
     if (this.#isNumeric) return this.#numbers.placeOf(value as number);
     if (typeof value === 'string') return this.#textId(value, value);
+    if (this.#lists !== undefined && isNumbers(value)) return this.#lists.placeOf(value);
     // A list that is the same for all rows, such as a parameter, is written as JSON only once,
     // because its JSON may have megabytes.
     if (value !== this.#lastValue) {
@@ -173,10 +201,17 @@ export class ValueIds {
   #textId(key: string, value: Value): number {
     let id = this.#texts.get(key);
     if (id === undefined) {
-      id = this.#values.push(value) - 1;
+      id = this.#append(value);
       this.#texts.set(key, id);
       this.#valueBytes += textBytes(key) + (key === value ? 0 : valueBytes(value));
     }
+    return id;
+  }
+
+  #append(value: Value): number {
+    if (this.#lists === undefined) return this.#values.push(value) - 1;
+    const id = this.#lists.take();
+    this.#others.set(id, value);
     return id;
   }
 }
