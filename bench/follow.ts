@@ -1,5 +1,5 @@
-// A server and its follower on the same machine: how long a follower needs to start and to catch up,
-// how far it is behind while its leader is loaded, and what it costs the leader.
+// A server and its follower on the same machine: how long a follower needs to start and to catch
+// up, how far it is behind while its leader is loaded, and what it costs the leader.
 
 import type { Edge } from './dataset.ts';
 import {
