@@ -59,6 +59,11 @@ export const TAGS: readonly Tag[] = [
     description: 'The write-ahead log and the threshold that compacts it.',
     paths: ['/v1/wal', '/v1/autocompact'],
   },
+  {
+    name: 'Followers',
+    description: 'What a server needs that follows this one.',
+    paths: ['/v1/log', '/v1/snapshot'],
+  },
   { name: 'Backup', description: 'Backups on the server.', paths: ['/v1/backup'] },
   { name: 'Keys', description: 'API keys and their roles.', paths: ['/v1/keys'] },
   {

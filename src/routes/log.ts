@@ -25,14 +25,19 @@ class LogSource implements ChunkSource {
   readonly #reader: FrameReader;
   #pieces: Iterator<Uint8Array> = [][Symbol.iterator]();
   #isEmpty = true;
+  /** How long the stream goes on while there is nothing to send, in milliseconds. */
+  readonly #waitMs: number;
+  #sentMs: number;
   /** When the next heartbeat is due: the first at once, so that a follower knows where it is. */
   #beatMs = 0;
   #ended = false;
   #failure: unknown;
 
-  constructor(call: Call, reader: FrameReader) {
+  constructor(call: Call, reader: FrameReader, waitMs: number) {
     this.#call = call;
     this.#reader = reader;
+    this.#waitMs = waitMs;
+    this.#sentMs = call.services.now();
   }
 
   next(): Uint8Array | null {
@@ -67,9 +72,10 @@ class LogSource implements ChunkSource {
       const now = services.now();
       if (frames.length > 0) {
         this.#beatMs = now + HEARTBEAT_MS;
+        this.#sentMs = now;
         return this.#give(encodeFrames(frames, headLsn, database.crc32c));
       }
-      if (services.draining) {
+      if (services.draining || now - this.#sentMs > this.#waitMs) {
         this.#ended = true;
         return;
       }
@@ -156,7 +162,11 @@ const log = validated({
   handler: async ({ query }, call) => {
     const reader = await call.database.frames.read(query.from_lsn, query.sum);
     const reply = contentReply(200, BYTES_TYPE, '', [['Cache-Control', 'no-store']]);
-    return { ...reply, lsn: call.database.lastLsn, source: new LogSource(call, reader) };
+    return {
+      ...reply,
+      lsn: call.database.lastLsn,
+      source: new LogSource(call, reader, (query.wait_s ?? Number.POSITIVE_INFINITY) * 1000),
+    };
   },
 });
 
@@ -170,7 +180,7 @@ const snapshot = validated({
   data: true,
   answerTypes: [GZIP_TYPE],
   answers: { 200: snapshotAnswer },
-  errors: [500, 503],
+  errors: [500, 503, 507],
   handler: async (_input, { database }) => {
     database.frames.assertServes();
     const backup = await database.backupStream();

@@ -30,6 +30,10 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
     'The number of operations in the log that are not in a segment yet, in total and for each table, and the number at which a compaction starts automatically.',
   readChanges:
     'Everything that was committed after `from_lsn`: inserts, updates with the edge before and after, deletes with the edge before (for one commit, at most 128 MB of such edges), and changes of tables and indexes. The changes of one commit come together; `commit_end` marks the last. As NDJSON (the default), the answer ends with the newest change; with `wait_s` it waits for one if there is none. With `Accept: text/event-stream` it stays open, and `Last-Event-ID` goes on where a connection was lost. Changes are kept for HEDGEROW_CHANGES_KEEP_SECONDS, but never more than HEDGEROW_CHANGES_KEEP_MB of log; for older ones the answer is 410, and for an LSN that was never given, as after a restore, 409. To copy a table: read its rows, then the changes after the LSN in `X-Hedgerow-LSN`.',
+  readLog:
+    'The commits after `from_lsn` as they are in the log, and those to come, for a server that follows this one (`hedgerow serve --follow`). The answer goes on until one side ends it; while there is nothing to send, a heartbeat comes each second. 410 if the log after `from_lsn` is no longer kept, 409 if `from_lsn` or the commit that ends there is of another history: then the follower begins anew, with a snapshot.',
+  readSnapshot:
+    'The archive that `POST /v1/backup` would write, as the answer. `X-Hedgerow-LSN` is the LSN of its newest operation; a follower goes on with the log after it.',
   listTables:
     'Every table with its user columns, number of rows and settings, ordered by name. `defaults=true` shows the defaults of columns too.',
   createTable:

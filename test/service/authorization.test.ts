@@ -69,6 +69,8 @@ const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
     'POST /v1/indexes',
     'DELETE /v1/indexes/{table}/{column}',
     'POST /v1/backup',
+    'GET /v1/log',
+    'GET /v1/snapshot',
     'GET /v1/keys',
     'POST /v1/keys',
     'DELETE /v1/keys/{key_id}',

@@ -150,19 +150,9 @@ const OWN: Readonly<Record<string, Make>> = {
   'setAutocompact 404': missing('/v1/autocompact', { threshold: 1, table: 'nope' }),
   'readChanges 404': missing('/v1/changes?table=nope'),
   'readChanges 409': missing(`/v1/changes?from_lsn=${HUGE}`),
-  'readChanges 410': async ({ method }, worlds) => {
-    const world = await worlds.own({ history: { seconds: 0, bytes: 0 } });
-    try {
-      for (let round = 0; round < 8; round++) {
-        const edges = Array.from({ length: 200 }, (_, n) => ({ event_ts: n, members: [n] }));
-        await Promise.all(edges.map((edge) => world.database.table().insert(edge)));
-        await world.database.compact({});
-      }
-      return await world.as('admin', { method, path: '/v1/changes?from_lsn=1' });
-    } finally {
-      await world.close();
-    }
-  },
+  'readChanges 410': ({ method }, worlds) => afterHistory(method, '/v1/changes?from_lsn=1', worlds),
+  'readLog 409': missing(`/v1/log?from_lsn=${HUGE}`),
+  'readLog 410': ({ method }, worlds) => afterHistory(method, '/v1/log?from_lsn=1', worlds),
   'getTable 404': missing('/v1/tables/nope'),
   'dropTable 404': missing('/v1/tables/nope'),
   'dropTable 409': missing('/v1/tables/hyperedges'),
@@ -289,6 +279,21 @@ function ofFile(name: 'missing' | 'late', path: string, body?: unknown): Make {
     await world.as('admin', { method: 'POST', path: '/v1/virtual/graphs', body: graph });
     return world.as('admin', { method, path: `/v1/virtual/graphs/${name}${path}`, body });
   };
+}
+
+/** Sends a request for what was committed long ago, to a service that keeps no history of it. */
+async function afterHistory(method: Target['method'], path: string, worlds: Worlds): Promise<Answered> {
+  const world = await worlds.own({ history: { seconds: 0, bytes: 0 } });
+  try {
+    for (let round = 0; round < 8; round++) {
+      const edges = Array.from({ length: 200 }, (_, n) => ({ event_ts: n, members: [n] }));
+      await Promise.all(edges.map((edge) => world.database.table().insert(edge)));
+      await world.database.compact({});
+    }
+    return await world.as('admin', { method, path });
+  } finally {
+    await world.close();
+  }
 }
 
 async function malformed(target: Target, worlds: Worlds): Promise<Answered> {

@@ -29,7 +29,11 @@ def call(method, template, body=None, status=200, key=KEY, query=None, **paramet
     headers = {} if key is None else {"Authorization": "Bearer " + key}
     connection.request(method, path, body=data, headers=headers)
     response = connection.getresponse()
-    text = response.read().decode()
+    body = response.read()
+    if response.getheader("Content-Type") in ("application/octet-stream", "application/gzip"):
+        text = body.decode("latin-1")
+    else:
+        text = body.decode()
     expect(response.status == status, f"{method} {path}: {response.status} {text[:500]}")
     expect(response.getheader("X-Request-Id"), f"{method} {path}: no X-Request-Id")
     visited.add((method, template))
@@ -129,6 +133,10 @@ def changes():
     equal(lsns, sorted(set(lsns)), "LSNs of changes")
     rest = call("GET", "/v1/changes", query={"from_lsn": lsns[-2], "table": "hyperedges"})
     equal(json.loads(rest), found[-1], "the last change")
+    log = call("GET", "/v1/log", query={"from_lsn": 0, "wait_s": 0})
+    equal(log[:4], "HGFS", "the beginning of a message")
+    snapshot = call("GET", "/v1/snapshot")
+    equal(snapshot[:2], "\x1f\x8b", "the beginning of a gzip file")
 
 
 def maintenance():

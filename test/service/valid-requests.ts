@@ -150,6 +150,8 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   'POST /v1/autocompact': fixed(200, '/v1/autocompact', { threshold: 0 }),
   'GET /v1/wal': fixed(200, '/v1/wal'),
   'GET /v1/changes': fixed(200, '/v1/changes?limit=1'),
+  'GET /v1/log': fixed(200, '/v1/log?from_lsn=0&wait_s=0'),
+  'GET /v1/snapshot': fixed(200, '/v1/snapshot'),
   'GET /v1/tables': fixed(200, '/v1/tables'),
   'GET /v1/tables/{name}': fixed(200, '/v1/tables/hyperedges'),
   'POST /v1/tables': { status: 201, make: () => ({ path: '/v1/tables', body: { name: newName() } }) },

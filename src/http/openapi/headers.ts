@@ -14,6 +14,13 @@ export const REQUEST_HEADERS: Readonly<Record<string, JsonObject>> = {
     description: 'Wait, up to 5 seconds, until the answer reflects this log position.',
     schema: COUNT,
   },
+  MaxLag: {
+    name: 'X-Max-Lag-Ms',
+    in: 'header',
+    description:
+      'Of a server that follows another one: 503 `too_far_behind` if it last had all writes of its leader longer ago than this, in milliseconds. A leader ignores it.',
+    schema: COUNT,
+  },
   IfNoneMatch: {
     name: 'If-None-Match',
     in: 'header',
@@ -85,7 +92,7 @@ const COMPONENTS: Readonly<Record<string, string>> = {
 
 export function requestHeaders(route: Route): JsonObject[] {
   const names: string[] = [];
-  if (waitsForLsn(route)) names.push('MinLsn');
+  if (waitsForLsn(route)) names.push('MinLsn', 'MaxLag');
   if (route.tagged) names.push('IfNoneMatch');
   if (route.idempotent) names.push('IdempotencyKey');
   if (route.sessions === true) names.push('SessionId');

@@ -27,6 +27,11 @@ export const SERVICE_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
       corrupt_tables: {},
       log_failed: null,
       answers_damaged_until: null,
+      role: 'leader',
+      leader: null,
+      lag_lsn: 0,
+      lag_ms: 0,
+      follow_problem: null,
       uptime_seconds: 3600.5,
       auth_disabled: false,
       transport: { name: 'uws', version: '20.51.4', reason: 'loaded', detail: 'Its binary for this machine loads.' },
@@ -44,6 +49,8 @@ export const SERVICE_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
       tables: { hyperedges: { pending: 2, threshold: 0 } },
     },
   },
+  readLog: { texts: { 'application/octet-stream': 'HGFS...' } },
+  readSnapshot: { texts: { 'application/gzip': '...' } },
   readChanges: {
     answerLines: [
       {

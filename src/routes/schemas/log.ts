@@ -1,6 +1,7 @@
 // Schemas of the routes for followers.
 
 import { described, integerText, v } from '../../http/schema.ts';
+import { MOST_WAIT_SECONDS } from './changes.ts';
 
 export const BYTES_TYPE = 'application/octet-stream';
 export const GZIP_TYPE = 'application/gzip';
@@ -9,6 +10,12 @@ export const logQuery = v.object({
   from_lsn: described(
     v.pipe(integerText(), v.minValue(0)),
     'Frames after this LSN, which must be the last one of a frame.',
+  ),
+  wait_s: v.optional(
+    described(
+      v.pipe(integerText(), v.minValue(0), v.maxValue(MOST_WAIT_SECONDS)),
+      'End the answer when there is nothing to send for this many seconds. Default: never.',
+    ),
   ),
   sum: v.optional(
     described(
@@ -20,6 +27,6 @@ export const logQuery = v.object({
 
 export const logAnswer = described(
   v.string(),
-  'A stream of frames, whose bytes are described in `src/follow/frame-stream.ts`. It goes on until one side ends it.',
+  'A stream of frames, whose bytes are described in `src/follow/frame-stream.ts`.',
 );
 export const snapshotAnswer = described(v.string(), 'A backup archive, as `hedgerow restore` takes it.');
