@@ -326,23 +326,29 @@ export class Dispatcher {
 
 /**
  * Runs the handler, or passes the request on to the leader if only the leader can answer it. Some
- * handlers find that out when they run, such as that of a statement that writes.
+ * handlers find that out when they run, such as that of a statement that writes. An answer that the
+ * handler has at once is returned at once, because it may be in the shared answer space.
  */
-async function runAtFollower(
+function runAtFollower(
   { target, forwardable }: Exchange,
   leader: LeaderPort,
   route: Route,
   call: RequestCall,
   once: OnceOnly,
-): Promise<Reply> {
+): Reply | Promise<Reply> {
   const pass = () => forward(leader, target, forwardable!, route.method, call);
   if (forwardable !== undefined && isForLeader(route)) return pass();
-  try {
-    // A follower cannot keep answers; the leader's are known to it.
-    return await (call.idempotencyKey === '' || route.isLocal === true ? route.handler(call) : once.run(route, call));
-  } catch (error) {
+  const failed = (error: unknown): Promise<Reply> => {
     if (forwardable !== undefined && error instanceof HedgerowError && error.code === 'not_leader') return pass();
     throw error;
+  };
+  // A follower cannot keep answers; the leader's are known to it.
+  const keeps = call.idempotencyKey !== '' && route.isLocal !== true;
+  try {
+    const outcome = keeps ? once.run(route, call) : route.handler(call);
+    return outcome instanceof Promise ? outcome.catch(failed) : outcome;
+  } catch (error) {
+    return failed(error);
   }
 }
 

@@ -175,6 +175,17 @@ describe('a server that follows another one', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
+  test('answers many reads at once as its leader does', async () => {
+    await Promise.all([caughtUp(passing, leader), caughtUp(follower, leader)]);
+    const paths = Array.from({ length: 200 }, (_, n) => `/v1/hyperedges?start_ts=${n % 7}&end_ts=${n * 3}`);
+    const rowsOf = ({ json }: Got) => json.hyperedges;
+    const own = await Promise.all(paths.map((path) => call(leader, path)));
+    for (const server of [passing, follower]) {
+      const found = await Promise.all(paths.map((path) => call(server, path)));
+      expect(found.map(rowsOf)).toEqual(own.map(rowsOf));
+    }
+  });
+
   test('passes all statements of a transaction on', async () => {
     const session = { 'x-session-id': 'one' };
     expect((await ask(passing, 'BEGIN', session)).json.rows[0].status).toBe('open');
