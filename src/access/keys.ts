@@ -104,8 +104,15 @@ export class KeyStore implements Authenticator {
 
   #follow(id: string, value: unknown): void {
     const entry = this.#byId.get(id);
+    const record = value === undefined ? undefined : checkedRecord(id, value);
+    if (record !== undefined && entry?.record.sha256 === record.sha256) {
+      // The leader has stored when the key was last used; the key keeps its place.
+      entry.record = record;
+      entry.lastUsedMs = Math.max(entry.lastUsedMs ?? 0, record.last_used_at ?? 0) || null;
+      return;
+    }
     if (entry !== undefined) this.#remove(entry);
-    if (value !== undefined) this.#add(checkedRecord(id, value));
+    if (record !== undefined) this.#add(record);
   }
 
   #remove(entry: Entry): void {

@@ -21,15 +21,20 @@ export interface StartOptions {
 
 /**
  * If the directory has no database yet, receives a snapshot of the leader and restores it there.
- * Rejects with the error of the connection, with `LeaderRefusal`, or with the errors of a restore;
- * the directory is then as it was.
+ * Rejects with an error that says what to check, or with the errors of a restore; the directory is
+ * then as it was.
  */
 export async function startDirectory({ fs, dir, leader, signal, besides, notice }: StartOptions): Promise<void> {
   if (fs.exists(manifestPath(dir)) || fs.exists(`${dir}/log`)) return;
   notice('receiving a snapshot of the leader', { leader: leader.url, dir });
   const file = `${dir}/${SNAPSHOT}`;
   try {
-    const bytes = await receive(fs, file, leader.snapshot(signal));
+    const bytes = await receive(fs, file, leader.snapshot(signal)).catch((cause: Error) => {
+      throw new Error(
+        `${leader.url} gave no snapshot to follow it: ${cause.message} Check its address and the key, which must be an admin key of it.`,
+        { cause },
+      );
+    });
     const core = loadCore();
     const { lsn, tables } = await restoreBackup({
       fs,

@@ -38,7 +38,9 @@ const EXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'draining',
   'overloaded',
   'no_keys',
+  'leader_unavailable',
   'lsn_timeout',
+  'too_far_behind',
   'timeout',
 ]);
 
