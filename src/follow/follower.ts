@@ -19,7 +19,10 @@ export interface FollowerOptions {
 export interface Lag {
   /** Number of LSNs of the leader that are not visible here, as far as is known. */
   readonly lsns: number;
-  /** Milliseconds since the follower last knew that it was at its leader's head. */
+  /**
+   * Milliseconds since the follower last knew that it was at its leader's head; Infinity if it has
+   * not been there since it was started.
+   */
   readonly ms: number;
 }
 
@@ -36,7 +39,7 @@ export class Follower {
   /** The leader's newest LSN that is known here. */
   #headLsn = 0;
   /** When the follower last knew that it was at the leader's head. */
-  #atHeadMs: number;
+  #atHeadMs = Number.NEGATIVE_INFINITY;
   #isConnected = false;
   #failures = 0;
   /** Why the follower cannot go on; null if it can. */
@@ -44,7 +47,6 @@ export class Follower {
 
   constructor(options: FollowerOptions) {
     this.#options = options;
-    this.#atHeadMs = options.now();
   }
 
   get leaderUrl(): string {

@@ -15,7 +15,10 @@ export interface LeaderPort {
   readonly url: string;
   /** True if writes are passed on to the leader, false if clients are redirected to it. */
   readonly forwards: boolean;
-  /** Milliseconds since this service last knew that it had all of the leader's writes. */
+  /**
+   * Milliseconds since this service last knew that it had all of the leader's writes; Infinity if
+   * it has not had them since its start.
+   */
   readonly lagMs: number;
 }
 
@@ -77,9 +80,12 @@ export function checkLag(header: string, lagMs: number): void {
       errors: [{ loc: ['header', 'X-Max-Lag-Ms'], msg: 'must be an integer of 0 to 2^53-1' }],
     });
   if (lagMs <= most) return;
+  const since = Number.isFinite(lagMs)
+    ? `last had all of its writes ${Math.round(lagMs)} ms ago`
+    : 'has not had all of its writes since it was started';
   throw refusal(
     'too_far_behind',
-    `This server follows another one and last had all of its writes ${Math.round(lagMs)} ms ago. Try again shortly, or ask the leader.`,
+    `This server follows another one and ${since}. Try again shortly, or ask the leader.`,
   );
 }
 

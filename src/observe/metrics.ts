@@ -182,7 +182,11 @@ export class Metrics {
       this.#figures === undefined ? [] : [{ labels: { mode: this.#figures.durability }, value: 1 }],
     );
     const behind = (name: string, help: string, read: (lag: LagSource) => number) =>
-      this.#add('gauge', name, help, () => (this.#lag === undefined ? [] : [{ labels: {}, value: read(this.#lag) }]));
+      this.#add('gauge', name, help, () => {
+        const value = this.#lag === undefined ? Number.POSITIVE_INFINITY : read(this.#lag);
+        // Unknown until the follower has been at the head once.
+        return Number.isFinite(value) ? [{ labels: {}, value }] : [];
+      });
     behind('follower_lag_lsn', 'LSNs of the leader that are not visible here.', ({ lagLsns }) => lagLsns);
     behind('follower_lag_seconds', 'Time since all writes of the leader were here.', ({ lagMs }) => lagMs * MILLI);
     this.#addHistogram(

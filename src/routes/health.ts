@@ -72,7 +72,13 @@ const health = validated({
 function roleOf(leader: Leader | undefined) {
   if (leader === undefined) return { role: 'leader', leader: null, lag_lsn: 0, lag_ms: 0, follow_problem: null };
   const { url, lagLsns, lagMs, problem } = leader;
-  return { role: 'follower', leader: url, lag_lsn: lagLsns, lag_ms: Math.round(lagMs), follow_problem: problem };
+  return {
+    role: 'follower',
+    leader: url,
+    lag_lsn: lagLsns,
+    lag_ms: Number.isFinite(lagMs) ? Math.round(lagMs) : null,
+    follow_problem: problem,
+  };
 }
 
 export const healthRoutes: readonly Route[] = [live, ready, health];

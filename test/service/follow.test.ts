@@ -279,8 +279,14 @@ describe('servers that are killed', () => {
     );
     expect(acknowledged.size).toBeGreaterThan(100);
     expect([...acknowledged].filter((eventTs) => !found.has(eventTs))).toEqual([]);
+    // A follower that was started while its leader is away does not know how far it is behind.
+    await Promise.all([leader.stop('SIGKILL'), follower.stop()]);
+    follower = await followerOf(proxy, { dir: dirs[1]! });
+    expect((await call(follower, '/health')).json).toMatchObject({ lag_ms: null, status: 'degraded' });
+    const stale = await call(follower, '/v1/tables', undefined, { 'x-max-lag-ms': '9000000000' });
+    expect(stale.json).toMatchObject({ status: 503, code: 'too_far_behind' });
     // The follower's directory is that of a server that leads.
-    await Promise.all([leader.stop(), follower.stop()]);
+    await follower.stop();
     const promoted = await startChild({ dir: dirs[1]! });
     expect((await call(promoted, '/v1/hyperedges', { event_ts: 5, members: [5] })).status).toBe(201);
     await promoted.stop();

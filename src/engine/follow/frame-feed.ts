@@ -76,8 +76,9 @@ export class FrameFeed {
   }
 
   /**
-   * Returns the checksum of the frame that ends at an LSN: CRC32C of its payload. Returns undefined
-   * if that frame is not in the log any more, and -1 if no frame ends there.
+   * Returns the checksum of the frame that ends at an LSN: CRC32C of its payload, continued from
+   * the second at which the leader appended it. Returns undefined if that frame is not in the log
+   * any more, and -1 if no frame ends there.
    */
   async checksumAt(lsn: number): Promise<number | undefined> {
     const { log } = this.#options.committer;
@@ -85,7 +86,7 @@ export class FrameFeed {
     await log.flush();
     const frame = await frameAt(log, lsn);
     if (frame.firstLsn + frame.operations - 1 !== lsn) return -1;
-    return this.#options.crc32c(frame.payload, 0) >>> 0;
+    return this.#options.crc32c(frame.payload, frame.seconds) >>> 0;
   }
 }
 

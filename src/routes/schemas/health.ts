@@ -44,7 +44,10 @@ export const healthAnswer = v.looseObject({
   role: described(v.picklist(['leader', 'follower']), 'A follower answers reads only; its leader takes the writes.'),
   leader: described(v.nullable(v.string()), 'The address of the leader; null if this is not a follower.'),
   lag_lsn: described(count(), 'Number of LSNs of the leader that are not visible here, as far as is known.'),
-  lag_ms: described(count(), "Milliseconds since the follower last knew that it had all of its leader's writes."),
+  lag_ms: described(
+    v.nullable(count()),
+    "Milliseconds since the follower last knew that it had all of its leader's writes; null if it has not had them since its start.",
+  ),
   follow_problem: described(v.nullable(v.string()), 'Why the leader cannot be followed; null if it is followed.'),
   uptime_seconds: v.number(),
   auth_disabled: v.boolean(),

@@ -20,7 +20,7 @@ export const logQuery = v.object({
   sum: v.optional(
     described(
       v.pipe(integerText(), v.minValue(0), v.maxValue(2 ** 32 - 1)),
-      "CRC32C of the payload of the follower's frame that ends at `from_lsn`. If the leader has another frame there, it answers 409 `log_diverged`.",
+      "CRC32C of the payload of the follower's frame that ends at `from_lsn`, continued from its second. If the leader has another frame there, it answers 409 `log_diverged`.",
     ),
   ),
 });
