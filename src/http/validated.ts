@@ -95,6 +95,7 @@ export function validated<
     ...(definition.bodyOptional === undefined ? {} : { bodyOptional: definition.bodyOptional }),
     ...(definition.events === undefined ? {} : { events: definition.events }),
     ...(definition.isPage === undefined ? {} : { isPage: definition.isPage }),
+    ...(definition.isLocal === undefined ? {} : { isLocal: definition.isLocal }),
     ...(definition.answerTypes === undefined ? {} : { answerTypes: definition.answerTypes }),
     ...(definition.errors === undefined ? {} : { errors: definition.errors }),
     handler: (call) => {

@@ -157,6 +157,12 @@ describe('a server that follows another one', () => {
     expect((await ask(follower, 'EXPLAIN DELETE FROM hyperedges WHERE id = 1')).status).toBe(200);
   });
 
+  test('makes a backup of its own', async () => {
+    const backup = await call(follower, '/v1/backup', {}, { 'idempotency-key': 'mine' });
+    expect(backup.status, backup.text).toBe(200);
+    expect(backup.json.path).toContain(follower.dir);
+  });
+
   test('passes writes on if it is asked to, and then sees them', async () => {
     for (let n = 0; n < 50; n++) {
       const insert = await call(passing, '/v1/hyperedges', { event_ts: 500 + n, members: [n] });

@@ -159,8 +159,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'an answer is kept in memory and not logged with its write',
     file: 'engine/commit/committer.ts',
-    search: 'const firstLsn = this.#log!.append(total, all);',
-    replace: 'const firstLsn = this.#log!.append(total, operations > 0 ? parts : all);',
+    search: 'const firstLsn = this.#log!.append(total, all, led?.seconds);',
+    replace: 'const firstLsn = this.#log!.append(total, operations > 0 ? parts : all, led?.seconds);',
   },
   {
     name: 'ids are assigned again after a restart',
