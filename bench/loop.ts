@@ -128,7 +128,10 @@ function addressOf(child: ChildProcess): Promise<string> {
   });
 }
 
-/** Reads and discards the answer. */
+/**
+ * Reads and discards the answer. Resolves with its status, or with 0 if it was cut off: the time
+ * limit of the work may end inside a stream.
+ */
 async function send(url: string, { method, path, headers, body }: Work['requests'][number]): Promise<number> {
   const response = await fetch(url + path, {
     method,
@@ -137,7 +140,13 @@ async function send(url: string, { method, path, headers, body }: Work['requests
   });
   if (response.status >= 400 && response.status !== 504)
     console.error(`${path}: ${(await response.text()).slice(0, 300)}`);
-  else for await (const _ of response.body ?? []);
+  else {
+    try {
+      for await (const _ of response.body ?? []);
+    } catch {
+      return 0;
+    }
+  }
   return response.status;
 }
 
