@@ -138,6 +138,10 @@ export class Statements {
         return this.#runTransaction(statement.kind, options);
       default:
     }
+    const { effect } = prepared;
+    // A follower must not answer from its own tables, which may be older (IF NOT EXISTS).
+    if (effect === 'write' || effect === 'define' || effect === 'compact' || statement.kind === 'copyFrom')
+      this.#options.database.assertLeads();
     const open = this.sessions.find(options.session);
     if (open === undefined) {
       this.sessions.assertNotExpired(options.session);

@@ -143,6 +143,9 @@ describe('a server that follows another one', () => {
       () => ask(follower, 'INSERT INTO hyperedges (event_ts, members) VALUES (1, [2])'),
       () => ask(follower, 'DELETE FROM hyperedges WHERE id = 1'),
       () => ask(follower, 'CREATE HYPEREDGE TABLE more ()'),
+      () => ask(follower, 'CREATE HYPEREDGE TABLE IF NOT EXISTS trips ()'),
+      () => ask(follower, 'DROP HYPEREDGE TABLE IF EXISTS nowhere'),
+      () => ask(follower, 'COMPACT TABLE'),
       () => ask(follower, 'BEGIN'),
     ];
     for (const write of writes) {
