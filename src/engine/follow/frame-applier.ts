@@ -8,8 +8,9 @@
 // is applied when it is durable, and the next one waits for it.
 //
 // Segments are not sent: each follower compacts for itself, when its own thresholds are reached. If
-// rows are dropped by a compaction with a TTL, the leader's log says before which time, and the
-// follower drops the same buckets before it goes on.
+// rows are dropped by a compaction with a TTL, the leader's log says before which time. As at the
+// leader, the rows are gone before the frame that says so is in the log: whoever sees its LSN does
+// not see them, and a follower that dies in between receives the frame again.
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -165,6 +166,7 @@ export class FrameApplier {
     for (const { kind, bytes } of runs) if (kind === OPERATION.document) documents.check(bytes, frame.firstLsn);
     const changes = runs.filter(({ kind }) => kind === OPERATION.catalog).map(catalogChange);
     const dropped = changes.flatMap((change) => (change.op === 'drop_table' ? (tables.byId(change.id) ?? []) : []));
+    for (const change of changes) if (change.op === 'drop_buckets') await this.#drop(change.id, change.beforeTs);
     const commit = () => this.#commitShape(frame, runs, dropped);
     // The files of a table are removed while no compaction reads them.
     await (dropped.length === 0 ? commit() : compactor.exclusively(commit));
@@ -211,17 +213,17 @@ export class FrameApplier {
           detail: error.message,
         }),
       );
-    } else if (change.op === 'drop_buckets') {
-      try {
-        await compactor.compact(table, change.beforeTs);
-      } catch (error) {
-        const detail = (error as Error).message;
-        notice('edges that a TTL has dropped at the leader are still here; the next TTL drops them', {
-          table: table.name,
-          detail,
-        });
-      }
     }
+  }
+
+  /**
+   * Drops the rows of a table before a time. Rejects with the error of the compaction; the frame is
+   * then applied later. A table that refuses all requests is passed over.
+   */
+  async #drop(tableId: number, beforeTs: number): Promise<void> {
+    const { compactor, tables } = this.#options;
+    const table = tables.byId(tableId);
+    if (table !== undefined && table.corrupt === null) await compactor.compact(table, beforeTs);
   }
 }
 

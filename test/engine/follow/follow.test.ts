@@ -6,7 +6,7 @@ import type { Database, LogFrame } from '../../../src/engine/index.ts';
 import { DatabaseWriter } from '../../support/database-writer.ts';
 import { FOLLOWED, SimFollower } from '../../support/follower.ts';
 import { Random } from '../../support/random.ts';
-import { openSim, PausingRunner, rowsOf, simDisk } from '../../support/sim-engine.ts';
+import { openSim, PausingRunner, rowsOf, simDisk, turn } from '../../support/sim-engine.ts';
 import type { SimFs } from '../../support/sim-fs.ts';
 
 function stateOf(database: Database): unknown {
@@ -101,6 +101,69 @@ describe('a follower', () => {
     expect(changes.map((text) => JSON.parse(text).op)).toEqual(['delete', 'buckets_dropped']);
     await follower.database.close();
     await leader.close();
+  });
+
+  /** A leader that has dropped rows by a TTL, and a follower that has not yet. */
+  async function withDrop(seed: number): Promise<{ leader: Database; follower: SimFollower }> {
+    const fs = simDisk(seed);
+    const leader = await openSim(fs, FOLLOWED);
+    for (let n = 0; n < 40; n++) await leader.table().insert({ event_ts: 999_999_960 + n, members: [n % 3] });
+    const follower = await SimFollower.start(leader, fs, seed + 1);
+    await leader.compact({ ttlSeconds: 20 });
+    await leader.table().insert({ event_ts: 5, members: [1] });
+    return { leader, follower };
+  }
+
+  test('shows the LSN of a drop only when the rows are gone', async () => {
+    const { leader, follower } = await withDrop(1);
+    const { database } = follower;
+    const dropLsn = leader.lastLsn - 1;
+    const before = database.lastLsn;
+    let isOver = false;
+    const following = follower.follow(leader).finally(() => {
+      isOver = true;
+    });
+    let looks = 0;
+    while (!isOver) {
+      if (database.lastLsn >= dropLsn) expect(rowsOf(database.table(), { startTs: 999_999_000 })).toHaveLength(20);
+      else looks++;
+      await turn();
+    }
+    await following;
+    expect(before).toBeLessThan(dropLsn);
+    expect(looks).toBeGreaterThan(0);
+    expect(stateOf(database)).toEqual(stateOf(leader));
+    await database.close();
+    await leader.close();
+  });
+
+  test('drops what its leader has dropped, wherever it dies meanwhile', async () => {
+    let deaths = 0;
+    for (let at = 1; ; at++) {
+      const { leader, follower } = await withDrop(at);
+      const first = follower.fs.operations;
+      follower.fs.schedule = ({ index }) => (index === first + at ? 'crash' : undefined);
+      const following = follower.follow(leader);
+      following.catch(() => undefined);
+      const died = await Promise.race([
+        following.then(
+          () => false,
+          () => true,
+        ),
+        follower.fs.whenStopped.then(() => true),
+      ]);
+      follower.fs.schedule = () => undefined;
+      if (died) {
+        deaths++;
+        await follower.restart(at % 2 === 0 ? 'kill' : 'crash');
+        await follower.follow(leader);
+      }
+      expect(stateOf(follower.database)).toEqual(stateOf(leader));
+      await follower.database.close();
+      await leader.close();
+      if (!died) break;
+    }
+    expect(deaths).toBeGreaterThan(10);
   });
 
   test('refuses every write, and says that it has a leader', async () => {
