@@ -208,14 +208,14 @@ export class Database {
     });
   }
 
-  /** Records, for readers of changes, that a TTL has dropped rows. */
+  /** Records, for readers of changes and followers, that a TTL has dropped rows. */
   async #recordDropped(table: Table, beforeTs: number): Promise<void> {
-    if (!this.#context.history.isKept || this.#committer.isFollower) return;
+    // A follower drops rows because its leader's log already says so.
+    if (!this.#context.history.isKept || this.#committer.isFollower) return table.change({ unlogged: undefined });
     try {
       await this.#ddl.expire(table, beforeTs);
     } catch (error) {
-      // The rows are gone, whether readers of changes learn of it or not.
-      this.#options.notice?.('that a TTL has dropped edges could not be recorded for readers of changes', {
+      this.#options.notice?.('that a TTL has dropped edges is recorded for readers of changes at the next start', {
         detail: (error as Error).message,
       });
     }

@@ -3,6 +3,10 @@
 // Rows before that time may have been inserted while the compaction ran; they are still there. The
 // same frame deletes them, so that at its LSN the table has no row before the time: a follower that
 // drops all of them at this LSN then has the same rows.
+//
+// The rows are gone with the manifest of the compaction, before the frame is logged. So the
+// manifest names the time, and a database that died in between logs the frame when it is opened. It
+// may then log it twice, which changes nothing.
 
 import { encodeBefore, recordsOf } from '../changes/before-rows.ts';
 import type { CommittedFrame } from '../commit/committer.ts';
@@ -36,7 +40,10 @@ export function stageExpiration(table: Table, beforeTs: number, tables: TableSet
       table.countOperations(late.length, late.length);
       table.changed(lastLsn);
     },
-    visible: () => tables.apply(change, lastLsn),
+    visible: () => {
+      tables.apply(change, lastLsn);
+      table.change({ unlogged: undefined });
+    },
   });
   afterCommit(table.id);
   return committed;

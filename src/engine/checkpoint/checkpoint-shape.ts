@@ -42,6 +42,7 @@ const table = v.looseObject({
   segments: v.array(v.looseObject({ number: positive, bytes: whole, checksum: v.exactOptional(whole) })),
   held: v.exactOptional(v.array(v.looseObject({ number: positive, bytes: whole, lsn: whole }))),
   expirations: v.exactOptional(whole),
+  unlogged: v.exactOptional(v.pipe(v.number(), v.safeInteger())),
 });
 
 const replayFile = { number: positive, bytes: whole };

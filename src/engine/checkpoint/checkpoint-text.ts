@@ -66,11 +66,13 @@ export class CheckpointText {
 
   #item(table: Table, change: ChangedTable | undefined, segments: readonly (SegmentFile | SegmentEntry)[]): string {
     const { definition, nextId, nextSegment } = table;
-    const expirations = table.expirations + (change?.expired ? 1 : 0);
+    const expirations = table.expirations + (change?.droppedTs === undefined ? 0 : 1);
     const appliedLsn = change === undefined ? table.appliedLsn : change.appliedLsn;
     const held = needsHeld(table, appliedLsn) ? `,"held":${JSON.stringify(table.held)}` : '';
     const expired = expirations > 0 ? `,"expirations":${expirations}` : '';
-    return `{"definition":${this.#definition(definition)},"appliedLsn":${appliedLsn},"nextId":${nextId},"nextSegment":${nextSegment},"segments":${this.#list(segments)}${held}${expired}}`;
+    const unloggedTs = change?.droppedTs ?? table.unlogged;
+    const unlogged = unloggedTs === undefined ? '' : `,"unlogged":${unloggedTs}`;
+    return `{"definition":${this.#definition(definition)},"appliedLsn":${appliedLsn},"nextId":${nextId},"nextSegment":${nextSegment},"segments":${this.#list(segments)}${held}${expired}${unlogged}}`;
   }
 
   #definition(definition: TableDefinition): string {

@@ -27,6 +27,11 @@ export interface CheckpointTable {
    * record such drops, so this number distinguishes the states before and after one.
    */
   expirations?: number;
+  /**
+   * All rows before this time (epoch seconds) were dropped, but the log may not say so yet
+   * (catalog/expiration.ts). Absent if there is nothing to record.
+   */
+  unlogged?: number;
 }
 
 /** A file of held operations as listed in the manifest. */
@@ -58,8 +63,8 @@ export interface ChangedTable {
   table: Table;
   segments: readonly SegmentEntry[];
   appliedLsn: number;
-  /** Whether the compaction dropped live rows (TTL). */
-  expired: boolean;
+  /** The time before which live rows were dropped (TTL); undefined if none were. */
+  droppedTs: number | undefined;
 }
 
 /** Returns the segments that a manifest lists for the table. */

@@ -50,8 +50,6 @@ export interface PreparedTable {
   /** Total size of the new files in bytes. */
   newBytes: number;
   /** Makes readers see the new segments. Call this when the manifest with `changed` is durable. */
-  /** Live rows before this time (epoch seconds) were dropped; -Infinity: none. */
-  cutoffTs: number;
   finish: () => TableCompaction;
   /**
    * Removes the new files; the table is unchanged. Call this when no manifest with `changed` was
@@ -116,18 +114,17 @@ function prepared(
   firstNumber: number,
   cutoffTs: number,
 ): PreparedTable {
-  const expired = dropped.edgesDropped > 0;
+  const droppedTs = dropped.edgesDropped > 0 ? cutoffTs : undefined;
   const entries = segments.map(entryOf);
   const end = () => {
     table.change({ compacting: undefined });
   };
   return {
-    changed: { table, segments: entries, appliedLsn: frozen.lsn, expired },
-    cutoffTs,
+    changed: { table, segments: entries, appliedLsn: frozen.lsn, droppedTs },
     newBytes: entries.reduce((sum, { number, bytes }) => sum + (number >= firstNumber ? bytes : 0), 0),
     finish: () => {
       try {
-        install(table, frozen, segments, expired);
+        install(table, frozen, segments, droppedTs);
       } finally {
         end();
       }
@@ -244,7 +241,7 @@ async function replace(
   return segments;
 }
 
-function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[], expired: boolean): void {
+function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[], droppedTs: number | undefined): void {
   assert(table.compacting?.late === frozen.late, 'the compaction that ends is the one that began');
   const gone = new Set(frozen.memtables);
   const memtables = table.version.memtables.filter((entry) => !gone.has(entry.memtable));
@@ -253,7 +250,8 @@ function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[],
   const version = new Version(segments, memtables, table.bucketSeconds);
   table.change({
     appliedLsn: frozen.lsn,
-    expirations: table.expirations + (expired ? 1 : 0),
+    expirations: table.expirations + (droppedTs === undefined ? 0 : 1),
+    unlogged: droppedTs ?? table.unlogged,
     pending: table.pending - frozen.pending,
     pendingTombstones: table.pendingTombstones - frozen.tombstones,
     retryPending: 0,

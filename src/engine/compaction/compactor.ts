@@ -226,7 +226,7 @@ export class Compactor {
     try {
       // A failed flush is not retried: after one failed sync, the data must be considered lost.
       await runner.flush?.().catch((error: unknown) => Promise.reject(compactionError(error)));
-      await (changed.some(({ expired }) => expired) ? withReserve(work) : work());
+      await (changed.some(({ droppedTs }) => droppedTs !== undefined) ? withReserve(work) : work());
     } catch (error) {
       for (const prepared of group) {
         if (isInDoubt(error)) prepared.leave();
@@ -239,7 +239,8 @@ export class Compactor {
     for (const prepared of group) {
       done.push(prepared.finish());
       this.finished++;
-      if (prepared.changed.expired) await dropped(prepared.changed.table, prepared.cutoffTs);
+      const { table, droppedTs } = prepared.changed;
+      if (droppedTs !== undefined) await dropped(table, droppedTs);
       if (done.length % LOOKS_A_SLICE === 0) await pause();
     }
     return done;

@@ -78,6 +78,7 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   if (!log.provesManifest || isNewHistory) await installFirst(parts);
   else await fs.syncDir(dir);
   for (const table of tables.all()) table.changed(log.headLsn);
+  await recordDropped(parts);
   if (tables.find(primaryTable) !== undefined) return;
   if (committer.isFollower)
     throw new HedgerowError(
@@ -86,6 +87,29 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
     );
   const table = defineTable({ name: primaryTable }, tables.nextId, Math.floor(options.now() / 1000));
   await parts.ddl.change([{ op: 'create_table', table }]);
+}
+
+/**
+ * Logs that a TTL has dropped rows, if the process died before it could. Without a history, nobody
+ * needs to know; a follower receives it from its leader.
+ */
+async function recordDropped({ context, tables, ddl, options: { notice } }: RecoveryParts): Promise<void> {
+  const { history, committer } = context;
+  for (const table of [...tables.all()]) {
+    if (table.unlogged === undefined || table.corrupt !== null) continue;
+    if (!history.isKept || committer.isFollower) {
+      table.change({ unlogged: undefined });
+      continue;
+    }
+    try {
+      await ddl.expire(table, table.unlogged);
+    } catch (error) {
+      notice?.('that a TTL has dropped edges is recorded for readers of changes at the next start', {
+        table: table.name,
+        detail: (error as Error).message,
+      });
+    }
+  }
 }
 
 /**

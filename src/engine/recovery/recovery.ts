@@ -23,8 +23,8 @@ import { Version } from '../table/version.ts';
  * the database opens.
  */
 export function openTable(context: EngineContext, item: CheckpointTable, scratch: Core): Table {
-  const { nextId, appliedLsn, nextSegment, expirations = 0, held = [] } = item;
-  const table = new Table(context, item.definition, { nextId, appliedLsn, nextSegment, expirations, held });
+  const { nextId, appliedLsn, nextSegment, expirations = 0, unlogged, held = [] } = item;
+  const table = new Table(context, item.definition, { nextId, appliedLsn, nextSegment, expirations, unlogged, held });
   const segments: SegmentFile[] = [];
   for (const entry of item.segments) {
     try {

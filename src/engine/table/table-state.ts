@@ -34,6 +34,11 @@ export interface TableState {
   /** Number of compactions that dropped live rows (TTL). */
   readonly expirations: number;
   /**
+   * All rows before this time (epoch seconds) were dropped, but the log may not say so yet
+   * (catalog/expiration.ts); undefined if there is nothing to record.
+   */
+  readonly unlogged: number | undefined;
+  /**
    * Number of logged operations of this table that are in no segment, and how many of them are not
    * inserts (an update counts as one deletion and one insert).
    */

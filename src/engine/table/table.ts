@@ -71,6 +71,7 @@ export class Table implements ScanSource, TableState {
   readonly appliedLsn: number = 0;
   readonly nextSegment: number = 1;
   readonly expirations: number = 0;
+  readonly unlogged: TableState['unlogged'] = undefined;
   readonly pending: number = 0;
   readonly pendingTombstones: number = 0;
   readonly retryPending: number = 0;

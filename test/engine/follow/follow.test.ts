@@ -166,6 +166,35 @@ describe('a follower', () => {
     expect(deaths).toBeGreaterThan(10);
   });
 
+  test('drops what its leader has dropped, wherever the leader dies meanwhile', async () => {
+    let deaths = 0;
+    for (let at = 1; ; at++) {
+      let fs = simDisk(at);
+      let leader = await openSim(fs, FOLLOWED);
+      for (let n = 0; n < 40; n++) await leader.table().insert({ event_ts: 999_999_960 + n, members: [n % 3] });
+      const follower = await SimFollower.start(leader, fs, at + 1);
+      const first = fs.operations;
+      fs.schedule = ({ index }) => (index === first + at ? 'crash' : undefined);
+      const dropping = leader.compact({ ttlSeconds: 20 }).then(
+        () => false,
+        () => true,
+      );
+      const died = await Promise.race([dropping, fs.whenStopped.then(() => true)]);
+      fs.schedule = () => undefined;
+      if (died) {
+        deaths++;
+        fs = at % 2 === 0 ? fs.kill() : fs.crash();
+        leader = await openSim(fs, FOLLOWED);
+      }
+      await follower.follow(leader);
+      expect(stateOf(follower.database), `death at operation ${at}`).toEqual(stateOf(leader));
+      await follower.database.close();
+      await leader.close();
+      if (!died) break;
+    }
+    expect(deaths).toBeGreaterThan(10);
+  });
+
   test('refuses every write, and says that it has a leader', async () => {
     const fs = simDisk();
     const leader = await openSim(fs, FOLLOWED);
