@@ -74,8 +74,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'appliedLsn is one too high',
     file: 'engine/compaction/compact-table.ts',
-    search: 'segments: entries, appliedLsn: frozen.lsn, expired',
-    replace: 'segments: entries, appliedLsn: frozen.lsn + 1, expired',
+    search: 'segments: entries, appliedLsn: frozen.lsn, droppedTs',
+    replace: 'segments: entries, appliedLsn: frozen.lsn + 1, droppedTs',
   },
   {
     name: 'the segments of a table are in the wrong order',
@@ -86,8 +86,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'appliedLsn is one too low',
     file: 'engine/compaction/compact-table.ts',
-    search: 'segments: entries, appliedLsn: frozen.lsn, expired',
-    replace: 'segments: entries, appliedLsn: frozen.lsn - 1, expired',
+    search: 'segments: entries, appliedLsn: frozen.lsn, droppedTs',
+    replace: 'segments: entries, appliedLsn: frozen.lsn - 1, droppedTs',
   },
   {
     name: 'the log is truncated one file too early',
