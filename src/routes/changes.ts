@@ -1,10 +1,11 @@
 // The feed of changes: what has been committed after an LSN, as NDJSON or as server-sent events.
 
 import type { ChangeReader } from '../engine/index.ts';
-import { HedgerowError, refusal } from '../errors.ts';
+import { HedgerowError } from '../errors.ts';
 import { type ChunkSource, contentReply, detailOf, invalidFields, NDJSON_TYPE, parseInteger } from '../http/index.ts';
 import { type Call, type Route, validated } from './application.ts';
 import { change, changesAnswer, changesQuery } from './schemas/changes.ts';
+import { after, assertKeyValid, NOTHING, SOON_MS } from './stream-waits.ts';
 
 export const EVENTS_TYPE = 'text/event-stream';
 
@@ -20,9 +21,6 @@ const COMMENT_MS = 15_000;
  * the time, however many commits there are.
  */
 const REST_MS_A_READER = 2;
-/** With durability `async`, reads see changes that cannot be read from the log yet. */
-const SOON_MS = 50;
-const NOTHING = new Uint8Array(0);
 
 interface Form {
   readonly first: string;
@@ -104,7 +102,7 @@ class ChangeSource implements ChunkSource {
   /** Reads until there is text to send, or the source has ended. */
   async #read(): Promise<void> {
     while (!this.#ended && this.#text === '') {
-      this.#assertAllowed();
+      assertKeyValid(this.#call);
       const changes = await this.#reader.next(Math.min(SOME, this.#left));
       for (const { lsn, text } of changes) this.#text += this.#form.each(lsn, text);
       this.#sent += changes.length;
@@ -136,13 +134,6 @@ class ChangeSource implements ChunkSource {
     else if (services.now() - now < SOON_MS) await after(SOON_MS);
   }
 
-  /** Throws `unauthorized` once the key of the caller has been revoked or has expired. */
-  #assertAllowed(): void {
-    const { services, caller } = this.#call;
-    if (caller.keyId === null || services.keys?.isValid(caller.keyId) !== false) return;
-    throw refusal('unauthorized', 'The API key was revoked or has expired.');
-  }
-
   /** Events end with an event that says why; as NDJSON, the connection is closed. */
   #fail(error: unknown): void {
     if (this.#form.comment !== undefined && error instanceof HedgerowError) {
@@ -152,12 +143,6 @@ class ChangeSource implements ChunkSource {
       this.#ended = true;
     } else this.#failure = error;
   }
-}
-
-function after(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }
 
 /** Returns the LSN in the header `Last-Event-ID`; undefined if there is none. */

@@ -1,11 +1,11 @@
 // What a follower needs of its leader: a snapshot to begin with, and the log's frames after it.
 
 import type { BackupStream, FrameReader } from '../engine/index.ts';
-import { refusal } from '../errors.ts';
 import { encodeFrames, encodeHeartbeat } from '../follow/index.ts';
 import { type ChunkSource, contentReply } from '../http/index.ts';
 import { type Call, type Route, validated } from './application.ts';
 import { BYTES_TYPE, GZIP_TYPE, logAnswer, logQuery, snapshotAnswer } from './schemas/log.ts';
+import { after, assertKeyValid, NOTHING, SOON_MS } from './stream-waits.ts';
 
 /** While there is nothing to send, a heartbeat is sent this often. */
 const HEARTBEAT_MS = 1000;
@@ -14,9 +14,6 @@ const HEARTBEAT_MS = 1000;
  * little however many commits there are.
  */
 const REST_MS = 5;
-/** With durability `async`, reads see frames that are not durable yet. */
-const SOON_MS = 50;
-const NOTHING = new Uint8Array(0);
 
 /** Sends frames as the follower takes them; ends when the service shuts down. */
 class LogSource implements ChunkSource {
@@ -66,7 +63,7 @@ class LogSource implements ChunkSource {
   async #read(): Promise<void> {
     const { services, database } = this.#call;
     while (!this.#ended) {
-      this.#assertAllowed();
+      assertKeyValid(this.#call);
       const frames = await this.#reader.next();
       const { headLsn, lsn } = this.#reader;
       const now = services.now();
@@ -94,13 +91,6 @@ class LogSource implements ChunkSource {
   #give(pieces: Iterator<Uint8Array>): void {
     this.#pieces = pieces;
     this.#isEmpty = false;
-  }
-
-  /** Throws `unauthorized` once the key of the follower has been revoked or has expired. */
-  #assertAllowed(): void {
-    const { services, caller } = this.#call;
-    if (caller.keyId === null || services.keys?.isValid(caller.keyId) !== false) return;
-    throw refusal('unauthorized', 'The API key was revoked or has expired.');
   }
 }
 
@@ -140,12 +130,6 @@ class SnapshotSource implements ChunkSource {
   close(): void {
     void this.#backup.close();
   }
-}
-
-function after(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }
 
 const log = validated({
