@@ -48,6 +48,8 @@ export interface Opened {
 }
 
 const KEY_FLUSH_MS = 60_000;
+/** How long requests that were passed on to the leader may take when the service ends. */
+const FORWARDING_MS = 5000;
 /** Time after the start at which the warm-up begins. The first requests come before. */
 const WARM_UP_AFTER_MS = 1000;
 
@@ -112,6 +114,8 @@ class RunningApp {
   readonly #log: Logger;
   readonly #database: Promise<Database>;
   readonly #ending = new AbortController();
+  /** Ends requests that were passed on to the leader. */
+  readonly #forwarding = new AbortController();
   #follower: Follower | undefined;
   #keys: KeyStore | undefined;
   #keyFlush: ReturnType<typeof setInterval> | undefined;
@@ -153,11 +157,13 @@ class RunningApp {
       leader: link,
       now: () => performance.now(),
       notice: (message, fields) => this.#log.info(message, fields),
+      warn: (message, fields) => this.#log.warn(message, fields),
     });
     this.#follower = follower;
     return {
       url: link.url,
       forwards: config.forwardWrites,
+      ending: this.#forwarding.signal,
       get lagMs() {
         return follower.lag.ms;
       },
@@ -174,7 +180,11 @@ class RunningApp {
     this.#log.info('stopping', { reason });
     this.#ending.abort(new Error('The service was stopped while it was starting.'));
     await this.#follower?.close();
+    // Requests at a leader that does not answer get an error before the service stops to wait.
+    const forwarding = setTimeout(() => this.#forwarding.abort(), FORWARDING_MS);
     await this.#service.close();
+    clearTimeout(forwarding);
+    this.#forwarding.abort();
     // If opening failed, `ready` has already reported it.
     await this.ready.catch(() => undefined);
     clearInterval(this.#keyFlush);

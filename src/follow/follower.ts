@@ -13,6 +13,8 @@ export interface FollowerOptions {
   readonly now: () => number;
   /** Reports a change of the state: connected, lost, refused. */
   readonly notice: (message: string, fields: Record<string, unknown>) => void;
+  /** Reports that the leader cannot be followed any more. */
+  readonly warn: FollowerOptions['notice'];
 }
 
 /** How far a follower is behind its leader. */
@@ -109,19 +111,20 @@ export class Follower {
   }
 
   #lost(error: unknown): void {
-    const { leader, notice } = this.#options;
+    const { leader, notice, warn } = this.#options;
     const detail = (error as Error).message;
+    const fields = { leader: leader.url, detail };
+    // While a leader starts, it refuses for a moment.
+    const isBad = error instanceof HedgerowError || (error instanceof LeaderRefusal && error.status !== 503);
     const isFinal = error instanceof LeaderRefusal && FINAL_CODES.includes(error.code);
-    const isBad = error instanceof LeaderRefusal || error instanceof HedgerowError;
-    if (this.#isConnected || this.problem !== detail)
-      notice(isFinal ? 'the leader cannot be followed any more' : 'the leader is lost; trying again', {
-        leader: leader.url,
-        detail,
-      });
+    if (this.#isConnected || this.problem !== detail) {
+      if (isFinal) warn('the leader cannot be followed any more; reads are answered from an old state', fields);
+      else notice('the leader is lost; trying again', fields);
+    }
     this.#isConnected = false;
     this.#failures++;
     this.problem = detail;
-    if (isFinal || isBad) this.#failures = Math.max(this.#failures, 10);
+    if (isBad) this.#failures = Math.max(this.#failures, 10);
   }
 
   #rest(): Promise<void> {

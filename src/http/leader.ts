@@ -2,6 +2,9 @@
 // leader's, so they are redirected to it or passed on, and a read can ask how far behind it may be
 // answered.
 
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { buffer } from 'node:stream/consumers';
 import { type HedgerowError, refusal } from '../errors.ts';
 import type { RequestCall } from './call.ts';
 import { parseInteger } from './integers.ts';
@@ -20,9 +23,11 @@ export interface LeaderPort {
    * it has not had them since its start.
    */
   readonly lagMs: number;
+  /** Aborted when requests that were passed on must end, because this service ends. */
+  readonly ending: AbortSignal;
 }
 
-/** Headers of a request that are not passed on, besides those that `fetch` sets itself. */
+/** Headers of a request that belong to its connection, and are not passed on. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -44,8 +49,8 @@ const PASSED_BACK = [
   ['retry-after', 'Retry-After'],
   ['x-next-cursor', 'X-Next-Cursor'],
 ] as const;
-/** How long a write may take at the leader. */
-const FORWARD_MS = 300_000;
+/** How long the leader may be silent while it has a request. */
+const FORWARD_MS = 30_000;
 
 /** A request that may have to be passed on. */
 export interface Forwardable {
@@ -100,46 +105,72 @@ export function atLeader({ url }: LeaderPort, target: string): HedgerowError {
  * Passes a request on to the leader; resolves with its answer. Rejects with `leader_unavailable`.
  */
 export async function forward(
-  { url }: LeaderPort,
+  leader: LeaderPort,
   target: string,
   { headers }: Forwardable,
   method: string,
   { body }: RequestCall,
 ): Promise<Reply> {
-  let answer: Response;
+  let answer: IncomingMessage;
   let bytes: Buffer;
   try {
-    answer = await fetch(`${url}${target}`, {
-      method,
-      headers: headers as [string, string][],
-      redirect: 'manual',
-      signal: AbortSignal.timeout(FORWARD_MS),
-      ...(body.length === 0 ? {} : { body: new Uint8Array(body) }),
-    });
-    bytes = Buffer.from(await answer.arrayBuffer());
+    answer = await send(leader, target, headers, method, body);
+    bytes = await buffer(answer);
   } catch (error) {
-    const { message, cause } = error as Error;
-    const reason = cause instanceof Error && cause.message !== '' ? cause.message : message;
-    throw refusal(
-      'leader_unavailable',
-      `The leader ${url} did not answer (${reason}), so it is not known whether the write was carried out. Try again; with an Idempotency-Key it is not done twice.`,
-    );
+    throw unavailable(leader, error as NodeJS.ErrnoException);
   }
-  const lsn = answer.headers.get('x-hedgerow-lsn');
+  const lsn = answer.headers['x-hedgerow-lsn'];
   const passed: [string, string][] = [];
   for (const [name, shown] of PASSED_BACK) {
-    const value = answer.headers.get(name);
-    if (value !== null) passed.push([shown, value]);
+    const value = answer.headers[name];
+    if (typeof value === 'string') passed.push([shown, value]);
   }
   return {
-    status: answer.status,
-    contentType: answer.headers.get('content-type') ?? 'application/octet-stream',
+    status: answer.statusCode!,
+    contentType: answer.headers['content-type'] ?? 'application/octet-stream',
     body: bytes,
-    lsn: lsn === null ? undefined : Number(lsn),
+    lsn: lsn === undefined ? undefined : Number(lsn),
     headers: passed.length === 0 ? undefined : passed,
     source: undefined,
     tag: undefined,
     // The leader has written the audit line.
     facts: { audit: 'none', kept: false },
   };
+}
+
+/**
+ * Sends a request. It ends, with its answer, when nothing has come from the leader for
+ * `FORWARD_MS`, or when this service ends.
+ */
+function send(
+  { url, ending }: LeaderPort,
+  target: string,
+  headers: Forwardable['headers'],
+  method: string,
+  body: Buffer,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = url.startsWith('https:') ? httpsRequest : httpRequest;
+    const sent = request(`${url}${target}`, { method, timeout: FORWARD_MS });
+    for (const [name, value] of headers) sent.appendHeader(name, value);
+    if (body.length > 0) sent.setHeader('content-length', body.length);
+    const stop = () => sent.destroy(new Error('this server is being stopped'));
+    ending.addEventListener('abort', stop, { once: true });
+    if (ending.aborted) stop();
+    sent.on('timeout', () => sent.destroy(new Error(`nothing came for ${FORWARD_MS / 1000} s`)));
+    sent.on('close', () => ending.removeEventListener('abort', stop));
+    sent.on('error', reject);
+    sent.on('response', resolve);
+    sent.end(body);
+  });
+}
+
+/** Codes of connections that were never made: the request was not carried out. */
+const NEVER_SENT: readonly (string | undefined)[] = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'];
+
+function unavailable({ url }: LeaderPort, { code, message }: NodeJS.ErrnoException): HedgerowError {
+  const outcome = NEVER_SENT.includes(code)
+    ? 'The write was not carried out. Try again shortly.'
+    : 'It is not known whether the write was carried out. Try again; with an Idempotency-Key it is not done twice.';
+  return refusal('leader_unavailable', `The leader ${url} did not answer (${message}). ${outcome}`);
 }

@@ -195,6 +195,7 @@ const clear = validated({
   role: 'readwrite',
   summary: 'Remove the cached results of a graph.',
   idempotent: true,
+  isLocal: true,
   parameters: graphParameters,
   answers: { 200: clearedCache },
   errors: [404],

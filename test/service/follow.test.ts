@@ -160,10 +160,12 @@ describe('a server that follows another one', () => {
     expect((await ask(follower, 'EXPLAIN DELETE FROM hyperedges WHERE id = 1')).status).toBe(200);
   });
 
-  test('makes a backup of its own', async () => {
+  test('makes a backup of its own, and clears its own cache', async () => {
     const backup = await call(follower, '/v1/backup', {}, { 'idempotency-key': 'mine' });
     expect(backup.status, backup.text).toBe(200);
     expect(backup.json.path).toContain(follower.dir);
+    const cleared = await call(follower, '/v1/virtual/graphs/none/cache', undefined, {}, 'DELETE');
+    expect(cleared.json.code).toBe('graph_not_found');
   });
 
   test('passes writes on if it is asked to, and then sees them', async () => {
@@ -243,6 +245,45 @@ describe('a server that follows another one', () => {
       leader.process.kill('SIGCONT');
     }
     await caughtUp(follower, leader);
+  });
+});
+
+describe('a follower and a leader that does not answer', () => {
+  test('the follower begins when the leader is there', { timeout: 60_000 }, async () => {
+    let leader: ChildServer | undefined;
+    // Port 9 has no listener.
+    const proxy = await proxyTo(() => leader?.port ?? 9);
+    const starting = followerOf(proxy);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    leader = await startChild();
+    const follower = await starting;
+    expect((await call(follower, '/v1/tables')).status).toBe(200);
+    await Promise.all([follower.stop(), leader.stop()]);
+    proxy.close();
+  });
+
+  test('the follower ends, and tells clients that it does not know the outcome', { timeout: 60_000 }, async () => {
+    const leader = await startChild();
+    const follower = await followerOf(leader, {}, true);
+    leader.process.kill('SIGSTOP');
+    const pending = call(follower, '/v1/hyperedges', { event_ts: 1, members: [1] });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const stopped = follower.stop();
+    expect((await pending).json).toMatchObject({ status: 503, code: 'leader_unavailable' });
+    expect((await pending).json.detail).toContain('not known');
+    expect(await stopped).toBe('exit code 0');
+    leader.process.kill('SIGCONT');
+    await leader.stop();
+  });
+
+  test('a write that was never sent is said not to be carried out', { timeout: 60_000 }, async () => {
+    const leader = await startChild();
+    const follower = await followerOf(leader, {}, true);
+    await leader.stop();
+    const write = await call(follower, '/v1/hyperedges', { event_ts: 1, members: [1] });
+    expect(write.json).toMatchObject({ status: 503, code: 'leader_unavailable' });
+    expect(write.json.detail).toContain('was not carried out');
+    await follower.stop();
   });
 });
 
