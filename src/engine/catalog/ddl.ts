@@ -121,8 +121,11 @@ export class Ddl {
   expire(table: Table, beforeTs: number): Promise<void> {
     const { context, tables, mutex } = this.#options;
     return mutex.run(async () => {
-      const { durable } = await context.committer.write(() => stageExpiration(table, beforeTs, tables));
-      await durable;
+      for (let isRecorded = false; !isRecorded; ) {
+        const staged = await context.committer.write(() => stageExpiration(table, beforeTs, tables));
+        await staged.durable;
+        isRecorded = staged.isRecorded;
+      }
     });
   }
 

@@ -1,8 +1,8 @@
 // Records in the log that a compaction with a TTL has dropped the rows of a table before a time.
 //
 // Rows before that time may have been inserted while the compaction ran; they are still there. The
-// same frame deletes them, so that at its LSN the table has no row before the time: a follower that
-// drops all of them at this LSN then has the same rows.
+// same frame, after others if there are many, deletes them, so that at its LSN the table has no row
+// before the time: a follower that drops all of them at this LSN then has the same rows.
 //
 // The rows are gone with the manifest of the compaction, before the frame is logged. So the
 // manifest names the time, and a database that died in between logs the frame when it is opened. It
@@ -18,19 +18,31 @@ import type { Table } from '../table/table.ts';
 import type { CatalogChange } from './changes.ts';
 import type { TableSet } from './table-set.ts';
 
+/** Maximum number of late rows that one frame deletes, which takes a few milliseconds. */
+export const MOST_LATE = 512;
+
+interface StagedExpiration extends CommittedFrame {
+  /** False if there are more late rows: the frame deletes some and records nothing yet. */
+  readonly isRecorded: boolean;
+}
+
 /**
- * Commits the frame. Call it as the `stage` of a write, while nobody else changes the catalog.
- * Throws `overloaded`, `table_corrupt`, or the error of the log.
+ * Commits a frame that deletes late rows and, if it deletes the last of them, the record. Call it
+ * as the `stage` of a write, while nobody else changes the catalog, until `isRecorded`. Throws
+ * `overloaded`, `table_corrupt`, or the error of the log.
  */
-export function stageExpiration(table: Table, beforeTs: number, tables: TableSet): CommittedFrame {
+export function stageExpiration(table: Table, beforeTs: number, tables: TableSet): StagedExpiration {
   table.assertUsable();
   const { committer, afterCommit } = table.context;
-  const late = rowsBefore(table, beforeTs);
+  const late = rowsBefore(table, beforeTs, MOST_LATE + 1);
+  const isRecorded = late.length <= MOST_LATE;
+  if (!isRecorded) late.pop();
   const room = new RowRoom();
   for (const place of late) room.addDeath(place);
   const change: CatalogChange = { op: 'drop_buckets', id: table.id, beforeTs };
-  const parts = [...killsOf(table, late), ...singleRun(OPERATION.catalog, Buffer.from(JSON.stringify(change)))];
-  const operations = late.length + 1;
+  const record = isRecorded ? singleRun(OPERATION.catalog, Buffer.from(JSON.stringify(change))) : [];
+  const parts = [...killsOf(table, late), ...record];
+  const operations = late.length + (isRecorded ? 1 : 0);
   let lastLsn = 0;
   const committed = committer.commit(operations, parts, {
     apply: (firstLsn) => {
@@ -41,19 +53,20 @@ export function stageExpiration(table: Table, beforeTs: number, tables: TableSet
       table.changed(lastLsn);
     },
     visible: () => {
+      if (!isRecorded) return;
       tables.apply(change, lastLsn);
       table.change({ unlogged: undefined });
     },
   });
   afterCommit(table.id);
-  return committed;
+  return { ...committed, isRecorded };
 }
 
-/** Returns the live rows before a time, as the next commit finds them. */
-function rowsBefore(table: Table, beforeTs: number): RowPlace[] {
+/** Returns at most `limit` live rows before a time, as the next commit finds them. */
+function rowsBefore(table: Table, beforeTs: number, limit: number): RowPlace[] {
   const view = { version: table.pin(), lsn: table.context.committer.headLsn, overlay: undefined };
   // At its end, the scan releases the version.
-  const scan = new Scan(table, view, { format: 'json', endTs: beforeTs - 1 });
+  const scan = new Scan(table, view, { format: 'json', endTs: beforeTs - 1, limit });
   let text = '';
   for (let slice = scan.next(); slice !== null; slice = scan.next()) text += Buffer.from(slice).toString();
   const rows = JSON.parse(`[${text}]`) as { id: number; event_ts: number }[];

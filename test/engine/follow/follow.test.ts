@@ -2,6 +2,7 @@
 // at the same LSN, whatever is written, and after restarts and crashes of either.
 
 import { describe, expect, test } from 'vitest';
+import { MOST_LATE } from '../../../src/engine/catalog/expiration.ts';
 import type { Database, LogFrame } from '../../../src/engine/index.ts';
 import { DatabaseWriter } from '../../support/database-writer.ts';
 import { FOLLOWED, SimFollower } from '../../support/follower.ts';
@@ -113,6 +114,30 @@ describe('a follower', () => {
     await leader.table().insert({ event_ts: 5, members: [1] });
     return { leader, follower };
   }
+
+  test('drops very many rows that arrived while a TTL dropped others', async () => {
+    const fs = simDisk();
+    let late = () => Promise.resolve();
+    const runner = new PausingRunner(fs, async (step) => {
+      if (step === 'part') await late();
+    });
+    const leader = await openSim(fs, { ...FOLLOWED, runner, segmentRows: 65_536, logFileBytes: 2 ** 20 });
+    const table = leader.table();
+    for (const eventTs of [1, 999_999_990]) await table.insert({ event_ts: eventTs, members: [1] });
+    const follower = await SimFollower.start(leader, fs, 2, { segmentRows: 65_536 });
+    late = async () => {
+      late = () => Promise.resolve();
+      const bulk = table.bulk();
+      for (let n = 0; n < 2 * MOST_LATE + 1; n++) bulk.add({ event_ts: n % 900, members: [n] });
+      await bulk.commit();
+    };
+    await leader.compact({ ttlSeconds: 20 });
+    expect(rowsOf(table)).toHaveLength(1);
+    await follower.follow(leader);
+    expect(stateOf(follower.database)).toEqual(stateOf(leader));
+    await follower.database.close();
+    await leader.close();
+  });
 
   test('shows the LSN of a drop only when the rows are gone', async () => {
     const { leader, follower } = await withDrop(1);
