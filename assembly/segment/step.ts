@@ -6,7 +6,7 @@ import { segmentRows } from '../json/rows';
 import { get, put } from '../memory/cells';
 import { reconcile } from '../reconcile/reconcile';
 import { hg_result_rows as resultRows } from '../status';
-import { bucketsOfList, bucketsOfRows, seekRow } from '../tpi/seek';
+import { bucketsOfList, bucketsOfRows, seekBehind, seekRow } from '../tpi/seek';
 import { S_ROWS, S_TIME_MAX } from './layout';
 import { rowId, rowTime } from './reader';
 
@@ -106,7 +106,7 @@ function listRows(s: usize, block: usize, from: u32, to: u32): i32 {
 export function stepSegment(s: usize, block: usize): i32 {
   const from = seekRow(s, bound(load<f64>(block + Q_LOW_TIME)), bound(load<f64>(block + Q_LOW_ID)));
   const endTime = bound(load<f64>(block + Q_END_TIME));
-  let to = endTime >= load<i64>(s + S_TIME_MAX) ? load<u32>(s + S_ROWS) : seekRow(s, endTime, i64.MAX_VALUE);
+  let to = endTime >= load<i64>(s + S_TIME_MAX) ? load<u32>(s + S_ROWS) : seekBehind(s, endTime);
   let done = STATE_END;
   if (load<f64>(block + Q_STOP_TIME) < Infinity) {
     const stop = seekRow(s, bound(load<f64>(block + Q_STOP_TIME)), bound(load<f64>(block + Q_STOP_ID)));

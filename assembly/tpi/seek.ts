@@ -85,6 +85,12 @@ export function seekRow(s: usize, time: i64, id: i64): u32 {
   return base;
 }
 
+/** Returns the first row whose time is above `time`; the row count if there is none. */
+export function seekBehind(s: usize, time: i64): u32 {
+  // One search. seekRow with the greatest id would search for the time and for the next one.
+  return lowerBoundTime(s, time + 1);
+}
+
 /** Returns the number of buckets that start in rows [0, row]. */
 function bucketRank(s: usize, row: u32): u32 {
   const block = <usize>load<u32>(s + S_BLOCKS) + <usize>(row >> 6) * BLOCK_BYTES;
