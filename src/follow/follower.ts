@@ -3,7 +3,8 @@
 
 import type { Database } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
-import { FrameDecoder } from './frame-stream.ts';
+import { FrameDecoder, type Heartbeat } from './frame-stream.ts';
+import { LeaderClock } from './leader-clock.ts';
 import { type LeaderLink, LeaderRefusal } from './leader-link.ts';
 
 export interface FollowerOptions {
@@ -19,8 +20,11 @@ export interface FollowerOptions {
 
 /** How far a follower is behind its leader. */
 export interface Lag {
-  /** Number of LSNs of the leader that are not visible here, as far as is known. */
-  readonly lsns: number;
+  /**
+   * Number of LSNs of the leader that are not visible here, as far as is known; undefined until the
+   * leader has answered for the first time.
+   */
+  readonly lsns: number | undefined;
   /**
    * Milliseconds since the follower last knew that it was at its leader's head; Infinity if it has
    * not been there since it was started.
@@ -39,7 +43,7 @@ export class Follower {
   readonly #ending = new AbortController();
   #running: Promise<void> | undefined;
   /** The leader's newest LSN that is known here. */
-  #headLsn = 0;
+  #headLsn: number | undefined;
   /** When the follower last knew that it was at the leader's head. */
   #atHeadMs = Number.NEGATIVE_INFINITY;
   #isConnected = false;
@@ -61,7 +65,8 @@ export class Follower {
 
   get lag(): Lag {
     const { database, now } = this.#options;
-    return { lsns: Math.max(0, this.#headLsn - database.lastLsn), ms: Math.max(0, now() - this.#atHeadMs) };
+    const lsns = this.#headLsn === undefined ? undefined : Math.max(0, this.#headLsn - database.lastLsn);
+    return { lsns, ms: Math.max(0, now() - this.#atHeadMs) };
   }
 
   /** Begins to follow. */
@@ -90,24 +95,37 @@ export class Follower {
 
   /** Applies frames until the connection is lost. */
   async #follow(): Promise<void> {
-    const { database, leader, notice } = this.#options;
+    const { database, leader, notice, now } = this.#options;
     const applier = database.applier!;
     const fromLsn = applier.nextLsn - 1;
     const sum = await database.frames.checksumAt(fromLsn);
     const decoder = new FrameDecoder(database.crc32c);
+    const clock = new LeaderClock(now());
     for await (const piece of leader.log(fromLsn, sum, this.#ending.signal)) {
       if (!this.#isConnected) {
         notice('following the leader', { leader: leader.url, from_lsn: fromLsn });
         this.#isConnected = true;
         this.problem = null;
       }
-      const { frames, headLsn } = decoder.receive(piece);
+      const { frames, headLsn, heartbeat } = decoder.receive(piece);
+      this.#headLsn = decoder.announcedLsn ?? this.#headLsn;
       await applier.apply(frames);
       if (headLsn === undefined) continue;
       this.#failures = 0;
-      this.#headLsn = headLsn;
-      if (applier.nextLsn > headLsn) this.#atHeadMs = this.#options.now();
+      // A leader of an earlier version sends no times.
+      const hasTime = heartbeat !== undefined && heartbeat.timeMs > 0;
+      const atMs = hasTime ? this.#timeOf(heartbeat, clock) : clock.isKnown ? undefined : now();
+      if (atMs !== undefined && applier.nextLsn > (heartbeat?.headLsn ?? headLsn)) this.#atHeadMs = atMs;
     }
+  }
+
+  /** Returns when a heartbeat was made, by this process's clock. */
+  #timeOf({ timeMs }: Heartbeat, clock: LeaderClock): number {
+    const local = clock.local(timeMs, this.#options.now());
+    if (local !== undefined) return local;
+    throw new Error(
+      'The clock of this machine stood still, so the age of its data is not known until it connects again.',
+    );
   }
 
   #lost(error: unknown): void {

@@ -6,13 +6,15 @@
 //   4  u32  payload length in bytes, at most 2^30
 //   8  u32  operations; 0 = a heartbeat, which has no payload
 //  12  u32  when the leader appended the frame, in epoch seconds; 0 = unknown, or a heartbeat
-//  16  u64  LSN of the first operation; of a heartbeat, 0
-//  24  u64  the leader's newest durable LSN
+//  16  u64  LSN of the first operation; of a heartbeat, the leader's monotonic time in
+//           microseconds, or 0 (earlier versions)
+//  24  u64  the leader's newest durable LSN; of a heartbeat, at that time
 //  32  the payload, as it is in the leader's log (storage/FORMAT.md)
 //      u32  CRC32C of everything before it
 //
-// A leader sends a heartbeat each second while there is nothing else to send, so that a follower
-// knows how far behind it is.
+// A leader sends a heartbeat each second while there is nothing else to send, and one after all
+// frames up to the LSN that was its newest a moment before, so that a follower knows how old its
+// state is, however long the messages were on their way.
 
 import { corruption } from '../errors.ts';
 import type { Crc32c, LogFrame } from '../storage/index.ts';
@@ -48,9 +50,12 @@ export function* encodeFrames(frames: readonly LogFrame[], headLsn: number, crc3
   if (small.length > 0) yield Buffer.concat(small);
 }
 
-/** Returns the bytes of a heartbeat. */
-export function encodeHeartbeat(headLsn: number, crc32c: Crc32c): Uint8Array {
-  const header = headerOf(0, 0, 0, 0, headLsn);
+/**
+ * Returns the bytes of a heartbeat: at `timeMs` of the leader's monotonic clock, `headLsn` was its
+ * newest durable LSN.
+ */
+export function encodeHeartbeat({ timeMs, headLsn }: Heartbeat, crc32c: Crc32c): Uint8Array {
+  const header = headerOf(0, 0, 0, Math.round(timeMs * 1000), headLsn);
   return Buffer.concat([header, sumOf(crc32c(header, 0))]);
 }
 
@@ -58,7 +63,7 @@ function headerOf(
   payloadBytes: number,
   operations: number,
   seconds: number,
-  firstLsn: number,
+  lsnOrTime: number,
   headLsn: number,
 ): Uint8Array {
   const bytes = new Uint8Array(HEADER_BYTES);
@@ -67,14 +72,18 @@ function headerOf(
   view.setUint32(4, payloadBytes, true);
   view.setUint32(8, operations, true);
   view.setUint32(12, seconds, true);
-  putLsn(view, 16, firstLsn);
-  putLsn(view, 24, headLsn);
+  putInteger(view, 16, lsnOrTime);
+  putInteger(view, 24, headLsn);
   return bytes;
 }
 
-function putLsn(view: DataView, at: number, lsn: number): void {
-  view.setUint32(at, lsn >>> 0, true);
-  view.setUint32(at + 4, Math.floor(lsn / WORD), true);
+function putInteger(view: DataView, at: number, value: number): void {
+  view.setUint32(at, value >>> 0, true);
+  view.setUint32(at + 4, Math.floor(value / WORD), true);
+}
+
+function integerAt(view: DataView, at: number): number {
+  return view.getUint32(at, true) + view.getUint32(at + 4, true) * WORD;
 }
 
 function sumOf(sum: number): Uint8Array {
@@ -83,11 +92,20 @@ function sumOf(sum: number): Uint8Array {
   return bytes;
 }
 
-/** What a part of the stream contained: whole frames, and the leader's newest durable LSN. */
+/** The leader's newest durable LSN at a time of its monotonic clock, in milliseconds. */
+export interface Heartbeat {
+  /** 0 if the leader, of an earlier version, does not send it. */
+  readonly timeMs: number;
+  readonly headLsn: number;
+}
+
+/** The messages that ended in a part of the stream. */
 export interface Received {
   readonly frames: readonly LogFrame[];
-  /** Undefined if no message has ended. */
+  /** The leader's newest durable LSN; undefined if no message has ended. */
   readonly headLsn: number | undefined;
+  /** The last heartbeat; undefined if there was none. */
+  readonly heartbeat: Heartbeat | undefined;
 }
 
 /** Decodes a stream that arrives in pieces of any size. */
@@ -99,6 +117,7 @@ export class FrameDecoder {
   #body: Uint8Array | undefined;
   #bodyBytes = 0;
   #sum = 0;
+  #announcedLsn: number | undefined;
 
   constructor(crc32c: Crc32c) {
     this.#crc32c = crc32c;
@@ -109,10 +128,19 @@ export class FrameDecoder {
     return this.#body?.length ?? 0;
   }
 
+  /**
+   * The leader's newest durable LSN according to the header that was received last, or undefined.
+   * The checksum of its message may not have been seen yet.
+   */
+  get announcedLsn(): number | undefined {
+    return this.#announcedLsn;
+  }
+
   /** Throws `corrupt` if the bytes are not those of a stream of frames. */
   receive(piece: Uint8Array): Received {
     const frames: LogFrame[] = [];
     let headLsn: number | undefined;
+    let heartbeat: Heartbeat | undefined;
     for (let at = 0; at < piece.length; ) {
       if (this.#body === undefined) {
         const taken = Math.min(HEADER_BYTES - this.#headerBytes, piece.length - at);
@@ -126,11 +154,12 @@ export class FrameDecoder {
       this.#take(this.#body, piece.subarray(at, at + taken));
       at += taken;
       if (this.#bodyBytes < this.#body.length) continue;
-      const { frame, head } = this.#end(this.#body);
-      headLsn = head;
-      if (frame !== undefined) frames.push(frame);
+      const message = this.#end(this.#body);
+      headLsn = message.headLsn;
+      if ('timeMs' in message) heartbeat = message;
+      else frames.push(message.frame);
     }
-    return { frames, headLsn };
+    return { frames, headLsn, heartbeat };
   }
 
   #begin(): void {
@@ -138,6 +167,7 @@ export class FrameDecoder {
     const payloadBytes = view.getUint32(4, true);
     if (view.getUint32(0, true) !== MAGIC || payloadBytes > MAX_PAYLOAD_BYTES)
       throw corruption("the stream of the leader's log", 0, 'this is not the beginning of a message');
+    this.#announcedLsn = integerAt(view, 24);
     this.#sum = this.#crc32c(this.#header, 0);
     this.#body = new Uint8Array(payloadBytes + SUM_BYTES);
     this.#bodyBytes = 0;
@@ -152,7 +182,7 @@ export class FrameDecoder {
     this.#bodyBytes += piece.length;
   }
 
-  #end(body: Uint8Array): { frame: LogFrame | undefined; head: number } {
+  #end(body: Uint8Array): Heartbeat | { frame: LogFrame; headLsn: number } {
     const view = new DataView(this.#header.buffer);
     const payload = body.subarray(0, body.length - SUM_BYTES);
     const expected = new DataView(body.buffer, payload.length).getUint32(0, true);
@@ -160,10 +190,10 @@ export class FrameDecoder {
       throw corruption("the stream of the leader's log", 0, 'the checksum of a message does not match');
     const operations = view.getUint32(8, true);
     const seconds = view.getUint32(12, true);
-    const firstLsn = view.getUint32(16, true) + view.getUint32(20, true) * WORD;
-    const head = view.getUint32(24, true) + view.getUint32(28, true) * WORD;
+    const headLsn = integerAt(view, 24);
     this.#body = undefined;
     this.#headerBytes = 0;
-    return { frame: operations === 0 ? undefined : { firstLsn, operations, seconds, payload }, head };
+    if (operations === 0) return { timeMs: integerAt(view, 16) / 1000, headLsn };
+    return { frame: { firstLsn: integerAt(view, 16), operations, seconds, payload }, headLsn };
   }
 }

@@ -1,6 +1,6 @@
 // Public interface of the folder: what a service needs to follow another one.
 
 export { Follower, type Lag } from './follower.ts';
-export { encodeFrames, encodeHeartbeat } from './frame-stream.ts';
+export { encodeFrames, encodeHeartbeat, type Heartbeat } from './frame-stream.ts';
 export { LeaderLink, LeaderRefusal } from './leader-link.ts';
 export { startDirectory } from './start-directory.ts';

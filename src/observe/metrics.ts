@@ -27,7 +27,8 @@ export interface TransportLabels {
 
 /** How far a follower is behind its leader. */
 export interface LagSource {
-  readonly lagLsns: number;
+  /** Undefined until the leader has answered for the first time. */
+  readonly lagLsns: number | undefined;
   readonly lagMs: number;
 }
 
@@ -187,7 +188,11 @@ export class Metrics {
         // Unknown until the follower has been at the head once.
         return Number.isFinite(value) ? [{ labels: {}, value }] : [];
       });
-    behind('follower_lag_lsn', 'LSNs of the leader that are not visible here.', ({ lagLsns }) => lagLsns);
+    behind(
+      'follower_lag_lsn',
+      'LSNs of the leader that are not visible here.',
+      ({ lagLsns }) => lagLsns ?? Number.POSITIVE_INFINITY,
+    );
     behind('follower_lag_seconds', 'Time since all writes of the leader were here.', ({ lagMs }) => lagMs * MILLI);
     this.#addHistogram(
       'log_sync_duration_seconds',

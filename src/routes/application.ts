@@ -45,7 +45,7 @@ export interface ServicesOfRoutes extends Rooms {
 /** The service that this one follows, and how far this one is behind. */
 export interface Leader extends http.LeaderPort {
   /** Number of LSNs of the leader that are not visible here, as far as is known. */
-  readonly lagLsns: number;
+  readonly lagLsns: number | undefined;
   /** Why the leader cannot be followed at present; null if it is followed. */
   readonly problem: string | null;
 }

@@ -75,7 +75,7 @@ function roleOf(leader: Leader | undefined) {
   return {
     role: 'follower',
     leader: url,
-    lag_lsn: lagLsns,
+    lag_lsn: lagLsns ?? null,
     lag_ms: Number.isFinite(lagMs) ? Math.round(lagMs) : null,
     follow_problem: problem,
   };

@@ -1,7 +1,7 @@
 // What a follower needs of its leader: a snapshot to begin with, and the log's frames after it.
 
-import type { BackupStream, FrameReader } from '../engine/index.ts';
-import { encodeFrames, encodeHeartbeat } from '../follow/index.ts';
+import type { BackupStream, Database, FrameReader } from '../engine/index.ts';
+import { encodeFrames, encodeHeartbeat, type Heartbeat } from '../follow/index.ts';
 import { type ChunkSource, contentReply } from '../http/index.ts';
 import { type Call, type Route, validated } from './application.ts';
 import { BYTES_TYPE, GZIP_TYPE, logAnswer, logQuery, snapshotAnswer } from './schemas/log.ts';
@@ -25,7 +25,10 @@ class LogSource implements ChunkSource {
   /** How long the stream goes on while there is nothing to send, in milliseconds. */
   readonly #waitMs: number;
   #sentMs: number;
-  /** When the next heartbeat is due: the first at once, so that a follower knows where it is. */
+  /**
+   * When the next heartbeat is due: the first at once, so that a follower knows where it is and
+   * what time it is here.
+   */
   #beatMs = 0;
   #ended = false;
   #failure: unknown;
@@ -64,23 +67,23 @@ class LogSource implements ChunkSource {
     const { services, database } = this.#call;
     while (!this.#ended) {
       assertKeyValid(this.#call);
+      if (this.#beatMs === 0) return this.#beat();
+      const asked = { timeMs: services.now(), headLsn: this.#reader.headLsn };
       const frames = await this.#reader.next();
       const { headLsn, lsn } = this.#reader;
       const now = services.now();
       if (frames.length > 0) {
-        this.#beatMs = now + HEARTBEAT_MS;
+        const hasReached = lsn >= asked.headLsn;
+        if (hasReached) this.#beatMs = now + HEARTBEAT_MS;
         this.#sentMs = now;
-        return this.#give(encodeFrames(frames, headLsn, database.crc32c));
+        return this.#give(piecesOf(frames, headLsn, hasReached ? asked : undefined, database.crc32c));
       }
       if (services.draining || now - this.#sentMs > this.#waitMs) {
         this.#ended = true;
         return;
       }
       const leftMs = this.#beatMs - now;
-      if (leftMs <= 0) {
-        this.#beatMs = now + HEARTBEAT_MS;
-        return this.#give([encodeHeartbeat(headLsn, database.crc32c)][Symbol.iterator]());
-      }
+      if (leftMs <= 0) return this.#beat();
       if (database.lastLsn > lsn) await after(Math.min(SOON_MS, leftMs));
       else if (await database.whenVisible(lsn + 1, leftMs)) await after(REST_MS);
       // It resolves at once if the log has failed or the database closes.
@@ -88,10 +91,29 @@ class LogSource implements ChunkSource {
     }
   }
 
+  #beat(): void {
+    const { services, database } = this.#call;
+    const timeMs = services.now();
+    this.#beatMs = timeMs + HEARTBEAT_MS;
+    const { headLsn } = this.#reader;
+    this.#give([encodeHeartbeat({ timeMs, headLsn }, database.crc32c)][Symbol.iterator]());
+  }
+
   #give(pieces: Iterator<Uint8Array>): void {
     this.#pieces = pieces;
     this.#isEmpty = false;
   }
+}
+
+/** Yields frames, and then a heartbeat if there is one. */
+function* piecesOf(
+  frames: Awaited<ReturnType<FrameReader['next']>>,
+  headLsn: number,
+  heartbeat: Heartbeat | undefined,
+  crc32c: Database['crc32c'],
+): Generator<Uint8Array> {
+  yield* encodeFrames(frames, headLsn, crc32c);
+  if (heartbeat !== undefined) yield encodeHeartbeat(heartbeat, crc32c);
 }
 
 /** Sends a backup piece by piece. */

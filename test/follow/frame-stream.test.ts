@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { LogFrame } from '../../src/engine/index.ts';
-import { encodeFrames, encodeHeartbeat, FrameDecoder } from '../../src/follow/frame-stream.ts';
+import { encodeFrames, encodeHeartbeat, FrameDecoder, type Heartbeat } from '../../src/follow/frame-stream.ts';
 import { crc32c } from '../support/crc32c.ts';
 import { Random } from '../support/random.ts';
 
@@ -9,24 +9,34 @@ function frameOf(random: Random, firstLsn: number, bytes: number): LogFrame {
   return { firstLsn, operations: 1 + random.below(9), seconds: random.below(2 ** 31), payload };
 }
 
+/** A frame whose payload is a text, which is compared in a fraction of the time. */
+function summary({ payload, ...rest }: LogFrame): object {
+  return { ...rest, payload: Buffer.from(payload).toString('base64') };
+}
+
 function streamOf(frames: readonly LogFrame[], headLsn: number): Buffer {
   return Buffer.concat([...encodeFrames(frames, headLsn, crc32c)].map((piece) => Buffer.from(piece)));
 }
 
 /** Decodes a stream in pieces of random sizes. */
-function decoded(stream: Uint8Array, random: Random): { frames: LogFrame[]; headLsn: number | undefined } {
+function decoded(
+  stream: Uint8Array,
+  random: Random,
+): { frames: LogFrame[]; headLsn: number | undefined; heartbeat: Heartbeat | undefined } {
   const decoder = new FrameDecoder(crc32c);
   const frames: LogFrame[] = [];
   let headLsn: number | undefined;
+  let heartbeat: Heartbeat | undefined;
   for (let at = 0; at < stream.length; ) {
     const size = 1 + random.below(random.chance(0.5) ? 7 : 100_000);
     const received = decoder.receive(stream.subarray(at, at + size));
     frames.push(...received.frames);
     headLsn = received.headLsn ?? headLsn;
+    heartbeat = received.heartbeat ?? heartbeat;
     at += size;
   }
   expect(decoder.heldBytes).toBe(0);
-  return { frames, headLsn };
+  return { frames, headLsn, heartbeat };
 }
 
 describe('a stream of frames', () => {
@@ -34,9 +44,21 @@ describe('a stream of frames', () => {
     const random = new Random(seed);
     const sizes = [0, 1, 40, 5000, 2 ** 18, 2 ** 18 + 1, 700_000];
     const frames = sizes.map((bytes, place) => frameOf(random, 2 ** 33 + place * 100, bytes));
-    const heartbeat = encodeHeartbeat(2 ** 40 + 7, crc32c);
-    const stream = Buffer.concat([streamOf(frames, 2 ** 40), heartbeat]);
-    expect(decoded(stream, random)).toEqual({ frames, headLsn: 2 ** 40 + 7 });
+    const heartbeat = { timeMs: 3_600_000_000.125, headLsn: 2 ** 40 + 7 };
+    const stream = Buffer.concat([streamOf(frames, 2 ** 40), encodeHeartbeat(heartbeat, crc32c)]);
+    const found = decoded(stream, random);
+    expect(found).toMatchObject({ headLsn: 2 ** 40 + 7, heartbeat });
+    expect(found.frames.map(summary)).toEqual(frames.map(summary));
+  });
+
+  test('says how far the leader is as soon as the header of a frame has arrived', () => {
+    const stream = streamOf([frameOf(new Random(5), 8, 1000)], 90);
+    const decoder = new FrameDecoder(crc32c);
+    expect(decoder.receive(stream.subarray(0, 31)).headLsn).toBeUndefined();
+    expect(decoder.announcedLsn).toBeUndefined();
+    expect(decoder.receive(stream.subarray(31, 500)).headLsn).toBeUndefined();
+    expect(decoder.announcedLsn).toBe(90);
+    expect(decoder.receive(stream.subarray(500)).headLsn).toBe(90);
   });
 
   test('with any damaged byte is refused, or ends in the middle of a message', () => {

@@ -332,7 +332,11 @@ describe('servers that are killed', () => {
     // A follower that was started while its leader is away does not know how far it is behind.
     await Promise.all([leader.stop('SIGKILL'), follower.stop()]);
     follower = await followerOf(proxy, { dir: dirs[1]! });
-    expect((await call(follower, '/health')).json).toMatchObject({ lag_ms: null, status: 'degraded' });
+    expect((await call(follower, '/health')).json).toMatchObject({
+      lag_ms: null,
+      lag_lsn: null,
+      status: 'degraded',
+    });
     const stale = await call(follower, '/v1/tables', undefined, { 'x-max-lag-ms': '9000000000' });
     expect(stale.json).toMatchObject({ status: 503, code: 'too_far_behind' });
     // The follower's directory is that of a server that leads.

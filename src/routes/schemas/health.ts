@@ -43,7 +43,10 @@ export const healthAnswer = v.looseObject({
   ),
   role: described(v.picklist(['leader', 'follower']), 'A follower answers reads only; its leader takes the writes.'),
   leader: described(v.nullable(v.string()), 'The address of the leader; null if this is not a follower.'),
-  lag_lsn: described(count(), 'Number of LSNs of the leader that are not visible here, as far as is known.'),
+  lag_lsn: described(
+    v.nullable(count()),
+    'Number of LSNs of the leader that are not visible here, as far as is known; null until the leader has answered for the first time.',
+  ),
   lag_ms: described(
     v.nullable(count()),
     "Milliseconds since the follower last knew that it had all of its leader's writes; null if it has not had them since its start.",
