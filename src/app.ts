@@ -20,7 +20,14 @@ import { Redactor } from './observe/redact.ts';
 import { createObserver, type ServiceObserver } from './observe/service-observer.ts';
 import { Statements } from './query/index.ts';
 import { Reasoning } from './rag/index.ts';
-import { type Leader, type Rooms, routes, routesApplication, type Service } from './routes/index.ts';
+import {
+  type CursorRegistry,
+  type Leader,
+  type Rooms,
+  routes,
+  routesApplication,
+  type Service,
+} from './routes/index.ts';
 import { Scheduler } from './schedule/scheduler.ts';
 import { nodeFs, widerThanOwner } from './storage/index.ts';
 import { VERSION } from './version.ts';
@@ -85,8 +92,10 @@ export async function startApp({ config, warnings }: LoadedConfig): Promise<App>
       logLinesLost: () => opened.lost,
       schedule: () => scheduler.figures,
     });
-    const service = await listen(config, tls, transport, scheduler, observer, log);
-    const running = new RunningApp(config, service, scheduler, observer, log);
+    const application = routesApplication();
+    const service = await listen(config, tls, transport, application, scheduler, observer, log);
+    const { cursors } = application.initial;
+    const running = new RunningApp(config, service, cursors, scheduler, observer, log);
     const url = `${tls === undefined ? 'http' : 'https'}://${bracketed(service.host)}:${service.port}`;
     log.info('starting', { url, version: VERSION, transport: transport.facts });
     void running.ready.then(() => log.info('listening', { url })).catch(() => undefined);
@@ -110,6 +119,7 @@ export async function startApp({ config, warnings }: LoadedConfig): Promise<App>
 class RunningApp {
   readonly ready: Promise<Opened>;
   readonly #service: Service;
+  readonly #cursors: CursorRegistry;
   readonly #observer: ServiceObserver;
   readonly #log: Logger;
   readonly #database: Promise<Database>;
@@ -121,8 +131,16 @@ class RunningApp {
   #keyFlush: ReturnType<typeof setInterval> | undefined;
   #warmUp: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(config: Config, service: Service, scheduler: Scheduler, observer: ServiceObserver, log: Logger) {
+  constructor(
+    config: Config,
+    service: Service,
+    cursors: CursorRegistry,
+    scheduler: Scheduler,
+    observer: ServiceObserver,
+    log: Logger,
+  ) {
     this.#service = service;
+    this.#cursors = cursors;
     this.#observer = observer;
     this.#log = log;
     this.#database = openEngine(config, scheduler, observer, log, this.#ending.signal);
@@ -156,6 +174,7 @@ class RunningApp {
       database,
       leader: link,
       now: () => performance.now(),
+      cursorSecret: (secret) => this.#cursors.share(secret),
       notice: (message, fields) => this.#log.info(message, fields),
       warn: (message, fields) => this.#log.warn(message, fields),
     });
@@ -211,13 +230,14 @@ function listen(
   config: Config,
   tls: TlsFiles | undefined,
   transport: Transport,
+  application: ReturnType<typeof routesApplication>,
   scheduler: Scheduler,
   observer: ServiceObserver,
   log: Logger,
 ): Promise<Service> {
   return startService({
     routes,
-    application: routesApplication(),
+    application,
     host: config.host,
     port: config.port,
     tls,

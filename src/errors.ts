@@ -44,6 +44,7 @@ export const STATUS_OF_CODE = {
   lsn_ahead: 409,
   log_diverged: 409,
   graph_exists: 409,
+  cursor_gone: 410,
   lsn_gone: 410,
   length_required: 411,
   body_too_large: 413,

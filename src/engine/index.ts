@@ -39,7 +39,7 @@ export { readEdges } from './scan/read-edges.ts';
 export { Scan } from './scan/scan.ts';
 export type { SegmentPart, SegmentScan } from './scan/scan-segments.ts';
 export { type ScanOverlay, strategyOf } from './scan/scan-view.ts';
-export { Snapshot } from './table/snapshot.ts';
+export { Snapshot, snapshotAt } from './table/snapshot.ts';
 export { Table } from './table/table.ts';
 export type { CommitOutcome, CommitResult } from './transaction/staged.ts';
 export { Transaction } from './transaction/transaction.ts';

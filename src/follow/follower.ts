@@ -12,6 +12,8 @@ export interface FollowerOptions {
   readonly leader: LeaderLink;
   /** Monotonic milliseconds. */
   readonly now: () => number;
+  /** Receives the secret with which the leader signs cursors, at each connection. */
+  readonly cursorSecret: (secret: Uint8Array) => void;
   /** Reports a change of the state: connected, lost, refused. */
   readonly notice: (message: string, fields: Record<string, unknown>) => void;
   /** Reports that the leader cannot be followed any more. */
@@ -95,7 +97,7 @@ export class Follower {
 
   /** Applies frames until the connection is lost. */
   async #follow(): Promise<void> {
-    const { database, leader, notice, now } = this.#options;
+    const { database, leader, notice, now, cursorSecret } = this.#options;
     const applier = database.applier!;
     const fromLsn = applier.nextLsn - 1;
     const sum = await database.frames.checksumAt(fromLsn);
@@ -112,6 +114,7 @@ export class Follower {
       await applier.apply(frames);
       if (headLsn === undefined) continue;
       this.#failures = 0;
+      if (heartbeat?.cursorSecret !== undefined) cursorSecret(heartbeat.cursorSecret);
       // A leader of an earlier version sends no times.
       const hasTime = heartbeat !== undefined && heartbeat.timeMs > 0;
       const atMs = hasTime ? this.#timeOf(heartbeat, clock) : clock.isKnown ? undefined : now();

@@ -4,12 +4,13 @@
 //
 //   0  u32  magic `HGFS` = 0x53464748
 //   4  u32  payload length in bytes, at most 2^30
-//   8  u32  operations; 0 = a heartbeat, which has no payload
+//   8  u32  operations; 0 = a heartbeat
 //  12  u32  when the leader appended the frame, in epoch seconds; 0 = unknown, or a heartbeat
 //  16  u64  LSN of the first operation; of a heartbeat, the leader's monotonic time in
 //           microseconds, or 0 (earlier versions)
 //  24  u64  the leader's newest durable LSN; of a heartbeat, at that time
-//  32  the payload, as it is in the leader's log (storage/FORMAT.md)
+//  32  the payload, as it is in the leader's log (storage/FORMAT.md); of the first heartbeat, the
+//           secret with which the leader signs cursors; of the others, nothing
 //      u32  CRC32C of everything before it
 //
 // A leader sends a heartbeat each second while there is nothing else to send, and one after all
@@ -54,9 +55,10 @@ export function* encodeFrames(frames: readonly LogFrame[], headLsn: number, crc3
  * Returns the bytes of a heartbeat: at `timeMs` of the leader's monotonic clock, `headLsn` was its
  * newest durable LSN.
  */
-export function encodeHeartbeat({ timeMs, headLsn }: Heartbeat, crc32c: Crc32c): Uint8Array {
-  const header = headerOf(0, 0, 0, Math.round(timeMs * 1000), headLsn);
-  return Buffer.concat([header, sumOf(crc32c(header, 0))]);
+export function encodeHeartbeat({ timeMs, headLsn, cursorSecret }: Heartbeat, crc32c: Crc32c): Uint8Array {
+  const payload = cursorSecret ?? new Uint8Array(0);
+  const header = headerOf(payload.length, 0, 0, Math.round(timeMs * 1000), headLsn);
+  return Buffer.concat([header, payload, sumOf(crc32c(payload, crc32c(header, 0)))]);
 }
 
 function headerOf(
@@ -97,6 +99,8 @@ export interface Heartbeat {
   /** 0 if the leader, of an earlier version, does not send it. */
   readonly timeMs: number;
   readonly headLsn: number;
+  /** The secret with which the leader signs cursors; only in the first heartbeat. */
+  readonly cursorSecret?: Uint8Array | undefined;
 }
 
 /** The messages that ended in a part of the stream. */
@@ -104,7 +108,7 @@ export interface Received {
   readonly frames: readonly LogFrame[];
   /** The leader's newest durable LSN; undefined if no message has ended. */
   readonly headLsn: number | undefined;
-  /** The last heartbeat; undefined if there was none. */
+  /** The last heartbeat, with the secret of an earlier one; undefined if there was none. */
   readonly heartbeat: Heartbeat | undefined;
 }
 
@@ -156,7 +160,8 @@ export class FrameDecoder {
       if (this.#bodyBytes < this.#body.length) continue;
       const message = this.#end(this.#body);
       headLsn = message.headLsn;
-      if ('timeMs' in message) heartbeat = message;
+      if ('timeMs' in message)
+        heartbeat = { ...message, cursorSecret: message.cursorSecret ?? heartbeat?.cursorSecret };
       else frames.push(message.frame);
     }
     return { frames, headLsn, heartbeat };
@@ -193,7 +198,10 @@ export class FrameDecoder {
     const headLsn = integerAt(view, 24);
     this.#body = undefined;
     this.#headerBytes = 0;
-    if (operations === 0) return { timeMs: integerAt(view, 16) / 1000, headLsn };
+    if (operations === 0) {
+      const cursorSecret = payload.length === 0 ? undefined : payload;
+      return { timeMs: integerAt(view, 16) / 1000, headLsn, cursorSecret };
+    }
     return { frame: { firstLsn: integerAt(view, 16), operations, seconds, payload }, headLsn };
   }
 }

@@ -15,6 +15,7 @@ export { parseInteger } from './integers.ts';
 export { jsonProblem } from './json-depth.ts';
 export type { LeaderPort } from './leader.ts';
 export { JSON_BODY, JSON_OR_NDJSON_BODY, JSON_TYPE, NDJSON_TYPE, NO_BODY } from './media.ts';
+export { untilVisible } from './min-lsn.ts';
 export { type Once, WriteAnswer } from './once.ts';
 export { buildDocument, documentSteps, type Tag } from './openapi/document.ts';
 export type { BodyExamples } from './openapi/operation.ts';

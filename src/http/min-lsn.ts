@@ -33,7 +33,10 @@ export function minLsnOf(header: string): number {
  * Resolves when reads see `lsn`; rejects with `lsn_timeout`, or `timeout` if the query's own time
  * limit ends first.
  */
-export async function untilVisible(call: RequestCall, lsn: number): Promise<void> {
+export async function untilVisible(
+  call: Pick<RequestCall, 'database' | 'services' | 'deadlineMs'>,
+  lsn: number,
+): Promise<void> {
   const { database, services } = call;
   const leftMs = call.deadlineMs - services.now();
   const reached = await database.whenVisible(lsn, Math.max(0, Math.min(LONGEST_WAIT_MS, leftMs)));

@@ -1,20 +1,23 @@
 // Cursors: signed, opaque tokens that page through one snapshot, and the snapshots that stay pinned
 // for them.
 //
-// A token is base64url of `pinId.eventTs.rowId.mac`. The MAC (HMAC-SHA256 truncated to 96 bits,
-// with a secret that is new at each start) also covers the `binding`, which describes the request
-// that the cursor was issued for, so that a token is not valid for any other query. The pin id
-// names a snapshot in the registry; the two numbers are the key of the last row sent.
+// A token is base64url of `lsn.eventTs.rowId.mac`. The LSN names the state of the table that the
+// cursor reads; the two other numbers are the key of the last row sent. The MAC (HMAC-SHA256
+// truncated to 96 bits) also covers the table and the `binding`, which describes the request that
+// the cursor was issued for, so that a token is not valid for any other query. The secret is new at
+// each start. A follower takes over its leader's (`share`), so that cursors of one are valid at the
+// other.
 //
 // A pin exists while a request uses it. If a cursor was issued for it, the pin is kept until it has
 // been idle for five minutes, or until it is evicted because there are too many pins or because
-// replaced versions hold too much memory. After that, a request with the cursor is answered
-// `invalid_cursor`. The map `#entries` is kept in order of use: its first entry is the least
-// recently used one. Invariant: a snapshot is released exactly once, when its entry has been
-// removed and has no users.
+// replaced versions hold too much memory. A request with a cursor that has no pin here, because it
+// was released or because another server issued the cursor, gets a new one if the table still holds
+// that state, and is otherwise answered `cursor_gone`. The map `#entries` is kept in order of use:
+// its first entry is the least recently used one. Invariant: a snapshot is released exactly once,
+// when its entry has been removed and has no users.
 
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
-import type { Database, RowKey, Snapshot, Table } from '../engine/index.ts';
+import { type Database, type RowKey, type Snapshot, snapshotAt, type Table } from '../engine/index.ts';
 import { type HedgerowError, refusal } from '../errors.ts';
 import { parseInteger } from '../http/index.ts';
 
@@ -33,9 +36,16 @@ export const CURSOR_IDLE_MS = 5 * 60 * 1000;
  * once, at its end.
  */
 export interface Pin {
-  readonly id: number;
   readonly table: Table;
   readonly snapshot: Snapshot;
+}
+
+/** What a token says. */
+export interface CursorPlace {
+  /** The state of the table that the cursor reads. */
+  readonly lsn: number;
+  /** The last row that was sent. */
+  readonly after: RowKey;
 }
 
 interface Entry extends Pin {
@@ -55,6 +65,8 @@ export interface CursorOptions {
   now: () => number;
   /** The key that signs the tokens; random, and new at each start. */
   secret: Uint8Array;
+  /** Pins an older state of a table; undefined if it is no longer held. */
+  snapshotAt?: (table: Table, lsn: number) => Snapshot | undefined;
   maxPinned?: number;
   maxPinnedOfKey?: number;
   idleMs?: number;
@@ -62,24 +74,41 @@ export interface CursorOptions {
 
 export class CursorRegistry {
   readonly #options: Required<CursorOptions>;
-  /** A key object: plain bytes would be copied and prepared again for each token. */
-  readonly #secret: KeyObject;
-  /** Entries by id, least recently used first. */
-  readonly #entries = new Map<number, Entry>();
+  /**
+   * The secrets with which tokens may be signed; the first one signs new tokens. Key objects: plain
+   * bytes would be copied and prepared again for each token.
+   */
+  #secrets: readonly KeyObject[];
+  /** Entries by table and LSN, least recently used first. */
+  readonly #entries = new Map<string, Entry>();
   /** The newest pin of each table. Requests share it until something is written. */
   readonly #newest = new WeakMap<Table, Entry>();
   /** Number of entries each key holds. */
   readonly #held = new Map<string | null, number>();
-  #lastId = 0;
 
   constructor(options: CursorOptions) {
     this.#options = {
       maxPinned: MAX_PINNED_SNAPSHOTS,
       maxPinnedOfKey: MAX_PINNED_OF_KEY,
       idleMs: CURSOR_IDLE_MS,
+      snapshotAt,
       ...options,
     };
-    this.#secret = createSecretKey(options.secret);
+    this.#secrets = [createSecretKey(options.secret)];
+  }
+
+  /** The secret that signs new tokens. */
+  get secret(): Buffer {
+    return this.#secrets[0]!.export();
+  }
+
+  /**
+   * Signs new tokens with the secret of the leader from now on. Tokens signed before stay valid
+   * until the secret changes once more.
+   */
+  share(secret: Uint8Array): void {
+    const shared = createSecretKey(secret);
+    if (!shared.equals(this.#secrets[0]!)) this.#secrets = [shared, this.#secrets[0]!];
   }
 
   get size(): number {
@@ -90,21 +119,32 @@ export class CursorRegistry {
   pin(database: Database, table: Table): Pin {
     const newest = this.#newest.get(table);
     if (newest !== undefined && !newest.removed && isNewest(newest.snapshot, database)) return this.#use(newest);
-    this.#lastId += 1;
+    const entry = this.#add(table, database.snapshot(table));
+    this.#newest.set(table, entry);
+    this.relieve(database);
+    return entry;
+  }
+
+  #add(table: Table, snapshot: Snapshot): Entry {
+    const name = nameOf(table, snapshot.lsn);
+    const before = this.#entries.get(name);
     const entry: Entry = {
-      id: this.#lastId,
       table,
-      snapshot: database.snapshot(table),
+      snapshot,
       users: 1,
-      kept: false,
+      kept: before?.kept ?? false,
       holders: new Set(),
       removed: false,
       usedAt: this.#options.now(),
     };
-    this.#newest.set(table, entry);
-    this.#entries.set(entry.id, entry);
+    if (before !== undefined) {
+      // A compaction has replaced the version since; the new one shows the same rows.
+      for (const keyId of before.holders) entry.holders.add(keyId);
+      before.holders.clear();
+      this.#remove(before);
+    }
+    this.#entries.set(name, entry);
     this.#makeRoom();
-    this.relieve(database);
     return entry;
   }
 
@@ -123,19 +163,32 @@ export class CursorRegistry {
   }
 
   /**
-   * Returns the pin and the position of a token. `binding` must be the one with which the token was
-   * issued. Throws `invalid_cursor`.
+   * Returns what a token says. `binding` must be the one with which the token was issued. Throws
+   * `invalid_cursor`.
    */
-  resume(token: string, table: Table, binding: string): { pin: Pin; after: RowKey } {
+  read(token: string, table: Table, binding: string): CursorPlace {
     const parts = Buffer.from(token, 'base64url').toString('latin1').split('.');
-    const [id, eventTs, rowId] = parts.slice(0, 3).map((part) => parseInteger(part));
-    if (parts.length !== 4 || id === undefined || eventTs === undefined || rowId === undefined) throw invalidCursor();
-    const expected = Buffer.from(this.#token(id, { eventTs, id: rowId }, binding));
+    const [lsn, eventTs, rowId] = parts.slice(0, 3).map((part) => parseInteger(part));
+    if (parts.length !== 4 || lsn === undefined || eventTs === undefined || rowId === undefined) throw invalidCursor();
+    const place = { lsn, after: { eventTs, id: rowId } };
     const given = Buffer.from(token);
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw invalidCursor();
-    const entry = this.#entries.get(id);
-    if (entry === undefined || entry.table !== table) throw invalidCursor();
-    return { pin: this.#use(entry), after: { eventTs, id: rowId } };
+    const isSigned = this.#secrets.some((secret) => {
+      const expected = Buffer.from(tokenOf(secret, table, place, binding));
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    });
+    if (!isSigned) throw invalidCursor();
+    return place;
+  }
+
+  /**
+   * Pins the state that a cursor reads, which must be visible. Throws `cursor_gone`.
+   */
+  resume({ lsn }: CursorPlace, table: Table): Pin {
+    const entry = this.#entries.get(nameOf(table, lsn));
+    if (entry !== undefined) return this.#use(entry);
+    const snapshot = this.#options.snapshotAt(table, lsn);
+    if (snapshot === undefined) throw cursorGone(lsn);
+    return this.#add(table, snapshot);
   }
 
   /**
@@ -143,12 +196,13 @@ export class CursorRegistry {
    * for a request without a key). A key over its maximum loses the pin that it used least recently.
    */
   issue(pin: Pin, last: RowKey, binding: string, keyId: string | null): string {
-    const entry = this.#entries.get(pin.id);
+    const { table, snapshot } = pin;
+    const entry = this.#entries.get(nameOf(table, snapshot.lsn));
     if (entry !== undefined) {
       entry.kept = true;
       this.#hold(entry, keyId);
     }
-    return this.#token(pin.id, last, binding);
+    return tokenOf(this.#secrets[0]!, table, { lsn: snapshot.lsn, after: last }, binding);
   }
 
   release(pin: Pin): void {
@@ -175,8 +229,9 @@ export class CursorRegistry {
   #use(entry: Entry): Entry {
     entry.users += 1;
     entry.usedAt = this.#options.now();
-    this.#entries.delete(entry.id);
-    this.#entries.set(entry.id, entry);
+    const name = nameOf(entry.table, entry.snapshot.lsn);
+    this.#entries.delete(name);
+    this.#entries.set(name, entry);
     return entry;
   }
 
@@ -215,17 +270,22 @@ export class CursorRegistry {
   }
 
   #remove(entry: Entry): void {
-    this.#entries.delete(entry.id);
+    this.#entries.delete(nameOf(entry.table, entry.snapshot.lsn));
     for (const keyId of [...entry.holders]) this.#letGo(entry, keyId);
     entry.removed = true;
     if (entry.users === 0) entry.snapshot.release();
   }
+}
 
-  #token(pinId: number, place: RowKey, binding: string): string {
-    const plain = `${pinId}.${place.eventTs}.${place.id}`;
-    const mac = createHmac('sha256', this.#secret).update(`${plain}|${binding}`).digest('base64url');
-    return Buffer.from(`${plain}.${mac.slice(0, 16)}`).toString('base64url');
-  }
+/** Tables have numbers, which are not used again. */
+function nameOf(table: Table, lsn: number): string {
+  return `${table.id}:${lsn}`;
+}
+
+function tokenOf(secret: KeyObject, table: Table, { lsn, after }: CursorPlace, binding: string): string {
+  const plain = `${lsn}.${after.eventTs}.${after.id}`;
+  const mac = createHmac('sha256', secret).update(`${plain}|${table.id}|${binding}`).digest('base64url');
+  return Buffer.from(`${plain}.${mac.slice(0, 16)}`).toString('base64url');
 }
 
 /**
@@ -241,5 +301,12 @@ function invalidCursor(): HedgerowError {
     'invalid_cursor',
     'This cursor does not belong to this request, or has expired. Start again without a cursor.',
     { errors: [{ loc: ['query', 'cursor'], msg: 'does not belong to this request, or has expired' }] },
+  );
+}
+
+function cursorGone(lsn: number): HedgerowError {
+  return refusal(
+    'cursor_gone',
+    `This cursor has expired: the state at LSN ${lsn}, which it reads, is no longer held. Start again without a cursor.`,
   );
 }

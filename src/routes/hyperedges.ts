@@ -14,6 +14,7 @@ import {
   parseInteger,
   queryObject,
   type Reply,
+  untilVisible,
   WriteAnswer,
 } from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
@@ -23,6 +24,7 @@ import { FORMAT_MAX_MEMBERS } from '../limits.ts';
 import { readEdge, readEdgeKey, tableNameOf } from '../model/edge.ts';
 import type { Call, Route } from './application.ts';
 import { bulkInsert } from './bulk-insert.ts';
+import { bindingOf } from './open-rows.ts';
 import { parseRowsQuery, type RowsQuery, requireWindow, wantsIso } from './rows-query.ts';
 import { rowsReply, rowsTag } from './rows-reply.ts';
 import {
@@ -61,7 +63,14 @@ function rows(call: Call, query: RowsQuery, node: number | undefined): Reply | P
     table.assertUsable();
     return notModified(tag, format.mediaType);
   }
-  return rowsReply(call, { table, node, startTs, endTs, limit, cursor, format, isoTimes, tag });
+  const place =
+    cursor === undefined
+      ? undefined
+      : call.services.cursors.read(cursor, table, bindingOf({ table, node, startTs, endTs }));
+  const request = { table, node, startTs, endTs, limit, place, format, isoTimes, tag };
+  // The cursor may be from the leader, whose state has not arrived here yet.
+  if (place === undefined || place.lsn <= call.database.lastLsn) return rowsReply(call, request, true);
+  return untilVisible(call, place.lsn).then(() => rowsReply(call, request, false));
 }
 
 function insert(call: Call): Promise<Reply> {
@@ -129,7 +138,7 @@ export const hyperedgeRoutes: readonly Route[] = [
     negotiates: true,
     bodyTypes: NO_BODY,
     schemas: { query: rangeQuery, answers: { 200: rangeAnswer }, row: rowSchema },
-    errors: [404, 500],
+    errors: [404, 410, 500],
     handler: range,
   },
   {
@@ -179,7 +188,7 @@ export const hyperedgeRoutes: readonly Route[] = [
       answers: { 200: lookupAnswer },
       row: rowSchema,
     },
-    errors: [404, 500],
+    errors: [404, 410, 500],
     handler: lookup,
   },
 ];

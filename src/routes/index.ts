@@ -30,6 +30,7 @@ export {
   type Service,
   type ServicesOfRoutes,
 } from './application.ts';
+export type { CursorRegistry } from './cursors.ts';
 
 export const routes: readonly Route[] = [
   ...queryRoutes,

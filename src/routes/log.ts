@@ -67,7 +67,7 @@ class LogSource implements ChunkSource {
     const { services, database } = this.#call;
     while (!this.#ended) {
       assertKeyValid(this.#call);
-      if (this.#beatMs === 0) return this.#beat();
+      if (this.#beatMs === 0) return this.#beat(services.cursors.secret);
       const asked = { timeMs: services.now(), headLsn: this.#reader.headLsn };
       const frames = await this.#reader.next();
       const { headLsn, lsn } = this.#reader;
@@ -91,12 +91,12 @@ class LogSource implements ChunkSource {
     }
   }
 
-  #beat(): void {
+  #beat(cursorSecret?: Uint8Array): void {
     const { services, database } = this.#call;
     const timeMs = services.now();
     this.#beatMs = timeMs + HEARTBEAT_MS;
     const { headLsn } = this.#reader;
-    this.#give([encodeHeartbeat({ timeMs, headLsn }, database.crc32c)][Symbol.iterator]());
+    this.#give([encodeHeartbeat({ timeMs, headLsn, cursorSecret }, database.crc32c)][Symbol.iterator]());
   }
 
   #give(pieces: Iterator<Uint8Array>): void {

@@ -13,7 +13,7 @@ import {
 } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
 import type { Call } from './application.ts';
-import type { Pin } from './cursors.ts';
+import type { CursorPlace, Pin } from './cursors.ts';
 import { isoRows } from './iso-rows.ts';
 import { LONGEST_FRAME, writeHead, writeTail } from './rows-frame.ts';
 
@@ -23,7 +23,8 @@ export interface RowsRequest {
   startTs: number | undefined;
   endTs: number | undefined;
   limit: number | undefined;
-  cursor: string | undefined;
+  /** Where the page begins; undefined for the first page. */
+  place: CursorPlace | undefined;
   format: AnswerFormat;
   /** True if times are written as ISO 8601. */
   isoTimes: boolean;
@@ -48,10 +49,9 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     this.request = request;
     this.#call = call;
     const { cursors } = call.services;
-    if (request.cursor !== undefined) {
-      const resumed = cursors.resume(request.cursor, request.table, bindingOf(request));
-      this.#pin = resumed.pin;
-      this.#after = resumed.after;
+    if (request.place !== undefined) {
+      this.#pin = cursors.resume(request.place, request.table);
+      this.#after = request.place.after;
     } else if (request.limit !== undefined) {
       this.#pin = cursors.pin(call.database, request.table);
     }
@@ -181,6 +181,6 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
  * Returns the parameters to which a cursor is bound, in addition to its snapshot. The page size and
  * the format may change between pages.
  */
-function bindingOf(request: RowsRequest): string {
+export function bindingOf(request: Pick<RowsRequest, 'table' | 'node' | 'startTs' | 'endTs'>): string {
   return `${request.table.name}|${request.node ?? ''}|${request.startTs ?? ''}|${request.endTs ?? ''}`;
 }

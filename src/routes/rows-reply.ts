@@ -17,11 +17,11 @@ export function rowsTag(table: Table, format: AnswerFormat, isoTimes: boolean): 
 }
 
 /**
- * Answers with rows. May be called only by a handler that has not awaited anything and returns this
+ * Answers with rows. `atOnce` is true if the handler has not awaited anything and returns this
  * reply at once.
  */
-export function rowsReply(call: Call, request: RowsRequest): Reply | Promise<Reply> {
+export function rowsReply(call: Call, request: RowsRequest, atOnce: boolean): Reply | Promise<Reply> {
   // The cursor of a limited NDJSON answer is in a header, before the rows.
   const isCounted = request.format.rows === 'ndjson' && request.limit !== undefined;
-  return writeAnswer(call, new OpenRows(call, request), isCounted ? OPENINGS.counted : OPENINGS.rows, true);
+  return writeAnswer(call, new OpenRows(call, request), isCounted ? OPENINGS.counted : OPENINGS.rows, atOnce);
 }

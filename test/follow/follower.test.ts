@@ -43,6 +43,7 @@ async function settled(): Promise<void> {
 
 let follower: Follower;
 let nowMs: number;
+let secrets: Uint8Array[];
 
 async function followed(): Promise<Stream> {
   const stream = new Stream();
@@ -61,11 +62,13 @@ async function followed(): Promise<Stream> {
     },
   };
   nowMs = 1000;
+  secrets = [];
   const quiet = () => undefined;
   follower = new Follower({
     database: database as unknown as Database,
     leader: stream,
     now: () => nowMs,
+    cursorSecret: (secret) => secrets.push(secret),
     notice: quiet,
     warn: quiet,
   });
@@ -146,6 +149,15 @@ describe('the lag of a follower', () => {
     expect(follower.problem).toContain('The clock of this machine stood still');
     expect(follower.isConnected).toBe(false);
   });
+});
+
+test("a follower receives its leader's secret for cursors with each connection", async () => {
+  const stream = await followed();
+  const secret = Uint8Array.from({ length: 32 }, (_, n) => n);
+  const first = encodeHeartbeat({ timeMs: 5, headLsn: 0, cursorSecret: secret }, crc32c);
+  await stream.send(Buffer.concat([first, beat(1001, 0)]));
+  await stream.send(beat(1002, 0));
+  expect(secrets.map((found) => [...found])).toEqual([[...secret]]);
 });
 
 test('a time of the leader is never taken for later than it was', () => {

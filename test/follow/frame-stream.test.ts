@@ -44,7 +44,8 @@ describe('a stream of frames', () => {
     const random = new Random(seed);
     const sizes = [0, 1, 40, 5000, 2 ** 18, 2 ** 18 + 1, 700_000];
     const frames = sizes.map((bytes, place) => frameOf(random, 2 ** 33 + place * 100, bytes));
-    const heartbeat = { timeMs: 3_600_000_000.125, headLsn: 2 ** 40 + 7 };
+    const cursorSecret = Uint8Array.of(1, 2, 3);
+    const heartbeat = { timeMs: 3_600_000_000.125, headLsn: 2 ** 40 + 7, cursorSecret };
     const stream = Buffer.concat([streamOf(frames, 2 ** 40), encodeHeartbeat(heartbeat, crc32c)]);
     const found = decoded(stream, random);
     expect(found).toMatchObject({ headLsn: 2 ** 40 + 7, heartbeat });

@@ -139,6 +139,8 @@ const BY_STATUS: Readonly<Record<number, Make>> = {
 /** Functions that cause a status on one route only, by operation and status. */
 const OWN: Readonly<Record<string, Make>> = {
   'rangeHyperedges 404': missing('/v1/hyperedges?start_ts=0&end_ts=1&table=nope'),
+  'rangeHyperedges 410': (_, worlds) => afterItsState('/v1/hyperedges?start_ts=0&end_ts=9&limit=1', worlds),
+  'lookupNode 410': (_, worlds) => afterItsState('/v1/hyperedges/node/1?limit=1', worlds),
   'lookupNode 404': missing('/v1/hyperedges/node/1?table=nope'),
   'getHyperedge 404': missing('/v1/hyperedges/987654'),
   'insertHyperedge 404': missing('/v1/hyperedges', { ...EDGE, table: 'nope' }),
@@ -291,6 +293,23 @@ async function afterHistory(method: Target['method'], path: string, worlds: Worl
       await world.database.compact({});
     }
     return await world.as('admin', { method, path });
+  } finally {
+    await world.close();
+  }
+}
+
+/** Sends a cursor whose snapshot was released and whose state was compacted away. */
+async function afterItsState(path: string, worlds: Worlds): Promise<Answered> {
+  const world = await worlds.own({});
+  try {
+    const table = world.database.table();
+    for (let ts = 0; ts < 3; ts++) await table.insert({ event_ts: ts, members: [1] });
+    const { json } = await world.as('readonly', { method: 'GET', path });
+    world.cursors.close();
+    await table.insert({ event_ts: 1, members: [1] });
+    await world.database.compact({});
+    const cursor = (json as { next_cursor: string }).next_cursor;
+    return await world.as('readonly', { method: 'GET', path: `${path}&cursor=${cursor}` });
   } finally {
     await world.close();
   }

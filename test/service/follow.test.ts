@@ -223,6 +223,39 @@ describe('a server that follows another one', () => {
     expect((await call(follower, '/v1/tables', undefined, own)).status).toBe(401);
   });
 
+  test('goes on with a cursor of its leader, and the other way round, while edges come and go', async () => {
+    const path = '/v1/hyperedges?start_ts=1000&end_ts=2000&limit=7';
+    const insert = (n: number) => call(leader, '/v1/hyperedges', { event_ts: 1000 + n, members: [n, 900] });
+    for (let n = 0; n < 40; n++) await insert(n * 2);
+    const expected = (await call(leader, path.replace('&limit=7', ''))).json.hyperedges;
+    const servers = [leader, follower, passing, follower, leader, passing];
+    const found: unknown[] = [];
+    let cursor: string | null = '';
+    for (let page = 0; cursor !== null; page++) {
+      const { status, json } = await call(servers[page]!, cursor === '' ? path : `${path}&cursor=${cursor}`);
+      expect(status).toBe(200);
+      found.push(...json.hyperedges);
+      cursor = json.next_cursor;
+      // The next server may have this page's state later than this one.
+      await insert(page * 2 + 1);
+      await call(
+        leader,
+        '/v1/hyperedges',
+        { event_ts: 1000 + 78 - page * 2, members: [78 - page * 2, 900] },
+        {},
+        'DELETE',
+      );
+    }
+    expect(found).toEqual(expected);
+    const gone = (await call(follower, path)).json.next_cursor;
+    await insert(1);
+    await ask(leader, 'COMPACT hyperedges');
+    const compacted = await call(leader, `${path}&cursor=${gone}`);
+    expect(compacted.json).toMatchObject({ status: 410, code: 'cursor_gone' });
+    expect((await call(follower, `${path}&cursor=${gone}`)).status).toBe(200);
+    expect((await call(follower, `${path.replace('1000', '1001')}&cursor=${gone}`)).json.code).toBe('invalid_cursor');
+  });
+
   test('says how far it is behind', async () => {
     await caughtUp(follower, leader);
     const health = (await call(follower, '/health')).json;

@@ -9,7 +9,7 @@ import { type ServiceOptions, startService } from '../../src/http/service.ts';
 import { DEFAULT_HISTORY } from '../../src/limits.ts';
 import { SILENT } from '../../src/observe/log.ts';
 import { UNOBSERVED } from '../../src/observe/observer.ts';
-import { routes, routesApplication, type ServicesOfRoutes } from '../../src/routes/index.ts';
+import { type CursorRegistry, routes, routesApplication, type ServicesOfRoutes } from '../../src/routes/index.ts';
 import { type RoomOptions, roomsOf } from '../support/rooms.ts';
 import { openSim } from '../support/sim-engine.ts';
 import { type OperationKind, SimFs } from '../support/sim-fs.ts';
@@ -20,6 +20,7 @@ export interface World {
   readonly url: string;
   readonly disk: GatedFs;
   readonly database: Database;
+  readonly cursors: CursorRegistry;
   /** Sends the request with a key of the role. With `none` no key is sent. */
   as(role: KeyRole | 'none', request: Sent): Promise<Answered>;
   close(): Promise<void>;
@@ -85,9 +86,10 @@ export async function startWorld({
     readwrite: (await keys.create({ role: 'readwrite' })).plaintext_key,
     readonly: (await keys.create({ role: 'readonly' })).plaintext_key,
   };
+  const application = routesApplication();
   const service = await startService({
     routes,
-    application: routesApplication(),
+    application,
     host: '127.0.0.1',
     port: 0,
     maxBodyBytes: 2 ** 20,
@@ -114,6 +116,7 @@ export async function startWorld({
     url,
     disk,
     database,
+    cursors: application.initial.cursors,
     as: (role, request) =>
       send(url, {
         ...request,

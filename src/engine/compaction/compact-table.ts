@@ -256,7 +256,7 @@ function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[],
     pendingTombstones: table.pendingTombstones - frozen.tombstones,
     retryPending: 0,
   });
-  table.install(version);
+  table.install(version, table.context.committer.headLsn);
   markLate(table, frozen);
   try {
     refreshFilters(table);

@@ -77,7 +77,10 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   // loss.
   if (!log.provesManifest || isNewHistory) await installFirst(parts);
   else await fs.syncDir(dir);
-  for (const table of tables.all()) table.changed(log.headLsn);
+  for (const table of tables.all()) {
+    table.changed(log.headLsn);
+    table.version.sinceLsn = log.headLsn;
+  }
   await recordDropped(parts);
   if (tables.find(primaryTable) !== undefined) return;
   if (committer.isFollower)

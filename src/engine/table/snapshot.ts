@@ -38,3 +38,14 @@ export class Snapshot {
     this.#table.unpin(this.version);
   }
 }
+
+/**
+ * Returns a snapshot of the state that the table had at `lsn`, which must be visible; undefined if
+ * the table does not hold it any more, because of a compaction, a change of its definition, or a
+ * restart since then. The caller must release it.
+ */
+export function snapshotAt(table: Table, lsn: number): Snapshot | undefined {
+  const { version, shapeLsn } = table;
+  if (table.dropped || lsn < version.sinceLsn || lsn < shapeLsn) return undefined;
+  return new Snapshot(table, table.pin(), lsn);
+}

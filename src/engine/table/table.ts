@@ -350,10 +350,14 @@ export class Table implements ScanSource, TableState {
 
   // Reads
 
-  /** Makes `version` the current version. */
-  install(version: Version): void {
+  /**
+   * Makes `version` the current version. It shows the table's states from `sinceLsn` on; a version
+   * with the same segments shows those that the old one shows.
+   */
+  install(version: Version, sinceLsn: number = this.version.sinceLsn): void {
     const old = this.version;
     assert(version !== old && version.references === 1, 'a new version becomes the current one');
+    version.sinceLsn = sinceLsn;
     this.version = version;
     this.unpin(old);
     this.context.pinned.replaced(this, old);

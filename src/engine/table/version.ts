@@ -25,6 +25,11 @@ export class Version {
   readonly segmentBuckets: number;
   readonly segmentRows: number;
   references = 1;
+  /**
+   * The version shows the states of its table from this LSN on: of older ones, a compaction has
+   * removed rows, or moved rows to segments, which do not say since when they have them.
+   */
+  sinceLsn = 0;
 
   constructor(segments: readonly SegmentFile[], memtables: readonly MemtableEntry[], bucketSeconds: number) {
     this.segments = segments;
