@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { runAnalytics } from './analytics.ts';
+import { runChanges } from './changes.ts';
 import { runCompaction } from './compaction.ts';
 import { runCore } from './core.ts';
 import { loadDataset } from './dataset.ts';
@@ -38,6 +39,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   guard: runGuard,
   deadlines: runDeadlines,
   follow: runFollow,
+  changes: runChanges,
   loop: runLoop,
   texts: runTexts,
   restart: runRestart,

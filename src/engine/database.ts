@@ -142,9 +142,8 @@ export class Database {
     const answers = { fs, dir: `${dir}/replays`, crc32c, committer };
     this.replays = new IdempotencyStore({ ...answers, committed, now, limits, notice });
     const { documents, replays } = this;
-    const { pauses, residency } = this.#context;
-    const instance = () => residency.instance();
-    this.changes = new ChangeFeed({ committer, history, tables, instance, pause: pauses.changes });
+    const { pauses } = this.#context;
+    this.changes = new ChangeFeed({ context: this.#context, tables, schedule });
     this.frames = new FrameFeed({ committer, history, crc32c });
     const reserve = new Reserve(fs, `${dir}/reserve`, options.reserveBytes ?? 0);
     this.#reserve = reserve;

@@ -68,7 +68,7 @@ export function usualLimits(maxBodyBytes: number): LoadLimits {
     // At 10,000 durable writes a second, the last of these waits a tenth of a second.
     requests: 1024,
     streams: 256,
-    followers: 64,
+    followers: 256,
     gzipStreams: 16,
     heldBytes: Math.max(256 * MEGABYTE, 2 * maxBodyBytes),
     // After that time, refusing 2,000 more requests takes 20 ms, so a probe waits well under 100

@@ -1,6 +1,6 @@
 // The feed of changes: what has been committed after an LSN, as NDJSON or as server-sent events.
 
-import type { ChangeReader } from '../engine/index.ts';
+import type { ChangeForm, ChangeReader, ChangeTail } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { type ChunkSource, contentReply, detailOf, invalidFields, NDJSON_TYPE, parseInteger } from '../http/index.ts';
 import { type Call, type Route, validated } from './application.ts';
@@ -16,15 +16,15 @@ const LOOK_MS = 1000;
 /** After this time, a comment shows client and proxies that the stream is alive. */
 const COMMENT_MS = 15_000;
 /**
- * Once there are changes, a reader that waited lets this much time pass for each open reader before
- * it reads them. A reader takes about 0.3 ms for a commit, so all together take about a seventh of
- * the time, however many commits there are.
+ * Once there are changes, a reader with a limit that waited lets this much time pass for each open
+ * reader before it reads them. A reader takes about 0.3 ms for a commit, so all together take about
+ * a seventh of the time, however many commits there are.
  */
 const REST_MS_A_READER = 2;
 
 interface Form {
   readonly first: string;
-  readonly each: (lsn: number, text: string) => string;
+  readonly each: ChangeForm;
   /**
    * Sent while there is nothing else to send, with the LSN up to which everything was sent;
    * undefined if the answer then ends.
@@ -32,12 +32,14 @@ interface Form {
   readonly comment: ((lsn: number) => string) | undefined;
 }
 
-const NDJSON: Form = { first: '', each: (_lsn, text) => `${text}\n`, comment: undefined };
+const NDJSON: Form = { first: '', each: ({ text }) => `${text}\n`, comment: undefined };
+
+const eachEvent: ChangeForm = ({ lsn, text }) => `id: ${lsn}\ndata: ${text}\n\n`;
 
 function eventsFrom(lsn: number): Form {
   return {
     first: `retry: 1000\n: changes after LSN ${lsn}\n\n`,
-    each: (id, text) => `id: ${id}\ndata: ${text}\n\n`,
+    each: eachEvent,
     // The id moves a reader of one table on, so that it is not told that changes of other tables,
     // which it did not want, are no longer kept.
     comment: (id) => `id: ${id}\n: nothing new\n\n`,
@@ -47,18 +49,22 @@ function eventsFrom(lsn: number): Form {
 /**
  * Reads changes when the client can take more. `next` returns what was read, `wait` reads on. As
  * NDJSON, the source ends when it has returned something and there is nothing more, or when the
- * time to wait is over.
+ * time to wait is over. A source without a limit that has caught up with the log follows the tail,
+ * which reads it once for all.
  */
 class ChangeSource implements ChunkSource {
   readonly follows: boolean;
   readonly #call: Call;
-  readonly #reader: ChangeReader;
+  #reader: ChangeReader;
+  #tail: ChangeTail | undefined;
+  /** Everything up to this LSN has been returned, or is about to be. */
+  #lsn: number;
   readonly #form: Form;
   /** Changes that may still be sent. */
   #left: number;
   #untilMs: number;
   #commentMs: number;
-  #text: string;
+  #bytes: Uint8Array;
   #sent = 0;
   #ended = false;
   #failure: unknown;
@@ -67,18 +73,19 @@ class ChangeSource implements ChunkSource {
     const now = call.services.now();
     this.#call = call;
     this.#reader = reader;
+    this.#lsn = reader.lsn;
     this.#form = form;
     this.#left = limit;
     this.#untilMs = now + waitMs;
     this.#commentMs = now + COMMENT_MS;
-    this.#text = form.first;
+    this.#bytes = Buffer.from(form.first);
     this.follows = waitMs > 0;
   }
 
   next(): Uint8Array | null {
-    if (this.#text !== '') {
-      const bytes = Buffer.from(this.#text);
-      this.#text = '';
+    if (this.#bytes.length > 0) {
+      const bytes = this.#bytes;
+      this.#bytes = NOTHING;
       return bytes;
     }
     if (this.#failure !== undefined) throw this.#failure;
@@ -86,7 +93,7 @@ class ChangeSource implements ChunkSource {
   }
 
   wait(resume: () => void): boolean {
-    if (this.#ended || this.#text !== '') return false;
+    if (this.#ended || this.#bytes.length > 0) return false;
     this.#read().then(resume, (error: unknown) => {
       this.#fail(error);
       resume();
@@ -97,23 +104,63 @@ class ChangeSource implements ChunkSource {
   close(): void {
     this.#ended = true;
     this.#reader.close();
+    this.#tail?.leave();
+    this.#tail = undefined;
   }
 
   /** Reads until there is text to send, or the source has ended. */
   async #read(): Promise<void> {
-    while (!this.#ended && this.#text === '') {
+    while (!this.#ended && this.#bytes.length === 0) {
       assertKeyValid(this.#call);
-      const changes = await this.#reader.next(Math.min(SOME, this.#left));
-      for (const { lsn, text } of changes) this.#text += this.#form.each(lsn, text);
-      this.#sent += changes.length;
-      this.#left -= changes.length;
-      if (this.#left === 0) this.#ended = true;
-      else if (changes.length === 0) await this.#rest();
+      if (this.#tail === undefined) await this.#readLog();
+      else await this.#readTail(this.#tail);
     }
+  }
+
+  async #readLog(): Promise<void> {
+    const changes = await this.#reader.next(Math.min(SOME, this.#left));
+    this.#lsn = this.#reader.lsn;
+    this.#bytes = Buffer.from(changes.map(this.#form.each).join(''));
+    this.#sent += changes.length;
+    this.#left -= changes.length;
+    if (this.#left === 0) this.#ended = true;
+    else if (changes.length === 0) await this.#rest();
+  }
+
+  async #readTail(tail: ChangeTail): Promise<void> {
+    if (!tail.has(this.#lsn)) {
+      this.#leave(tail);
+      return;
+    }
+    const piece = tail.pieceAfter(this.#lsn);
+    if (piece === undefined) {
+      this.#lsn = Math.max(this.#lsn, tail.headLsn);
+      await this.#rest();
+      return;
+    }
+    this.#bytes = piece.bytesAfter(this.#lsn, this.#form.each);
+    this.#lsn = piece.lsn;
+    this.#sent += piece.changes.length;
+  }
+
+  /** Follows the tail instead of reading the log, if it has what comes next. */
+  #join(): boolean {
+    this.#tail = this.#call.database.changes.joinTail(this.#reader);
+    if (this.#tail === undefined) return false;
+    this.#reader.close();
+    return true;
+  }
+
+  /** Reads the log again, because the client is too slow for the tail. */
+  #leave(tail: ChangeTail): void {
+    this.#tail = undefined;
+    tail.leave();
+    this.#reader = this.#call.database.changes.again(this.#reader, this.#lsn);
   }
 
   /** Waits for a change, if this answer waits. */
   async #rest(): Promise<void> {
+    if (this.#ended) return;
     const { services, database } = this.#call;
     const now = services.now();
     const isOver = this.#form.comment === undefined && (this.#sent > 0 || now >= this.#untilMs);
@@ -122,12 +169,18 @@ class ChangeSource implements ChunkSource {
       return;
     }
     if (this.#form.comment !== undefined && now >= this.#commentMs) {
-      this.#text = this.#form.comment(this.#reader.lsn);
+      this.#bytes = Buffer.from(this.#form.comment(this.#lsn));
       this.#commentMs = now + COMMENT_MS;
       return;
     }
-    const { lsn } = this.#reader;
+    const lsn = this.#lsn;
     const leftMs = Math.min(LOOK_MS, Math.max(1, this.#untilMs - now));
+    if (this.#tail !== undefined) {
+      const turn = this.#tail.next();
+      await (leftMs < LOOK_MS ? Promise.race([turn, after(leftMs)]) : turn);
+      return;
+    }
+    if (this.#left === Number.POSITIVE_INFINITY && this.#join()) return;
     if (database.lastLsn > lsn) await after(SOON_MS);
     else if (await database.whenVisible(lsn + 1, leftMs)) await after(REST_MS_A_READER * database.changes.readers);
     // It resolves at once if the log has failed or the database closes.
@@ -139,7 +192,7 @@ class ChangeSource implements ChunkSource {
     if (this.#form.comment !== undefined && error instanceof HedgerowError) {
       const { code, fields } = error;
       const body = { detail: detailOf(error), code, status: error.status, oldest_lsn: fields?.oldest_lsn };
-      this.#text = `event: error\ndata: ${JSON.stringify(body)}\n\n`;
+      this.#bytes = Buffer.from(`event: error\ndata: ${JSON.stringify(body)}\n\n`);
       this.#ended = true;
     } else this.#failure = error;
   }

@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAnalytics } from '../../bench/analytics.ts';
+import { runChanges } from '../../bench/changes.ts';
 import { runCompaction } from '../../bench/compaction.ts';
 import { runCore } from '../../bench/core.ts';
 import { type Dataset, loadDataset } from '../../bench/dataset.ts';
@@ -53,6 +54,7 @@ describe('parts of the benches', () => {
     ['reasoning', runReasoning, 18],
     ['virtual', runVirtual, duckdb === undefined ? 0 : 10],
     ['follow', runFollow, 8],
+    ['changes', runChanges, 6],
     ['loop', runLoop, 60],
     ['memory', runMemory, 1],
     ['analytics', runAnalytics, 12],

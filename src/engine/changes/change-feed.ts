@@ -2,20 +2,20 @@
 // returns their operations as text. A reader keeps nothing in the log and holds a few frames at
 // most; if it is so slow that its next frame is removed, it is told so.
 
-import { type Core, RecordText } from '../../core/index.ts';
+import { RecordText } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { LogFollower, LogFrame } from '../../storage/index.ts';
 import type { TableSet } from '../catalog/table-set.ts';
 import type { Committer } from '../commit/committer.ts';
-import type { ChangeHistory } from './change-history.ts';
+import type { EngineContext } from '../context.ts';
+import type { EngineOptions } from '../engine-options.ts';
+import { ChangeTail } from './change-tail.ts';
 import { type ChangeText, changesOf, type FrameReading } from './frame-changes.ts';
 
 export interface ChangeFeedOptions {
-  readonly committer: Committer;
-  readonly history: ChangeHistory;
+  readonly context: EngineContext;
   readonly tables: TableSet;
-  readonly instance: () => Core;
-  readonly pause: () => Promise<void>;
+  readonly schedule: EngineOptions['schedule'];
 }
 
 /** Characters of text after which a reader returns what it has. */
@@ -30,6 +30,8 @@ const LARGE_BYTES = 2 ** 18;
 const BYTES_OF_BYTE = 3;
 /** Most bytes that all readers may hold; a single reader may hold more. */
 const MOST_HELD_BYTES = 2 ** 28;
+/** Most bytes of changes that are kept for those who follow them, of all tails together. */
+const MOST_TAIL_BYTES = 2 ** 24;
 
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
@@ -38,6 +40,8 @@ export class ChangeFeed {
   heldBytes = 0;
   /** Number of readers that are open. */
   readers = 0;
+  /** The tails that are followed, by table; under `undefined`, the one of all tables. */
+  readonly #tails = new Map<number | undefined, ChangeTail>();
 
   constructor(options: ChangeFeedOptions) {
     this.#options = options;
@@ -45,12 +49,12 @@ export class ChangeFeed {
 
   /** Whether changes are recorded for readers. */
   get isKept(): boolean {
-    return this.#options.history.isKept;
+    return this.#options.context.history.isKept;
   }
 
   /** The oldest LSN after which all changes are still known. */
   get oldestLsn(): number {
-    const { committer, history } = this.#options;
+    const { committer, history } = this.#options.context;
     return Math.max(committer.log.oldestLsn, history.fromLsn) - 1;
   }
 
@@ -61,28 +65,73 @@ export class ChangeFeed {
    * kept, and `table_not_found`.
    */
   read(fromLsn: number | undefined, table?: string): ChangeReader {
-    const { committer, history, tables } = this.#options;
+    const { tables } = this.#options;
+    const { visibleLsn } = this.#options.context.committer;
     if (!this.isKept)
       throw new HedgerowError('invalid_input', 'No changes are kept: keeping them is turned off.', {
         fields: { settings: ['changesKeepSeconds'] },
       });
     const tableId = table === undefined ? undefined : tables.get(table).id;
     const from = fromLsn ?? this.oldestLsn;
-    if (from > committer.visibleLsn)
+    if (from > visibleLsn)
       throw new HedgerowError(
         'lsn_ahead',
-        `The newest LSN is ${committer.visibleLsn}, so LSN ${from} is of another history: the database was restored, perhaps. Read all rows again, then the changes after their LSN.`,
-        { fields: { last_lsn: committer.visibleLsn } },
+        `The newest LSN is ${visibleLsn}, so LSN ${from} is of another history: the database was restored, perhaps. Read all rows again, then the changes after their LSN.`,
+        { fields: { last_lsn: visibleLsn } },
       );
     this.assertKept(from);
-    this.#records ??= new RecordText(this.#options.instance());
+    return this.#open(from, tableId);
+  }
+
+  #open(fromLsn: number, tableId: number | undefined): ChangeReader {
+    const { tables } = this.#options;
+    const { committer, history, residency, pauses } = this.#options.context;
+    this.#records ??= new RecordText(residency.instance());
     const reading: FrameReading = {
       definitionAt: (id, lsn) => history.definitionAt(id, lsn, tables.byId(id)?.definition),
       records: this.#records,
       tableId,
     };
     this.readers++;
-    return new ChangeReader(this, committer, reading, this.#options.pause, from);
+    return new ChangeReader(this, committer, reading, pauses.changes, fromLsn);
+  }
+
+  /**
+   * Returns the tail of the reader's table if it has, or will have, the changes after those that
+   * the reader has returned; otherwise undefined, and the reader must read on. The caller has
+   * joined the tail, closes the reader, and leaves the tail at the end.
+   */
+  joinTail({ tableId, lsn }: ChangeReader): ChangeTail | undefined {
+    let tail = this.#tails.get(tableId);
+    if (tail === undefined) {
+      tail = this.#newTail(lsn, tableId);
+      this.#tails.set(tableId, tail);
+    }
+    if (!tail.has(lsn)) return undefined;
+    tail.join();
+    return tail;
+  }
+
+  #newTail(fromLsn: number, tableId: number | undefined): ChangeTail {
+    const { context, schedule } = this.#options;
+    const { committer, residency } = context;
+    return new ChangeTail({
+      reader: this.#open(fromLsn, tableId),
+      committer,
+      after: (ms) => new Promise((resolve) => schedule(resolve, ms)),
+      mostBytes: () => MOST_TAIL_BYTES / this.#tails.size,
+      charge: (bytes) => residency.charge(bytes),
+      ended: () => this.#tails.delete(tableId),
+    });
+  }
+
+  /**
+   * Returns a reader of the changes after `lsn` of the same table as `reader`, which is closed.
+   * Throws `lsn_gone`.
+   */
+  again({ tableId }: ChangeReader, lsn: number): ChangeReader {
+    this.assertKept(lsn);
+    return this.#open(lsn, tableId);
   }
 
   /** Throws `lsn_gone` if changes after `lsn` are no longer known. */
@@ -129,6 +178,11 @@ export class ChangeReader {
     this.#pause = pause;
     this.#lsn = fromLsn;
     this.#follower = committer.log.follow(fromLsn + 1);
+  }
+
+  /** Undefined if the reader returns the changes of all tables. */
+  get tableId(): number | undefined {
+    return this.#reading.tableId;
   }
 
   /** All changes up to this LSN were returned. */
