@@ -122,7 +122,9 @@ function cpuSecondsOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Measures resident memory now and then; `stop` returns the medians of the first and last third. */
+/**
+ * Measures resident memory now and then; `stop` returns the medians of the first and last third.
+ */
 function watchMemory(pid: number): { stop(): [first: number, last: number] } {
   const sizes: number[] = [];
   const look = () => {

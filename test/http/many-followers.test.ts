@@ -25,7 +25,9 @@ interface Following {
   readonly resumes: Promise<void> | undefined;
 }
 
-/** Follows until the last change has arrived; returns the digest of all changes, and their number. */
+/**
+ * Follows until the last change has arrived; returns the digest of all changes, and their number.
+ */
 async function follow({ url }: TestServer, fromLsn: number, following: Following): Promise<string> {
   const { table, random } = following;
   const digest = createHash('sha256');
@@ -69,7 +71,7 @@ test.each(['uws', 'node'] as const)(
     const post = (body: object | string, headers?: Record<string, string>) =>
       send(started, 'POST', '/v1/hyperedges', body, headers);
     const fallsBehind = vi.spyOn(started.database.changes, 'again');
-  await send(started, 'POST', '/v1/tables', { name: 'other' });
+    await send(started, 'POST', '/v1/tables', { name: 'other' });
     const fromLsn = started.database.lastLsn;
     let resume = (): void => undefined;
     const resumes = new Promise<void>((resolve) => {
@@ -101,7 +103,7 @@ test.each(['uws', 'node'] as const)(
     const [all, other] = [await expected(''), await expected('&table=other')];
     for (const [place, digest] of digests.entries()) expect(digest).toBe(place % 3 === 0 ? other : all);
     expect(fallsBehind).toHaveBeenCalled();
-  // Nothing is kept once nobody follows.
+    // Nothing is kept once nobody follows.
     await expect.poll(() => started.database.changes.readers).toBe(0);
   },
   60_000,
