@@ -201,6 +201,14 @@ describe('a server that follows another one', () => {
 
   test('passes all statements of a transaction on', async () => {
     const session = { 'x-session-id': 'one' };
+    // A transaction that was begun at the leader is known to be there.
+    const begun = { 'x-session-id': 'two' };
+    await ask(leader, 'BEGIN', begun);
+    await ask(leader, 'INSERT INTO trips (event_ts, members) VALUES (901, [1])', begun);
+    const own = 'MATCH (e:trips) WHERE e.event_ts = 901 RETURN COUNT(*) AS n';
+    expect((await ask(passing, own, begun)).json.rows).toEqual([{ n: 1 }]);
+    expect((await ask(follower, own, begun)).json.code).toBe('not_leader');
+    await ask(passing, 'ROLLBACK', begun);
     expect((await ask(passing, 'BEGIN', session)).json.rows[0].status).toBe('open');
     await ask(passing, 'INSERT INTO trips (event_ts, members) VALUES (900, [1])', session);
     const count = 'MATCH (e:trips) WHERE e.event_ts = 900 RETURN count(*) AS n';
