@@ -53,6 +53,7 @@ export { buildRowPlan, type RowPlan } from './row-plan.ts';
 export { Scratch } from './scratch.ts';
 export { type DeadRows, lowerBound, ResidentSegment } from './segment.ts';
 export { assertChecksum, type ColumnFacts, readSegmentFacts, type SegmentFacts } from './segment-facts.ts';
+export { loadSegment, SegmentLoad } from './segment-load.ts';
 export {
   FIGURE,
   FIGURES,

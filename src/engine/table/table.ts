@@ -270,8 +270,13 @@ export class Table implements ScanSource, TableState {
    * `table_corrupt`, and the table refuses all requests from now on.
    */
   resident(segment: SegmentFile): ResidentSegment {
+    return this.residentBy(segment, Infinity)!;
+  }
+
+  /** Like `resident`, but loads only until `untilUs`, see `Residency.get`. */
+  residentBy(segment: SegmentFile, untilUs: number): ResidentSegment | undefined {
     try {
-      return this.context.residency.get(segment);
+      return this.context.residency.get(segment, untilUs);
     } catch (error) {
       this.refuse(asCorruption(error, segment.path));
       this.assertUsable();
