@@ -131,8 +131,7 @@ function checkNumbers(base: usize, entry: usize, rows: u32, state: usize): u32 {
   const to = endOfStep(state, rows);
   const next = to < rows ? NUMBERS : GOOD;
   if (load<u8>(entry + E_TYPE) == <u8>HG_TYPE_REAL) {
-    for (let row = from; row < to; row++)
-      if (hasValue(cursor, row) && !isFinite(numericValue(cursor, row))) return BAD;
+    for (let row = from; row < to; row++) if (hasValue(cursor, row) && !isFinite(numericValue(cursor, row))) return BAD;
     return next;
   }
   const data = valuesOf(base, entry, rows);
@@ -140,8 +139,7 @@ function checkNumbers(base: usize, entry: usize, rows: u32, state: usize): u32 {
   if (least < -MAX_SAFE || least > MAX_SAFE) return BAD;
   const range = <u64>(MAX_SAFE - least);
   const width = <u32>load<u8>(entry + E_WIDTH);
-  for (let row = from; row < to; row++)
-    if (hasValue(cursor, row) && packed(data + 8, width, row) > range) return BAD;
+  for (let row = from; row < to; row++) if (hasValue(cursor, row) && packed(data + 8, width, row) > range) return BAD;
   return next;
 }
 

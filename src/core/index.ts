@@ -53,7 +53,6 @@ export { buildRowPlan, type RowPlan } from './row-plan.ts';
 export { Scratch } from './scratch.ts';
 export { type DeadRows, lowerBound, ResidentSegment } from './segment.ts';
 export { assertChecksum, type ColumnFacts, readSegmentFacts, type SegmentFacts } from './segment-facts.ts';
-export { loadSegment, SegmentLoad } from './segment-load.ts';
 export {
   FIGURE,
   FIGURES,
@@ -64,4 +63,5 @@ export {
   SegmentFold,
   WANT,
 } from './segment-fold.ts';
+export { loadSegment, SegmentLoad } from './segment-load.ts';
 export { coreError, STATUS } from './status.ts';

@@ -27,16 +27,11 @@ interface Resident {
 /** A load that has begun. */
 interface Loading {
   readonly load: SegmentLoad;
-  /** When it was last continued. */
-  used: number;
-  bytes: number;
+  /** The counter's value when the load was last continued. */
+  readonly used: number;
+  readonly bytes: number;
 }
 
-/**
- * Maximum number of loads that have begun. If a reader ends before its load does, nobody continues
- * the load.
- */
-const MAX_LOADING = 8;
 const MAX_POOLED = 8;
 /**
  * With n segments in memory, the sizes of their instances are measured again every n / RECOUNT_PART
@@ -51,6 +46,10 @@ export class Residency {
   readonly #budgetBytes: number;
   readonly #mostSegments: number;
   readonly #residents = new Map<SegmentFile, Resident>();
+  /**
+   * The loads that have begun, least recently continued first. If a reader ends before its load,
+   * nobody may continue the load; it stays until its memory is needed.
+   */
   readonly #loading = new Map<SegmentFile, Loading>();
   /** Files whose last load was given up. */
   readonly #givenUp = new WeakSet<SegmentFile>();
@@ -137,14 +136,18 @@ export class Residency {
 
   #begin(file: SegmentFile, insist: boolean): Loading {
     const { facts, path, checked } = file;
-    while (this.#loading.size >= MAX_LOADING) this.#giveUp(this.#oldestLoad()!.file);
     this.#makeRoom(facts.bytes);
     const core = this.#pool.pop() ?? this.#module.instantiate(insist);
     core.exports.hg_memory_reset();
     const read = (target: Uint8Array, position: number) => this.#read(path, target, position);
     const load = new SegmentLoad(core, facts.bytes, read, { deep: !checked, file: path, checksum: facts.checksum });
+    return this.#keep(file, load);
+  }
+
+  /** Counts the load with its present size, because the check allocates memory of its own. */
+  #keep(file: SegmentFile, load: SegmentLoad): Loading {
     const loading = { load, used: ++this.#clock, bytes: load.residentBytes };
-    assert(!this.#residents.has(file), 'a segment is in memory once');
+    assert(!this.#residents.has(file) && !this.#loading.has(file), 'a segment is in memory once');
     this.#loading.set(file, loading);
     this.#bytes += loading.bytes;
     return loading;
@@ -160,8 +163,7 @@ export class Residency {
     }
   }
 
-  #advance(file: SegmentFile, loading: Loading, untilUs: number): ResidentSegment | undefined {
-    const { load } = loading;
+  #advance(file: SegmentFile, { load }: Loading, untilUs: number): ResidentSegment | undefined {
     let segment: ResidentSegment | undefined;
     if (untilUs === Infinity) segment = load.finish();
     else {
@@ -173,15 +175,13 @@ export class Residency {
       this.#givenUp.delete(file);
       file.checked = true;
       const bytes = segment.residentBytes;
+      assert(!this.#residents.has(file), 'a segment is in memory once');
       this.#residents.set(file, { segment, used: ++this.#clock, bytes });
       this.#bytes += bytes;
       return segment;
     }
-    // The check allocates memory of its own.
-    const bytes = load.residentBytes;
-    this.#bytes += bytes - loading.bytes;
-    loading.bytes = bytes;
-    loading.used = ++this.#clock;
+    this.#forget(file);
+    this.#keep(file, load);
     return undefined;
   }
 
@@ -203,12 +203,6 @@ export class Residency {
 
   #recycle(core: Core): void {
     if (this.#pool.length < MAX_POOLED) this.#pool.push(core);
-  }
-
-  #oldestLoad(): { file: SegmentFile; used: number } | undefined {
-    let oldest: { file: SegmentFile; used: number } | undefined;
-    for (const [file, { used }] of this.#loading) if (oldest === undefined || used < oldest.used) oldest = { file, used };
-    return oldest;
   }
 
   /**
@@ -266,15 +260,15 @@ export class Residency {
    * list were dropped or used since.
    */
   #nextToGo(): SegmentFile {
-    const load = this.#oldestLoad();
+    const [oldest] = this.#loading;
     for (;;) {
       const next = this.#order.at(-1);
       if (next === undefined) {
-        if (this.#residents.size === 0) return load!.file;
+        if (this.#residents.size === 0) return oldest![0];
         const residents = [...this.#residents].sort(([, a], [, b]) => b.used - a.used);
         this.#order = residents.map(([file, { used }]) => ({ file, used }));
       } else if (this.#residents.get(next.file)?.used !== next.used) this.#order.pop();
-      else return load !== undefined && load.used < next.used ? load.file : next.file;
+      else return oldest !== undefined && oldest[1].used < next.used ? oldest[0] : next.file;
     }
   }
 
