@@ -2,7 +2,7 @@
 
 /** Size in bytes of the state. */
 export const CHECK_STATE_BYTES: u32 = 64;
-/** Number of bytes of a checksum, a copy or a comparison of texts that count as one unit of work. */
+/** Number of bytes of a checksum, a copy or a comparison of texts that are one unit of work. */
 export const BYTES_A_UNIT: u32 = 16;
 /** Result of a step or a stage that must be continued. */
 export const MORE: i32 = 1;
@@ -12,7 +12,7 @@ export const K_STAGE: usize = 0;
 export const K_LEFT: usize = 4;
 /** Address of the region that the check holds between two calls, or 0. */
 export const K_HEADS: usize = 8;
-/** Index of the next item of the stage. This field and those behind it are 0 when a stage begins. */
+/** Index of the next item of the stage. This field and those after it are 0 when a stage begins. */
 export const K_AT: usize = 16;
 /** How far the item is done: bytes of the section, rows of the column. */
 export const K_DONE: usize = 20;

@@ -29,6 +29,8 @@ export const READ_BYTES = 262_144;
  */
 export const CHECK_UNITS = 16_384;
 const ALL_UNITS = 2 ** 32 - 1;
+/** Number of bytes after the file that the core may read. */
+const SLACK_BYTES = 16;
 /** Status of a check that is not finished. */
 const MORE = 1;
 
@@ -41,7 +43,7 @@ export class SegmentLoad {
   readonly #read: ReadSegment;
   readonly #options: SegmentLoadOptions;
   readonly #base: number;
-  /** Address of the state of the check. */
+  /** Address of the state of the check, in the same region as the file. */
   readonly #state: number;
   #bytesRead = 0;
 
@@ -51,9 +53,10 @@ export class SegmentLoad {
     this.#bytes = bytes;
     this.#read = read;
     this.#options = options;
-    this.#base = allocate(core, bytes);
     const stateBytes = core.exports.HG_CHECK_STATE_BYTES.value;
-    this.#state = allocate(core, stateBytes);
+    const fileBytes = (bytes + SLACK_BYTES + 7) & ~7;
+    this.#base = allocate(core, fileBytes + stateBytes);
+    this.#state = this.#base + fileBytes;
     core.memory.borrow(this.#state, stateBytes).fill(0);
   }
 
@@ -92,7 +95,6 @@ export class SegmentLoad {
     const status = core.exports.hg_segment_check_step(this.#base, this.#bytes, deep ? 1 : 0, this.#state, units);
     if (status === MORE) return undefined;
     if (status < 0) throw corruptStatus(core, status, file);
-    core.exports.hg_memory_free(this.#state);
     const facts = factsAt(core, this.#base);
     assertChecksum(facts, checksum, file);
     return new ResidentSegment(core, this.#base, facts);

@@ -297,7 +297,7 @@ describe('a load in steps', () => {
     expect(residency.bytes).toBe(0);
   });
 
-  /** Makes the check of every instance answer that there is no memory, from its call number `nth` on. */
+  /** Makes the check of every instance answer from call number `nth` on that memory is short. */
   function refuseChecks(nth: number, refusals: number): void {
     let calls = 0;
     (core as { instantiate: CoreModule['instantiate'] }).instantiate = (insist) => {

@@ -183,7 +183,7 @@ function peekBehindHidden(cursor: MemtableCursor, hidden: ReadonlySet<number>, f
   cursor.key = memtable.keyAt(at);
 }
 
-/** Returns the cursor with the smallest next key, with its `key` set; undefined at the end of all. */
+/** Returns the cursor with the smallest next key, with its `key` set, or undefined at the end. */
 export function nextCursor(cursors: readonly MemtableCursor[], bounds: StepBounds): MemtableCursor | undefined {
   let best: MemtableCursor | undefined;
   for (const cursor of cursors) {

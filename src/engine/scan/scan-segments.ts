@@ -40,7 +40,7 @@ export interface SegmentPart {
    * once. Throws `table_corrupt` or `overloaded`.
    */
   load(): boolean;
-  /** Returns whether the figures of a field are cached, so that the segment need not be in memory. */
+  /** Returns whether the figures of a field are cached; `figures` then needs no segment. */
   hasFigures(field: RowField): boolean;
   /**
    * Selects the live rows within the bounds and ranges. The selection must be freed in the same
