@@ -7,7 +7,8 @@ import { put } from '../memory/cells';
 import { filterSegment } from '../psi/filter';
 import { psiCount, psiRange } from '../psi/range';
 import { buildSegment } from '../segment/builder';
-import { checkHeader, checkSegment } from '../segment/check';
+import { checkHeader, checkSegment, checkStep } from '../segment/check';
+import { CHECK_STATE_BYTES } from '../segment/check-state';
 import { exportRecords, matchRows, rowKey } from '../segment/export';
 import {
   E_BYTES,
@@ -43,6 +44,8 @@ import { boundOf } from './bound';
 
 /** Size in bytes of the block that `hg_segment_step` reads and writes. */
 export const HG_STEP_BLOCK_BYTES: u32 = STEP_BLOCK_BYTES;
+/** Size in bytes of the state that `hg_segment_check_step` keeps between two calls. */
+export const HG_CHECK_STATE_BYTES: u32 = CHECK_STATE_BYTES;
 /** Maximum number of rows that one step examines. */
 export const HG_STEP_ROWS: u32 = STEP_ROWS;
 
@@ -64,6 +67,14 @@ export function hg_segment_check_header(base: u32, available: u32, fileBytes: u3
 
 export function hg_segment_check(base: u32, bytes: u32, deep: u32): i32 {
   return checkSegment(base, bytes, deep != 0);
+}
+
+/**
+ * Same as `hg_segment_check`, but does only about `work` units of it. Returns 1 if it must be
+ * called again with the same arguments.
+ */
+export function hg_segment_check_step(base: u32, bytes: u32, deep: u32, state: u32, work: u32): i32 {
+  return checkStep(base, bytes, deep != 0, state, work);
 }
 
 /**

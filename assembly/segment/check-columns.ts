@@ -1,8 +1,11 @@
 // Checks the property columns of a segment file and their orders (PSI), as part of the deep check.
+//
+// A column or an order is checked in phases, each of which goes through the rows or the texts once.
 
 import { HG_MAX_TEXT_BYTES, HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT, MAX_SAFE } from '../limits';
 import { after, cell, element, get } from '../memory/cells';
 import { CORRUPT, failAt } from '../status';
+import { BYTES_A_UNIT, K_AT, K_DONE, K_LEFT, K_VALUES, MORE, spend } from './check-state';
 import { hasValue, nullBytes, numericValue, openColumn, STATE_VALUES } from './columns';
 import {
   E_BYTES,
@@ -26,133 +29,251 @@ import {
 
 const cursor: usize = memory.data(32, 16);
 
-/**
- * Checks the data of a text column, `left` bytes at `at`. The dictionary must be in bounds. Its
- * texts must be distinct and in byte order. Every code must be in the dictionary.
- */
-function checkText(at: usize, left: u64, rows: u32): bool {
-  if (left < 8) return false;
-  const entries = load<u32>(at);
-  const head = 4 + (<u64>entries + 1) * 4 + <u64>rows * 2;
-  if (!entries || entries > rows || head > left) return false;
-  const offsets = at + 4;
-  if (load<u32>(offsets) || head + <u64>get<u32>(offsets, entries) != left) return false;
-  for (let i: u32 = 0; i < entries; i++) {
-    const start = get<u32>(offsets, i);
-    const end = after<u32>(offsets, i);
-    if (start > end || end - start > HG_MAX_TEXT_BYTES) return false;
-  }
-  const codes = cell<u32>(offsets, entries + 1);
-  for (let row: u32 = 0; row < rows; row++) {
-    if (<u32>get<u16>(codes, row) >= entries) return false;
-  }
-  return isSorted(offsets, entries, cell<u16>(codes, rows));
+/** Fields of the state while columns are checked. `K_DONE` is the next row or text of the phase. */
+const V_PHASE: usize = K_VALUES;
+/** Id and type of the last column, and whether its order was seen. */
+const V_COLUMN: usize = K_VALUES + 4;
+const V_TYPE: usize = K_VALUES + 8;
+const V_ORDERED: usize = K_VALUES + 12;
+/** Phase COUNT: the rows with a value so far. */
+const V_COUNT: usize = K_VALUES + 16;
+/** Phase ORDER: the last row and its value. */
+const V_ROW: usize = K_VALUES + 20;
+const V_VALUE: usize = K_VALUES + 24;
+
+/** The phases of a section. */
+const SHAPE: u32 = 0;
+const NUMBERS: u32 = 1;
+const OFFSETS: u32 = 2;
+const CODES: u32 = 3;
+const TEXTS: u32 = 4;
+const COUNT: u32 = 5;
+const ORDER: u32 = 6;
+const GOOD: u32 = 7;
+const BAD: u32 = 8;
+
+/** Returns the address of a column's values, which follow its null bits. */
+function valuesOf(base: usize, entry: usize, rows: u32): usize {
+  return base + load<u32>(entry + E_OFFSET) + (load<u16>(entry + E_FLAGS) & FLAG_NULLS ? <usize>nullBytes(rows) : 0);
 }
 
-/** Returns whether the texts ascend strictly by bytes. */
-function isSorted(offsets: usize, entries: u32, bytes: usize): bool {
-  for (let i: u32 = 1; i < entries; i++) {
+/**
+ * Returns the index behind the last of the `count` items that the phase may examine in this call,
+ * and takes the work of examining them.
+ */
+function endOfStep(state: usize, count: u32): u32 {
+  const from = load<u32>(state + K_DONE);
+  const items = min(count - from, load<u32>(state + K_LEFT));
+  spend(state, items);
+  store<u32>(state + K_DONE, from + items);
+  return from + items;
+}
+
+/** Checks the sizes in a text column, `left` bytes at `at`. The dictionary must be in bounds. */
+function textShape(at: usize, left: u64, rows: u32): u32 {
+  if (left < 8) return BAD;
+  const entries = load<u32>(at);
+  const head = 4 + (<u64>entries + 1) * 4 + <u64>rows * 2;
+  if (!entries || entries > rows || head > left) return BAD;
+  const offsets = at + 4;
+  return load<u32>(offsets) || head + <u64>get<u32>(offsets, entries) != left ? BAD : OFFSETS;
+}
+
+/** Checks that the texts of a dictionary are in bounds. */
+function checkOffsets(at: usize, state: usize): u32 {
+  const entries = load<u32>(at);
+  const offsets = at + 4;
+  const from = load<u32>(state + K_DONE);
+  const to = endOfStep(state, entries);
+  for (let i = from; i < to; i++) {
+    const start = get<u32>(offsets, i);
+    const end = after<u32>(offsets, i);
+    if (start > end || end - start > HG_MAX_TEXT_BYTES) return BAD;
+  }
+  return to < entries ? OFFSETS : CODES;
+}
+
+/** Checks that every code of a text column is in its dictionary. */
+function checkCodes(at: usize, rows: u32, state: usize): u32 {
+  const entries = load<u32>(at);
+  const codes = cell<u32>(at + 4, entries + 1);
+  const from = load<u32>(state + K_DONE);
+  const to = endOfStep(state, rows);
+  for (let row = from; row < to; row++) if (<u32>get<u16>(codes, row) >= entries) return BAD;
+  return to < rows ? CODES : TEXTS;
+}
+
+/** Checks that the texts of a dictionary ascend strictly by bytes. */
+function checkTexts(at: usize, rows: u32, state: usize): u32 {
+  const entries = load<u32>(at);
+  const offsets = at + 4;
+  const bytes = cell<u16>(cell<u32>(offsets, entries + 1), rows);
+  let i = max(load<u32>(state + K_DONE), 1);
+  for (; i < entries && load<u32>(state + K_LEFT); i++) {
     const start = get<u32>(offsets, i - 1);
     const middle = get<u32>(offsets, i);
-    const end = after<u32>(offsets, i);
-    const order = memory.compare(bytes + start, bytes + middle, min(middle - start, end - middle));
-    if (order > 0 || (!order && middle - start >= end - middle)) return false;
+    const shorter = min(middle - start, after<u32>(offsets, i) - middle);
+    const order = memory.compare(bytes + start, bytes + middle, shorter);
+    if (order > 0 || (!order && middle - start >= after<u32>(offsets, i) - middle)) return BAD;
+    spend(state, shorter / BYTES_A_UNIT + 1);
   }
-  return true;
+  store<u32>(state + K_DONE, i);
+  return i < entries ? TEXTS : GOOD;
 }
 
 /**
  * Checks that every value is a finite number (real columns) or a safe integer (integer columns).
  * Sizes must have been checked before.
  */
-function checkNumbers(base: usize, entry: usize, rows: u32, type: u32): bool {
+function checkNumbers(base: usize, entry: usize, rows: u32, state: usize): u32 {
   openColumn(base, rows, <u32>load<u16>(entry + E_COLUMN), cursor);
-  if (type == HG_TYPE_REAL) {
-    for (let row: u32 = 0; row < rows; row++)
-      if (hasValue(cursor, row) && !isFinite(numericValue(cursor, row))) return false;
-    return true;
+  const from = load<u32>(state + K_DONE);
+  const to = endOfStep(state, rows);
+  const next = to < rows ? NUMBERS : GOOD;
+  if (load<u8>(entry + E_TYPE) == <u8>HG_TYPE_REAL) {
+    for (let row = from; row < to; row++) if (hasValue(cursor, row) && !isFinite(numericValue(cursor, row))) return BAD;
+    return next;
   }
-  const data =
-    base + load<u32>(entry + E_OFFSET) + (load<u16>(entry + E_FLAGS) & FLAG_NULLS ? <usize>nullBytes(rows) : 0);
+  const data = valuesOf(base, entry, rows);
   const least = load<i64>(data);
-  if (least < -MAX_SAFE || least > MAX_SAFE) return false;
+  if (least < -MAX_SAFE || least > MAX_SAFE) return BAD;
   const range = <u64>(MAX_SAFE - least);
   const width = <u32>load<u8>(entry + E_WIDTH);
-  for (let row: u32 = 0; row < rows; row++)
-    if (hasValue(cursor, row) && packed(data + 8, width, row) > range) return false;
-  return true;
+  for (let row = from; row < to; row++) if (hasValue(cursor, row) && packed(data + 8, width, row) > range) return BAD;
+  return next;
 }
 
-function checkColumn(base: usize, entry: usize): bool {
-  const rows = load<u32>(base + H_ROWS);
+/** Checks the sizes in a column, and returns the phase that checks its values. */
+function columnShape(base: usize, entry: usize, rows: u32): u32 {
   const flags = <u32>load<u16>(entry + E_FLAGS);
   const type = <u32>load<u8>(entry + E_TYPE);
   const width = <u64>load<u8>(entry + E_WIDTH);
   const bytes = <u64>load<u32>(entry + E_BYTES);
-  if (type < HG_TYPE_REAL || type > HG_TYPE_BOOLEAN) return false;
-  if (flags & FLAG_ALL_NULL) return bytes == 0;
+  if (type < HG_TYPE_REAL || type > HG_TYPE_BOOLEAN) return BAD;
+  if (flags & FLAG_ALL_NULL) return bytes == 0 ? GOOD : BAD;
   const nulls = flags & FLAG_NULLS ? <u64>nullBytes(rows) : 0;
-  if (nulls > bytes) return false;
+  if (nulls > bytes) return BAD;
   const left = bytes - nulls;
-  if (type == HG_TYPE_BOOLEAN) return left == <u64>nullBytes(rows);
-  if (type == HG_TYPE_TEXT) return checkText(base + load<u32>(entry + E_OFFSET) + <usize>nulls, left, rows);
+  if (type == HG_TYPE_BOOLEAN) return left == <u64>nullBytes(rows) ? GOOD : BAD;
+  if (type == HG_TYPE_TEXT) return textShape(valuesOf(base, entry, rows), left, rows);
   const known = width == 4 || width == 8 || (type == HG_TYPE_INTEGER && (width == 1 || width == 2));
-  return known && left == width * rows + (type == HG_TYPE_INTEGER ? 8 : 0) && checkNumbers(base, entry, rows, type);
+  return known && left == width * rows + (type == HG_TYPE_INTEGER ? 8 : 0) ? NUMBERS : BAD;
+}
+
+/** Checks the sizes of the order of a column that was checked before. */
+function orderShape(base: usize, entry: usize, rows: u32): u32 {
+  const count = load<u32>(entry + E_COUNT);
+  if (count > rows || load<u32>(entry + E_BYTES) != count * 2) return BAD;
+  if (openColumn(base, rows, <u32>load<u16>(entry + E_COLUMN), cursor) != STATE_VALUES) return BAD;
+  const type = <u32>load<u8>(entry + E_TYPE);
+  return type == HG_TYPE_REAL || type == HG_TYPE_INTEGER ? COUNT : BAD;
+}
+
+/** Checks that an order has as many rows as its column has values. */
+function checkCount(base: usize, entry: usize, rows: u32, state: usize): u32 {
+  openColumn(base, rows, <u32>load<u16>(entry + E_COLUMN), cursor);
+  const from = load<u32>(state + K_DONE);
+  const to = endOfStep(state, rows);
+  let values = load<u32>(state + V_COUNT);
+  for (let row = from; row < to; row++) values += u32(hasValue(cursor, row));
+  store<u32>(state + V_COUNT, values);
+  if (to < rows) return COUNT;
+  return values == load<u32>(entry + E_COUNT) ? ORDER : BAD;
 }
 
 /**
- * Checks the order of a column that passed `checkColumn`: it must list exactly the rows that have a
- * value, strictly ascending by (value, row).
+ * Checks that an order lists only rows that have a value, strictly ascending by (value, row).
+ * Together with their number this means that it lists all of them.
  */
-function checkOrder(base: usize, entry: usize): bool {
-  const rows = load<u32>(base + H_ROWS);
+function checkOrder(base: usize, entry: usize, rows: u32, state: usize): u32 {
+  openColumn(base, rows, <u32>load<u16>(entry + E_COLUMN), cursor);
   const count = load<u32>(entry + E_COUNT);
-  if (count > rows || load<u32>(entry + E_BYTES) != count * 2) return false;
-  if (openColumn(base, rows, <u32>load<u16>(entry + E_COLUMN), cursor) != STATE_VALUES) return false;
-  const type = <u32>load<u8>(entry + E_TYPE);
-  if (type != HG_TYPE_REAL && type != HG_TYPE_INTEGER) return false;
-  let values: u32 = 0;
-  for (let row: u32 = 0; row < rows; row++) values += u32(hasValue(cursor, row));
-  if (values != count) return false;
   const order = base + load<u32>(entry + E_OFFSET);
-  let previous: f64 = 0;
-  let previousRow: u32 = 0;
-  for (let i: u32 = 0; i < count; i++) {
+  const from = load<u32>(state + K_DONE);
+  const to = endOfStep(state, count);
+  let previous = load<f64>(state + V_VALUE);
+  let previousRow = load<u32>(state + V_ROW);
+  for (let i = from; i < to; i++) {
     const row = <u32>get<u16>(order, i);
-    if (row >= rows || !hasValue(cursor, row)) return false;
+    if (row >= rows || !hasValue(cursor, row)) return BAD;
     const value = numericValue(cursor, row);
-    if (i && (value < previous || (value == previous && row <= previousRow))) return false;
+    if (i && (value < previous || (value == previous && row <= previousRow))) return BAD;
     previous = value;
     previousRow = row;
   }
-  return true;
+  store<f64>(state + V_VALUE, previous);
+  store<u32>(state + V_ROW, previousRow);
+  return to < count ? ORDER : GOOD;
 }
 
 /**
- * Checks all column and order sections: columns must ascend strictly by id, and an order must
- * directly follow its column. Returns 0, or CORRUPT with the section's offset. Bounds and fixed
- * sizes must have been checked before.
+ * Checks the place and the sizes of a section: columns must ascend strictly by id, and an order
+ * must directly follow its column.
  */
-export function checkColumns(base: usize): i32 {
+function checkShape(base: usize, entry: usize, rows: u32, state: usize): u32 {
+  const id = <u32>load<u16>(entry + E_COLUMN);
+  const type = <u32>load<u8>(entry + E_TYPE);
+  // Column ids are stored with 1 added, so that 0 means that there was no column yet.
+  const last = load<u32>(state + V_COLUMN);
+  if (<u32>load<u16>(entry + E_KIND) == K_COLUMN) {
+    store<u32>(state + V_COLUMN, id + 1);
+    store<u32>(state + V_TYPE, type);
+    store<u32>(state + V_ORDERED, 0);
+    return id + 1 > last ? columnShape(base, entry, rows) : BAD;
+  }
+  if (id + 1 != last || load<u32>(state + V_ORDERED) || type != load<u32>(state + V_TYPE)) return BAD;
+  store<u32>(state + V_ORDERED, 1);
+  store<u32>(state + V_COUNT, 0);
+  return orderShape(base, entry, rows);
+}
+
+/** Continues a phase. Returns the same phase if it has not ended, the next one, GOOD or BAD. */
+function checkPhase(phase: u32, base: usize, entry: usize, state: usize): u32 {
+  const rows = load<u32>(base + H_ROWS);
+  switch (phase) {
+    case SHAPE:
+      spend(state, 1);
+      return checkShape(base, entry, rows, state);
+    case NUMBERS:
+      return checkNumbers(base, entry, rows, state);
+    case OFFSETS:
+      return checkOffsets(valuesOf(base, entry, rows), state);
+    case CODES:
+      return checkCodes(valuesOf(base, entry, rows), rows, state);
+    case TEXTS:
+      return checkTexts(valuesOf(base, entry, rows), rows, state);
+    case COUNT:
+      return checkCount(base, entry, rows, state);
+    default:
+      return checkOrder(base, entry, rows, state);
+  }
+}
+
+/**
+ * Checks all column and order sections. Returns 0, MORE, or CORRUPT with the section's offset.
+ * Bounds and fixed sizes must have been checked before.
+ */
+export function checkColumns(base: usize, state: usize): i32 {
   const sections = load<u32>(base + H_SECTIONS);
-  let column: i32 = -1;
-  let type: u32 = 0;
-  let ordered = false;
-  for (let i: u32 = 0; i < sections; i++) {
+  let phase = load<u32>(state + V_PHASE);
+  for (let i = load<u32>(state + K_AT); i < sections; i++) {
     const entry = element(base + HEADER_BYTES, i, ENTRY_BYTES);
     const kind = <u32>load<u16>(entry + E_KIND);
-    const id = <i32>load<u16>(entry + E_COLUMN);
-    let good = true;
-    if (kind == K_COLUMN) {
-      good = id > column && checkColumn(base, entry);
-      column = id;
-      type = load<u8>(entry + E_TYPE);
-      ordered = false;
-    } else if (kind == K_PSI) {
-      good = id == column && !ordered && load<u8>(entry + E_TYPE) == type && checkOrder(base, entry);
-      ordered = true;
+    if (kind != K_COLUMN && kind != K_PSI) continue;
+    while (phase != GOOD) {
+      if (!load<u32>(state + K_LEFT)) {
+        store<u32>(state + K_AT, i);
+        store<u32>(state + V_PHASE, phase);
+        return MORE;
+      }
+      const next = checkPhase(phase, base, entry, state);
+      if (next == BAD) return failAt(CORRUPT, load<u32>(entry + E_OFFSET));
+      if (next != phase) store<u32>(state + K_DONE, 0);
+      phase = next;
+      // Opening a column searches the directory.
+      spend(state, sections >> 3);
     }
-    if (!good) return failAt(CORRUPT, load<u32>(entry + E_OFFSET));
+    phase = SHAPE;
   }
   return 0;
 }

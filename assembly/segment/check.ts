@@ -1,5 +1,9 @@
 // Checks the bytes of a segment file before they are used: bounds and checksums and, in the deep
 // check, every structural rule.
+//
+// The check consists of stages, each of which examines the items of one list in their order. A
+// stage stops when the work of its call is used up, and the next call continues with the next item
+// (check-state.ts).
 
 import { crc32c } from '../codec/crc32c';
 import { filterTest } from '../fmi/filter';
@@ -8,6 +12,18 @@ import { alloc, free } from '../memory/alloc';
 import { after, bytesOf, cell, element, get } from '../memory/cells';
 import { CORRUPT, failAt, OUT_OF_MEMORY, UNSUPPORTED } from '../status';
 import { checkColumns } from './check-columns';
+import {
+  BYTES_A_UNIT,
+  CHECK_STATE_BYTES,
+  K_AT,
+  K_DONE,
+  K_HEADS,
+  K_LEFT,
+  K_STAGE,
+  K_VALUES,
+  MORE,
+  spend,
+} from './check-state';
 import {
   BLOCK_BYTES,
   E_BYTES,
@@ -136,14 +152,28 @@ function checkFixedSizes(base: usize): i32 {
   return good ? 0 : failAt(CORRUPT, <u32>HEADER_BYTES);
 }
 
-/** Checks every section's checksum. Returns 0, or CORRUPT with the section's offset. */
-function checkSums(base: usize): i32 {
+/** Checks every section's checksum. Returns 0, MORE, or CORRUPT with the section's offset. */
+function checkSums(base: usize, state: usize): i32 {
   const sections = load<u32>(base + H_SECTIONS);
-  for (let i: u32 = 0; i < sections; i++) {
+  let done = load<u32>(state + K_DONE);
+  let crc = load<u32>(state + K_VALUES);
+  for (let i = load<u32>(state + K_AT); i < sections; i++) {
     const entry = element(base + HEADER_BYTES, i, ENTRY_BYTES);
     const offset = load<u32>(entry + E_OFFSET);
-    if (crc32c(base + offset, load<u32>(entry + E_BYTES), 0) != load<u32>(entry + E_CRC))
-      return failAt(CORRUPT, offset);
+    const bytes = load<u32>(entry + E_BYTES);
+    const piece = <u32>min<u64>(bytes - done, <u64>load<u32>(state + K_LEFT) * BYTES_A_UNIT);
+    crc = crc32c(base + offset + done, piece, crc);
+    spend(state, piece / BYTES_A_UNIT + 1);
+    done += piece;
+    if (done < bytes) {
+      store<u32>(state + K_AT, i);
+      store<u32>(state + K_DONE, done);
+      store<u32>(state + K_VALUES, crc);
+      return MORE;
+    }
+    if (crc != load<u32>(entry + E_CRC)) return failAt(CORRUPT, offset);
+    done = 0;
+    crc = 0;
   }
   return 0;
 }
@@ -152,21 +182,22 @@ function checkSums(base: usize): i32 {
  * Checks times, ids and sizes: rows must ascend strictly by (event_ts, id). The bounds of times and
  * ids, the first and the last id and the number of incidences must be those in the header.
  */
-function checkRows(base: usize): i32 {
+function checkRows(base: usize, state: usize): i32 {
   const rows = load<u32>(base + H_ROWS);
   const times = sectionOf(base, K_TIMES);
   const ids = sectionOf(base, K_IDS);
   const sizes = sectionOf(base, K_SIZES);
   const timeWidth: u32 = load<u8>(base + H_TIME_WIDTH);
   const idWidth: u32 = load<u8>(base + H_ID_WIDTH);
-  const idRange = <u64>(load<i64>(base + H_ID_MAX) - load<i64>(base + H_ID_MIN));
   const largest = load<u32>(base + H_MAX_SIZE);
-  let previousTime: u64 = 0;
-  let previousId: u64 = 0;
-  let leastId = u64.MAX_VALUE;
-  let greatestId: u64 = 0;
-  let incidences: u64 = 0;
-  for (let row: u32 = 0; row < rows; row++) {
+  const from = load<u32>(state + K_AT);
+  const to = from + min(rows - from, load<u32>(state + K_LEFT));
+  let previousTime = load<u64>(state + K_VALUES);
+  let previousId = load<u64>(state + K_VALUES, 8);
+  let leastId = from ? load<u64>(state + K_VALUES, 16) : u64.MAX_VALUE;
+  let greatestId = load<u64>(state + K_VALUES, 24);
+  let incidences = load<u64>(state + K_VALUES, 32);
+  for (let row = from; row < to; row++) {
     const time = packed(times, timeWidth, row);
     const id = idWidth ? packed(ids, idWidth, row) : <u64>row;
     const ordered = row ? time > previousTime || (time == previousTime && id > previousId) : !time;
@@ -179,6 +210,17 @@ function checkRows(base: usize): i32 {
     leastId = min(leastId, id);
     greatestId = max(greatestId, id);
   }
+  spend(state, to - from);
+  if (to < rows) {
+    store<u32>(state + K_AT, to);
+    store<u64>(state + K_VALUES, previousTime);
+    store<u64>(state + K_VALUES, previousId, 8);
+    store<u64>(state + K_VALUES, leastId, 16);
+    store<u64>(state + K_VALUES, greatestId, 24);
+    store<u64>(state + K_VALUES, incidences, 32);
+    return MORE;
+  }
+  const idRange = <u64>(load<i64>(base + H_ID_MAX) - load<i64>(base + H_ID_MIN));
   if (leastId || greatestId != idRange) return failAt(CORRUPT, <u32>H_ID_MIN);
   if (incidences != <u64>load<u32>(base + H_INCIDENCES)) return failAt(CORRUPT, <u32>(sizes - base));
   const firstId = load<i64>(base + H_ID_MIN) + (idWidth ? <i64>packed(ids, idWidth, 0) : 0);
@@ -191,7 +233,7 @@ function checkRows(base: usize): i32 {
 }
 
 /** Checks the bucket directory against times and sizes. Must be called after `checkRows`. */
-function checkBlocks(base: usize): i32 {
+function checkBlocks(base: usize, state: usize): i32 {
   const rows = load<u32>(base + H_ROWS);
   const blocks = sectionOf(base, K_BLOCKS);
   const times = sectionOf(base, K_TIMES);
@@ -199,10 +241,11 @@ function checkBlocks(base: usize): i32 {
   const timeWidth: u32 = load<u8>(base + H_TIME_WIDTH);
   const least = load<i64>(base + H_TIME_MIN);
   const seconds = load<i64>(base + H_BUCKET_SECONDS);
-  let incidences: u32 = 0;
-  let buckets: u32 = 0;
-  let bucketEnd = i64.MIN_VALUE;
-  for (let from: u32 = 0; from < rows; from += 64) {
+  let from = load<u32>(state + K_AT);
+  let incidences = load<u32>(state + K_VALUES);
+  let buckets = load<u32>(state + K_VALUES, 4);
+  let bucketEnd = from ? load<i64>(state + K_VALUES, 8) : i64.MIN_VALUE;
+  for (; from < rows && load<u32>(state + K_LEFT); from += 64) {
     const block = blocks + <usize>(from >> 6) * BLOCK_BYTES;
     if (load<u32>(block) != incidences || load<u32>(block + 4) != buckets) return failAt(CORRUPT, <u32>(block - base));
     let starts: u64 = 0;
@@ -216,6 +259,14 @@ function checkBlocks(base: usize): i32 {
       incidences += load<u8>(sizes + row);
     }
     if (load<u64>(block + 8) != starts) return failAt(CORRUPT, <u32>(block - base));
+    spend(state, 64);
+  }
+  if (from < rows) {
+    store<u32>(state + K_AT, from);
+    store<u32>(state + K_VALUES, incidences);
+    store<u32>(state + K_VALUES, buckets, 4);
+    store<i64>(state + K_VALUES, bucketEnd, 8);
+    return MORE;
   }
   const last = blocks + <usize>((rows + 63) >> 6) * BLOCK_BYTES;
   if (load<u32>(last) != incidences || load<u32>(last + 4) != buckets) return failAt(CORRUPT, <u32>(last - base));
@@ -226,52 +277,87 @@ function checkBlocks(base: usize): i32 {
  * Checks the dictionary: node ids must ascend strictly, the first and last id must be the bounds in
  * the header, and the filter must contain every node.
  */
-function checkNodes(base: usize): i32 {
+function checkNodes(base: usize, state: usize): i32 {
   const nodes = load<u32>(base + H_NODES);
   const ids = sectionOf(base, K_NODES);
   const width: u32 = load<u8>(base + H_NODE_WIDTH);
   const least = load<i64>(base + H_NODE_MIN);
   const filter = sectionOf(base, K_FILTER);
   const filterBytes = load<u32>(findEntry(base, K_FILTER, 0) + E_BYTES);
-  let previous: u64 = 0;
-  for (let node: u32 = 0; node < nodes; node++) {
+  const from = load<u32>(state + K_AT);
+  const to = from + min(nodes - from, load<u32>(state + K_LEFT));
+  let previous = load<u64>(state + K_VALUES);
+  for (let node = from; node < to; node++) {
     const id = packed(ids, width, node);
     if (node ? id <= previous : id != 0) return failAt(CORRUPT, <u32>(ids + node * width - base));
     if (!filterTest(filter, filterBytes, least + <i64>id)) return failAt(CORRUPT, <u32>(filter - base));
     previous = id;
   }
+  spend(state, to - from);
+  if (to < nodes) {
+    store<u32>(state + K_AT, to);
+    store<u64>(state + K_VALUES, previous);
+    return MORE;
+  }
   return previous == <u64>(load<i64>(base + H_NODE_MAX) - least) ? 0 : failAt(CORRUPT, <u32>H_NODE_MAX);
 }
 
-/**
- * Checks that every member is a node, ascending within its row, and that the posting lists are
- * exactly the transpose of the members.
- */
-function checkMembers(base: usize): i32 {
+/** Checks that the posting lists cover all incidences, and that none is empty. */
+function checkOffsets(base: usize, state: usize): i32 {
   const nodes = load<u32>(base + H_NODES);
   const offsets = sectionOf(base, K_POSTING_OFFSETS);
   const at = <u32>(offsets - base);
-  if (load<u32>(offsets) || get<u32>(offsets, nodes) != load<u32>(base + H_INCIDENCES)) return failAt(CORRUPT, at);
-  for (let node: u32 = 0; node < nodes; node++) {
+  const from = load<u32>(state + K_AT);
+  const to = from + min(nodes - from, load<u32>(state + K_LEFT));
+  if (!from && (load<u32>(offsets) || get<u32>(offsets, nodes) != load<u32>(base + H_INCIDENCES)))
+    return failAt(CORRUPT, at);
+  for (let node = from; node < to; node++) {
     if (get<u32>(offsets, node) >= after<u32>(offsets, node)) return failAt(CORRUPT, at + node * 4);
   }
-  const heads = alloc(bytesOf<u32>(nodes));
-  if (!heads) return OUT_OF_MEMORY;
-  memory.copy(heads, offsets, bytesOf<u32>(nodes));
-  const status = checkIncidences(base, nodes, offsets, heads);
-  free(heads);
-  return status;
+  spend(state, to - from);
+  store<u32>(state + K_AT, to);
+  return to < nodes ? MORE : 0;
 }
 
-/** Checks the members in row order. `heads`: u32 per node, the place of the node's next posting. */
-function checkIncidences(base: usize, nodes: u32, offsets: usize, heads: usize): i32 {
+/**
+ * Allocates `heads` (u32 per node, the place of the node's next posting), and sets it to the
+ * beginnings of the posting lists.
+ */
+function makeHeads(base: usize, state: usize): i32 {
+  const nodes = load<u32>(base + H_NODES);
+  const from = load<u32>(state + K_AT);
+  if (!from) {
+    const address = alloc(bytesOf<u32>(nodes));
+    if (!address) return OUT_OF_MEMORY;
+    store<u32>(state + K_HEADS, <u32>address);
+  }
+  const to = from + <u32>min<u64>(nodes - from, <u64>load<u32>(state + K_LEFT) * (BYTES_A_UNIT / 4));
+  const heads = <usize>load<u32>(state + K_HEADS);
+  const offsets = sectionOf(base, K_POSTING_OFFSETS);
+  memory.copy(cell<u32>(heads, from), cell<u32>(offsets, from), bytesOf<u32>(to - from));
+  spend(state, (to - from) / (BYTES_A_UNIT / 4) + 1);
+  store<u32>(state + K_AT, to);
+  return to < nodes ? MORE : 0;
+}
+
+/**
+ * Checks, in row order, that every member is a node, ascending within its row, and that the posting
+ * lists are exactly the transpose of the members.
+ */
+function checkIncidences(base: usize, state: usize): i32 {
   const rows = load<u32>(base + H_ROWS);
+  const nodes = load<u32>(base + H_NODES);
+  const offsets = sectionOf(base, K_POSTING_OFFSETS);
   const sizes = sectionOf(base, K_SIZES);
   const members = sectionOf(base, K_MEMBERS);
   const postings = sectionOf(base, K_POSTINGS);
   const width: u32 = load<u8>(base + H_ORDINAL_WIDTH);
-  let at: u32 = 0;
-  for (let row: u32 = 0; row < rows; row++) {
+  const heads = <usize>load<u32>(state + K_HEADS);
+  const begin = load<u32>(state + K_DONE);
+  const left = load<u32>(state + K_LEFT);
+  let row = load<u32>(state + K_AT);
+  let at = begin;
+  for (; row < rows && at - begin < left; row++) {
     let previous: i64 = -1;
     for (const end = at + <u32>load<u8>(sizes + row); at < end; at++) {
       const ordinal = <u32>packed(members, width, at);
@@ -285,8 +371,77 @@ function checkIncidences(base: usize, nodes: u32, offsets: usize, heads: usize):
       store<u32>(head, posting + 1);
     }
   }
-  return 0;
+  spend(state, at - begin);
+  store<u32>(state + K_AT, row);
+  store<u32>(state + K_DONE, at);
+  return row < rows ? MORE : 0;
 }
+
+/** Stages of the check, in their order. Only the deep check has those after the checksums. */
+const HEADER: u32 = 0;
+const SUMS: u32 = 1;
+const ROWS: u32 = 2;
+const BLOCKS: u32 = 3;
+const NODES: u32 = 4;
+const OFFSETS: u32 = 5;
+const HEADS: u32 = 6;
+const INCIDENCES: u32 = 7;
+const COLUMNS: u32 = 8;
+
+/** Continues a stage. Returns 0 at its end, MORE or a status. */
+function checkStage(stage: u32, base: usize, bytes: u32, state: usize): i32 {
+  switch (stage) {
+    case HEADER: {
+      const status = checkHeader(base, bytes, bytes);
+      if (!status) spend(state, load<u32>(base + H_SECTIONS));
+      return status;
+    }
+    case SUMS:
+      return checkSums(base, state);
+    case ROWS:
+      return checkRows(base, state);
+    case BLOCKS:
+      return checkBlocks(base, state);
+    case NODES:
+      return checkNodes(base, state);
+    case OFFSETS:
+      return checkOffsets(base, state);
+    case HEADS:
+      return makeHeads(base, state);
+    case INCIDENCES:
+      return checkIncidences(base, state);
+    default:
+      return checkColumns(base, state);
+  }
+}
+
+/**
+ * Does about `work` units of a check, at least one; a unit is a row, node, incidence or value, or
+ * BYTES_A_UNIT bytes of a checksum or a text. Returns MORE if the check must be continued with the
+ * same arguments, or else what `checkSegment` returns. `state` has CHECK_STATE_BYTES bytes, which
+ * must be 0 at the first call, and are 0 again at the end.
+ */
+export function checkStep(base: usize, bytes: u32, deep: bool, state: usize, work: u32): i32 {
+  store<u32>(state + K_LEFT, max(work, 1));
+  const last = deep ? COLUMNS : SUMS;
+  let status: i32 = 0;
+  let stage = load<u32>(state + K_STAGE);
+  if (!ASC_NO_ASSERT) assert(stage <= last, 'the state of a check contains one of its stages');
+  do {
+    if (!load<u32>(state + K_LEFT)) return MORE;
+    status = checkStage(stage, base, bytes, state);
+    if (status == MORE) return MORE;
+    stage++;
+    memory.fill(state + K_AT, 0, CHECK_STATE_BYTES - K_AT);
+    store<u32>(state + K_STAGE, stage);
+  } while (!status && stage <= last);
+  free(load<u32>(state + K_HEADS));
+  memory.fill(state, 0, CHECK_STATE_BYTES);
+  return status;
+}
+
+/** State of `checkSegment`, CHECK_STATE_BYTES bytes. */
+const whole: usize = memory.data(64, 16);
 
 /**
  * Checks the whole file [base, base + bytes): the header, the directory and the checksums. With
@@ -296,12 +451,7 @@ function checkIncidences(base: usize, nodes: u32, offsets: usize, heads: usize):
  * node while it runs.
  */
 export function checkSegment(base: usize, bytes: u32, deep: bool): i32 {
-  let status = checkHeader(base, bytes, bytes);
-  if (!status) status = checkSums(base);
-  if (status || !deep) return status;
-  status = checkRows(base);
-  if (!status) status = checkBlocks(base);
-  if (!status) status = checkNodes(base);
-  if (!status) status = checkMembers(base);
-  return status ? status : checkColumns(base);
+  let status = MORE;
+  while (status == MORE) status = checkStep(base, bytes, deep, whole, u32.MAX_VALUE);
+  return status;
 }

@@ -23,6 +23,7 @@ export interface CoreExports {
   readonly HG_FILTER_ENTRY_BYTES: WasmGlobal;
   readonly HG_RANGE_ENTRY_BYTES: WasmGlobal;
   readonly HG_MAX_TEXT_BYTES: WasmGlobal;
+  readonly HG_CHECK_STATE_BYTES: WasmGlobal;
   readonly HG_ROWS_SLACK_BYTES: WasmGlobal;
   readonly HG_FIGURES_BYTES: WasmGlobal;
   readonly HG_NODE_ENTRY_BYTES: WasmGlobal;
@@ -72,6 +73,7 @@ export interface CoreExports {
   ): number;
   hg_segment_check_header(base: number, available: number, fileBytes: number): number;
   hg_segment_check(base: number, bytes: number, deep: number): number;
+  hg_segment_check_step(base: number, bytes: number, deep: number, state: number, work: number): number;
   hg_segment_field(base: number, field: number): number;
   hg_segment_section(base: number, kind: number, column: number): number;
   hg_segment_open(base: number): number;

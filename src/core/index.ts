@@ -63,4 +63,5 @@ export {
   SegmentFold,
   WANT,
 } from './segment-fold.ts';
+export { loadSegment, SegmentLoad } from './segment-load.ts';
 export { coreError, STATUS } from './status.ts';

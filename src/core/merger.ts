@@ -18,7 +18,8 @@
 import { type ColumnType, KIND_CODES, kindOfType } from '../model/column-types.ts';
 import type { Core } from './load.ts';
 import { allocate, Region } from './region.ts';
-import { type DeadRows, ResidentSegment } from './segment.ts';
+import type { DeadRows } from './segment.ts';
+import { loadSegment } from './segment-load.ts';
 import { coreError } from './status.ts';
 
 export interface BuilderColumn {
@@ -173,7 +174,7 @@ export class SegmentMerger {
   async #slices(segment: MergedSegment, inputs: { pointer: number; count: number }): Promise<void> {
     const { cutoffTs, maxBytes } = this.#options;
     const { lower, upper, dead, lsn, file, checksum } = segment;
-    const resident = new ResidentSegment(this.#core, segment.bytes, segment.read, { deep: false, file, checksum });
+    const resident = loadSegment(this.#core, segment.bytes, segment.read, { deep: false, file, checksum });
     const first = lower === undefined ? 0 : resident.seek(lower.eventTs, lower.id);
     const to = upper === undefined ? resident.facts.rows : resident.seek(upper.eventTs, upper.id);
     const out = new Region(this.#core, Math.max(1024, Math.min(maxBytes, segment.bytes * 3)));

@@ -71,7 +71,7 @@ export function assertChecksum(facts: SegmentFacts, checksum: number | undefined
 
 /** Returns the error for the status of a failed check. */
 export function corruptStatus(core: Core, status: number, file: string): HedgerowError {
-  if (status === STATUS.outOfMemory) return coreError(status, 'hg_segment_check');
+  if (status === STATUS.outOfMemory) return coreError(status, 'hg_segment_check_step');
   if (status === STATUS.unsupported) {
     return new HedgerowError(
       'corrupt',

@@ -15,7 +15,7 @@ import {
   type TextSink,
 } from './row-output.ts';
 import type { RowPlan } from './row-plan.ts';
-import { assertChecksum, corruptStatus, factsAt, type SegmentFacts } from './segment-facts.ts';
+import type { SegmentFacts } from './segment-facts.ts';
 import { SegmentFold } from './segment-fold.ts';
 import { coreError, STATUS } from './status.ts';
 
@@ -40,24 +40,10 @@ export class ResidentSegment {
   #deadVersion = -1;
   #deadFor: DeadRows | undefined;
 
-  /**
-   * Loads a file of `bytes` bytes through `read` into the instance and checks it. If `deep`, all
-   * references are checked, otherwise only the header and the checksums. Throws `corrupt` with file
-   * and offset, also if the file is not the one with `checksum` (see SegmentFacts).
-   */
-  constructor(
-    core: Core,
-    bytes: number,
-    read: (target: Uint8Array) => void,
-    options: { deep: boolean; file: string; checksum?: number | undefined },
-  ) {
+  /** Opens the checked file at `base` in the instance. Throws `overloaded`. */
+  constructor(core: Core, base: number, facts: SegmentFacts) {
     this.#core = core;
-    const base = allocate(core, bytes);
-    read(core.memory.borrow(base, bytes));
-    const status = core.exports.hg_segment_check(base, bytes, options.deep ? 1 : 0);
-    if (status < 0) throw corruptStatus(core, status, options.file);
-    this.facts = factsAt(core, base);
-    assertChecksum(this.facts, options.checksum, options.file);
+    this.facts = facts;
     this.#handle = core.exports.hg_segment_open(base) >>> 0;
     if (this.#handle === 0) throw coreError(STATUS.outOfMemory, 'hg_segment_open');
     this.#work = new RowWorkspace(core);

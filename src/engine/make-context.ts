@@ -33,7 +33,7 @@ export function contextOf(
   afterCommit: (tableId: number) => void,
 ): EngineContext {
   const { fs, dir, primaryTable, maxMembers, memoryBudgetBytes, now, nowUs, defer } = options;
-  const residency = new Residency(fs, module, memoryBudgetBytes, options.residentSegments ?? RESIDENT_SEGMENTS);
+  const residency = new Residency(fs, module, nowUs, memoryBudgetBytes, options.residentSegments ?? RESIDENT_SEGMENTS);
   const charge = (bytes: number) => residency.charge(bytes);
   const filterRoom = new FilterRoom(module, { limitBytes: memoryBudgetBytes * FILTERS_OF_BUDGET, charge });
   const pinned = new PinnedVersions({ limitBytes: memoryBudgetBytes * PINNED_OF_BUDGET, charge });

@@ -211,6 +211,7 @@ export function sourceOf(view: ReadView): RowSource {
       return table.scanApart(request, view.snapshotOf(table), view.overlayOf(table));
     },
     segmentScan: ({ table }, bounds) => table.segmentScan(bounds, view.snapshotOf(table), view.overlayOf(table)),
+    loadEnds: ({ table }, startTs, endTs) => table.loadEnds({ startTs, endTs }, view.snapshotOf(table)),
     count: ({ table }, startTs, endTs) =>
       table.count({ startTs, endTs }, view.snapshotOf(table), view.overlayOf(table)),
     timeBounds: ({ table }, startTs, endTs) =>

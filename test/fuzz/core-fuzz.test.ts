@@ -4,6 +4,7 @@
 // HEDGEROW_FUZZ_SEED selects other cases.
 
 import { describe, expect, it } from 'vitest';
+import { checkAtOnce, checkInSteps } from '../core/support/check-steps.ts';
 import { COLUMNS, concat } from '../core/support/model.ts';
 import { type Random, randomFrom } from '../core/support/random.ts';
 import { recordsOf } from '../core/support/segments.ts';
@@ -37,6 +38,18 @@ function run(name: string, cases: number, one: (random: Random) => boolean): num
   return passed;
 }
 
+/** Returns the status of the check, which must be the same if the check is done in steps. */
+function check(core: EdgeOfMemory, random: Random, at: number, bytes: number, deep: number): number {
+  const { status, offset } = checkAtOnce(core, at, bytes, deep);
+  const most = 1 + random.below(300);
+  const used = core.x.hg_memory_used();
+  const inSteps = checkInSteps(core, at, bytes, deep, () => 1 + random.below(most));
+  if (inSteps.status !== status || inSteps.offset !== offset)
+    throw new Error(`${status} at ${offset}, but in steps ${inSteps.status} at ${inSteps.offset}`);
+  if (core.x.hg_memory_used() !== used) throw new Error('a check in steps keeps memory');
+  return status;
+}
+
 describe('the core, debug build', () => {
   const core = new EdgeOfMemory();
 
@@ -47,7 +60,7 @@ describe('the core, debug build', () => {
       if (random.below(2) === 0) bytes.set(magic.subarray(0, bytes.length));
       const at = core.place(bytes);
       if (random.below(2) === 0) repair(core, at, bytes.length);
-      const status = core.x.hg_segment_check(at, bytes.length, random.below(2));
+      const status = check(core, random, at, bytes.length, random.below(2));
       const header = core.x.hg_segment_check_header(at, random.below(bytes.length + 1), bytes.length);
       const records = core.x.hg_records_check(at, bytes.length, random.below(4));
       return status === 0 || header === 0 || records === 0;
@@ -76,8 +89,8 @@ describe('the core, debug build', () => {
       const bytes = random.below(100) === 0 ? Uint8Array.from(source) : mutate(random, source, 128 + 24 * 20);
       const at = core.place(bytes);
       repair(core, at, bytes.length);
-      core.x.hg_segment_check(at, bytes.length, 0);
-      const ok = core.x.hg_segment_check(at, bytes.length, 1) === 0;
+      check(core, random, at, bytes.length, 0);
+      const ok = check(core, random, at, bytes.length, 1) === 0;
       if (ok) readSegment(core, random, at);
       return ok;
     });

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import { AnswerSpace } from '../../src/http/answer/answer-space.ts';
 import { type AnswerFormat, formatOf } from '../../src/http/answer/format.ts';
-import { OPENINGS, type Opening } from '../../src/http/answer/openings.ts';
+import { IDLE_PIECES, OPENINGS, type Opening } from '../../src/http/answer/openings.ts';
 import { type AnswerText, writeAnswer } from '../../src/http/answer/write-answer.ts';
 import type { ChunkSource, Reply } from '../../src/http/reply.ts';
 import type { Call } from '../../src/http/route.ts';
@@ -173,10 +173,43 @@ describe('a longer text', () => {
   });
 
   test('becomes a stream after the first pieces when the writer may not wait for more', async () => {
-    const text = new Text({ pieces: ['', '', '', 'abc'], framed: true });
+    const text = new Text({ pieces: ['a', 'b', '', 'c'], framed: true });
     const reply = writeAnswer(callOf(), text, { ...OPENINGS.rows, pieces: 2 }, true) as Reply;
     space.bytes.fill(0);
+    expect(text.looks).toBe(2);
     expect(await rest(reply)).toBe('<abc>');
+  });
+
+  test('is read on in later turns after an empty piece, until there is one that is not', async () => {
+    for (const early of [false, true]) {
+      const text = new Text({ pieces: ['', '', '', 'abc'], framed: true, early });
+      const answer = writeAnswer(callOf(), text, OPENINGS.rows, true);
+      expect(answer).toBeInstanceOf(Promise);
+      expect(text.looks).toBe(1);
+      space.bytes.fill(0);
+      const reply = await answer;
+      expect([text.looks, reply.source === undefined]).toEqual([4, early]);
+      expect(early ? textOf(reply) : await rest(reply)).toBe('<abc>');
+    }
+  });
+
+  test('begins after many empty pieces', async () => {
+    const text = new Text({ pieces: [...Array.from({ length: 500 }, () => ''), 'abc'], framed: true });
+    const reply = await writeAnswer(callOf(), text, OPENINGS.rows, true);
+    expect(text.looks).toBe(1 + IDLE_PIECES);
+    expect(await rest(reply)).toBe('<abc>');
+  });
+
+  test('is an error if it fails after empty pieces, and is not broken off', async () => {
+    const text = new Text({ pieces: ['', '', 'abc'], framed: true });
+    const next = text.next.bind(text);
+    let pieces = 0;
+    text.next = () => {
+      if (++pieces === 3) throw new Error('the segment is corrupt');
+      return next();
+    };
+    await expect(writeAnswer(callOf(), text, OPENINGS.rows, true)).rejects.toThrow('the segment is corrupt');
+    expect(text.closed).toBe(1);
   });
 
   test('is not read further when its client has disconnected', async () => {

@@ -62,6 +62,7 @@ const NEWEST: RowSource = {
   scan: (pattern, request, columns) => pattern.table.scan({ ...request, format: 'columns', columns }),
   scanApart: (pattern, request, columns) => pattern.table.scanApart({ ...request, format: 'columns', columns }),
   segmentScan: (pattern, request) => pattern.table.segmentScan(request),
+  loadEnds: (pattern, startTs, endTs) => pattern.table.loadEnds({ startTs, endTs }),
   count: (pattern, startTs, endTs) => pattern.table.count({ startTs, endTs }),
   timeBounds: (pattern, startTs, endTs) => pattern.table.timeBounds({ startTs, endTs }),
 };

@@ -75,6 +75,7 @@ const SOURCE: RowSource = {
     segments.blocks = (columns, segment) => watched(blocks(columns, segment));
     return segments;
   },
+  loadEnds: (pattern, startTs, endTs) => pattern.table.loadEnds({ startTs, endTs }),
   count: (pattern, startTs, endTs) => pattern.table.count({ startTs, endTs }),
   timeBounds: (pattern, startTs, endTs) => pattern.table.timeBounds({ startTs, endTs }),
 };

@@ -26,6 +26,7 @@ const ANSWER_STATUS = [
   'hg_records_merge',
   'hg_segment_build',
   'hg_segment_check',
+  'hg_segment_check_step',
 ] as const;
 const OUT_OF_MEMORY = -3;
 

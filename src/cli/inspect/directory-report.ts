@@ -1,7 +1,7 @@
 // Builds a report on a data directory: an overview of its tables with their segments, and of its
 // log.
 
-import { assertChecksum, ResidentSegment, readSegmentFacts, type SegmentFacts } from '../../core/index.ts';
+import { assertChecksum, loadSegment, readSegmentFacts, type SegmentFacts } from '../../core/index.ts';
 import {
   type Checkpoint,
   type CheckpointTable,
@@ -166,7 +166,7 @@ function segmentFacts(tools: FileTools, file: string, { bytes, checksum }: Segme
       throw corruption(file, Math.min(size, bytes), `it has ${size} bytes, the manifest says ${bytes}`);
     if (deep) {
       const read = (target: Uint8Array) => void target.set(readWhole(tools.fs, file));
-      return new ResidentSegment(core, bytes, read, { deep: true, file, checksum }).facts;
+      return loadSegment(core, bytes, read, { deep: true, file, checksum }).facts;
     }
     const head = new Uint8Array(Math.min(bytes, HEAD_BYTES));
     const facts = readSegmentFacts(core, head.subarray(0, readFully(handle, head, 0)), bytes, file);

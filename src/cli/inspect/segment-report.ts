@@ -3,7 +3,8 @@
 import {
   buildRowPlan,
   type DeadRows,
-  ResidentSegment,
+  loadSegment,
+  type ResidentSegment,
   type RowPlan,
   SEPARATOR,
   type StepResult,
@@ -57,7 +58,7 @@ export function inspectSegment(
   };
   try {
     const core = tools.core.instantiate();
-    const segment = new ResidentSegment(core, bytes.length, (target) => target.set(bytes), { deep: true, file: path });
+    const segment = loadSegment(core, bytes.length, (target) => target.set(bytes), { deep: true, file: path });
     const plan = planFor(report.sections, table(segment.facts.table));
     const count = segment.facts.rows;
     const first = Math.min(rows, count);

@@ -4,7 +4,7 @@
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable } from '../../core/index.ts';
-import { firstReaching } from '../scan/scan-view.ts';
+import { firstReaching, LOAD_US } from '../scan/scan-view.ts';
 import type { DeadList } from '../table/dead-rows.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
 import type { Table } from '../table/table.ts';
@@ -14,8 +14,6 @@ import type { RowKey } from '../types.ts';
 const CALLS_A_SLICE = 1024;
 /** Number of rows of a memtable that are counted between two pauses. */
 const ROWS_A_SLICE = 32_768;
-/** Loading a segment counts as this many calls. */
-const LOAD_CALLS = CALLS_A_SLICE;
 
 export interface Dropped {
   edgesDropped: number;
@@ -50,6 +48,7 @@ export async function countDropped(table: Table, source: DropSource, cutoffTs: n
   for (const [place, segment] of source.segments.entries()) {
     const { facts, dead } = segment;
     if (facts.timeMin >= cutoffTs) break;
+    if (facts.timeMax >= cutoffTs) await load(table, segment);
     const rows = facts.timeMax < cutoffTs ? facts.rows : table.resident(segment).seek(cutoffTs, -Infinity);
     dropped.fromSegments += rows - deadAt(dead, source.lsn, rows);
     dropped.bucketsDropped += await count.inSegment(place, rows);
@@ -65,6 +64,12 @@ export async function countDropped(table: Table, source: DropSource, cutoffTs: n
     dropped.bucketsDropped += await count.inMemtable(place, end);
   }
   return dropped;
+}
+
+/** Loads the segment into memory, in steps with pauses. It may be evicted at any later pause. */
+async function load(table: Table, segment: SegmentFile): Promise<void> {
+  const { nowUs, pauses } = table.context;
+  while (table.residentBy(segment, nowUs() + LOAD_US) === undefined) await pauses.compaction();
 }
 
 /**
@@ -101,7 +106,7 @@ class DroppedCount {
   async inSegment(place: number, rows: number): Promise<number> {
     const segment = this.#source.segments[place]!;
     const { facts } = segment;
-    if (!this.#table.isResident(segment)) await this.#breathe(LOAD_CALLS);
+    if (rows !== facts.rows) await load(this.#table, segment);
     const all = rows === facts.rows ? facts.buckets : this.#table.resident(segment).bucketsOf(0, rows);
     const first = this.#bucketOf(facts.timeMin);
     const isShared = (await this.#livesInSegments(first, place)) && (await this.#livesIn(segment, first));
@@ -121,6 +126,7 @@ class DroppedCount {
     let count = 0;
     let last = Number.NaN;
     for (const row of dying) {
+      if (!this.#table.isResident(segment)) await load(this.#table, segment);
       const bucket = this.#bucketOf(this.#table.resident(segment).keyOf(row).eventTs);
       if (bucket !== last && !(await this.#livesIn(segment, bucket))) count++;
       last = bucket;
@@ -130,7 +136,8 @@ class DroppedCount {
   }
 
   async #livesIn(segment: SegmentFile, bucket: number): Promise<boolean> {
-    await this.#breathe(this.#table.isResident(segment) ? 3 : LOAD_CALLS);
+    await this.#breathe(3);
+    if (!this.#table.isResident(segment)) await load(this.#table, segment);
     const resident = this.#table.resident(segment);
     const from = resident.seek(bucket * this.#width, -Infinity);
     const to = resident.seek((bucket + 1) * this.#width, -Infinity);

@@ -59,6 +59,20 @@ export function openCursors(
   return cursors;
 }
 
+/** Number of rows that a lookup indexes between two readings of the clock; takes about 1 ms. */
+const INDEX_ROWS = 8192;
+
+/**
+ * Brings the node indexes of the view's memtables up to date. Returns false if it takes longer than
+ * `mostUs`; the next call continues.
+ */
+export function indexMemtables({ version }: ScanView, nowUs: () => number, mostUs: number): boolean {
+  const begunUs = nowUs();
+  for (const { memtable } of version.memtables)
+    while (!memtable.index(INDEX_ROWS)) if (nowUs() - begunUs > mostUs) return false;
+  return true;
+}
+
 function openCursor(memtable: CoreMemtable, lsn: number, hidden: ReadonlySet<number> | undefined): MemtableCursor {
   return {
     memtable,
@@ -132,7 +146,7 @@ const FEW_ROWS = 32;
  * Finds the next row and sets `key`; returns false at the end. The work per call is bounded: if
  * very many rows are hidden, it only sets a lower bound, and the next call continues.
  */
-export function peek(cursor: MemtableCursor, bounds: StepBounds): boolean {
+function peek(cursor: MemtableCursor, bounds: StepBounds): boolean {
   const { memtable, rows, key } = cursor;
   if (cursor.done) return false;
   if (rows !== undefined) {
@@ -167,6 +181,16 @@ function peekBehindHidden(cursor: MemtableCursor, hidden: ReadonlySet<number>, f
     at = next;
   }
   cursor.key = memtable.keyAt(at);
+}
+
+/** Returns the cursor with the smallest next key, with its `key` set, or undefined at the end. */
+export function nextCursor(cursors: readonly MemtableCursor[], bounds: StepBounds): MemtableCursor | undefined {
+  let best: MemtableCursor | undefined;
+  for (const cursor of cursors) {
+    if (cursor.done || !peek(cursor, bounds)) continue;
+    if (best === undefined || before(cursor.key, best.key)) best = cursor;
+  }
+  return best;
 }
 
 /** Returns whether a row is left. */

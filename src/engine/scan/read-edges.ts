@@ -6,7 +6,8 @@ import {
   type Core,
   type CoreModule,
   type IncidenceColumns,
-  ResidentSegment,
+  loadSegment,
+  type ResidentSegment,
   readColumnBlocks,
   SEPARATOR,
   STEP_STATE,
@@ -103,7 +104,7 @@ class SegmentReader {
       const handle = this.#fs.open(path, 'read');
       try {
         const read = (target: Uint8Array) => void readFully(handle, target, 0);
-        return new ResidentSegment(this.#core, bytes, read, { deep, file: path, checksum });
+        return loadSegment(this.#core, bytes, read, { deep, file: path, checksum });
       } finally {
         handle.close();
       }

@@ -5,6 +5,7 @@ import {
   type ColumnPlan,
   ONE_CODE,
   type RangeSet,
+  type ResidentSegment,
   type RowField,
   type SegmentFold,
   type StepBounds,
@@ -14,7 +15,7 @@ import type { SegmentFile } from '../table/segment-file.ts';
 import { cheapestOrder } from '../table/segment-matches.ts';
 import type { ScanBounds } from '../types.ts';
 import { Scan } from './scan.ts';
-import { chooseSegments, deadOf, type ScanSource, type ScanView } from './scan-view.ts';
+import { boundsOf, chooseSegments, deadOf, LOAD_US, type ScanSource, type ScanView } from './scan-view.ts';
 
 const NO_NODES: readonly number[] = [];
 /**
@@ -28,8 +29,19 @@ export interface SegmentPart {
   readonly segment: SegmentFile;
   /** Whether the request covers all rows of the segment and all of them are live. */
   readonly isWhole: boolean;
-  /** Whether a column's sort order finds only few rows, which should then be read with `blocks`. */
+  /**
+   * Whether a column's sort order finds only few rows, which should then be read with `blocks`.
+   * Throws `table_corrupt`.
+   */
   readonly isSparse: boolean;
+  /**
+   * Loads the segment for a few milliseconds at most, and returns whether it is in memory then.
+   * Otherwise call it again in the next step. Without it, the other functions load the segment at
+   * once. Throws `table_corrupt` or `overloaded`.
+   */
+  load(): boolean;
+  /** Returns whether the figures of a field are cached; `figures` then needs no segment. */
+  hasFigures(field: RowField): boolean;
   /**
    * Selects the live rows within the bounds and ranges. The selection must be freed in the same
    * event loop turn. Throws `table_corrupt`.
@@ -62,13 +74,7 @@ export class SegmentScan {
     this.#view = view;
     this.#request = request;
     this.#ranges = ranges;
-    this.#bounds = {
-      lowTs: request.startTs ?? -Infinity,
-      lowId: -Infinity,
-      endTs: request.endTs ?? Infinity,
-      stopTs: Infinity,
-      stopId: 0,
-    };
+    this.#bounds = boundsOf(request);
     this.#segments = chooseSegments(source, view.version, NO_NODES, ranges, this.#bounds);
   }
 
@@ -81,20 +87,20 @@ export class SegmentScan {
     const { lowTs, endTs } = this.#bounds;
     const { facts } = segment;
     const isInside = facts.timeMin >= lowTs && facts.timeMax <= endTs;
-    const isWhole = isInside && this.#ranges === undefined && deadOf(this.#view, segment).count === 0;
+    const source = this.#source;
+    const ranges = this.#ranges;
+    const isWhole = isInside && ranges === undefined && deadOf(this.#view, segment).count === 0;
     return {
       segment,
       isWhole,
-      isSparse: this.#ranges !== undefined && this.#isSparse(segment, this.#ranges),
+      get isSparse() {
+        return ranges !== undefined && isSparse(segment, source.resident(segment), ranges);
+      },
+      load: () => source.residentBy(segment, source.nowUs() + LOAD_US) !== undefined,
+      hasFigures: (field) => segment.figures.has(figuresKey(field)),
       open: () => this.#open(segment, isInside),
       figures: (field) => this.#figures(segment, field),
     };
-  }
-
-  #isSparse(segment: SegmentFile, ranges: RangeSet): boolean {
-    const resident = this.#source.resident(segment);
-    const most = Math.ceil(segment.facts.rows / SPARSE_SHARE);
-    return cheapestOrder(resident, ranges, most) !== undefined;
   }
 
   #open(segment: SegmentFile, isInside: boolean): SegmentFold {
@@ -120,7 +126,7 @@ export class SegmentScan {
 
   #figures(segment: SegmentFile, field: RowField): Float64Array {
     const { facts, figures } = segment;
-    const key = field.kind * FIELD_KEY + field.column;
+    const key = figuresKey(field);
     let kept = figures.get(key);
     if (kept === undefined) {
       const fold = this.#open(segment, true);
@@ -155,3 +161,12 @@ export class SegmentScan {
 
 /** Column ids are below this. */
 const FIELD_KEY = 65536;
+
+/** Returns the key of the field's figures in `SegmentFile.figures`. */
+function figuresKey(field: RowField): number {
+  return field.kind * FIELD_KEY + field.column;
+}
+
+function isSparse({ facts }: SegmentFile, resident: ResidentSegment, ranges: RangeSet): boolean {
+  return cheapestOrder(resident, ranges, Math.ceil(facts.rows / SPARSE_SHARE)) !== undefined;
+}

@@ -15,6 +15,9 @@ import type { SegmentFile } from '../table/segment-file.ts';
 import type { Version } from '../table/version.ts';
 import type { QueryPlan, RowKey, ScanBounds } from '../types.ts';
 
+/** Microseconds for which a step loads a segment; one step of the load takes up to one more. */
+export const LOAD_US = 3000;
+
 /** What a scan needs from its table. */
 export interface ScanSource {
   readonly bucketSeconds: number;
@@ -24,6 +27,12 @@ export interface ScanSource {
   readonly nowUs: () => number;
   /** Returns the segment in memory, which is valid until the next call. Throws `table_corrupt`. */
   resident(segment: SegmentFile): ResidentSegment;
+  /**
+   * Like `resident`, but loads a segment that is not in memory only until `untilUs` has passed, and
+   * for a millisecond at least. Returns undefined if it is not in memory then; the next call
+   * continues the load.
+   */
+  residentBy(segment: SegmentFile, untilUs: number): ResidentSegment | undefined;
   /** Returns whether the segment is already in memory; loading it takes about 10 ms. */
   isResident(segment: SegmentFile): boolean;
   /**
@@ -55,6 +64,13 @@ export interface ScanOverlay {
   deadOf(segment: SegmentFile): DeadRows;
 }
 
+/** Restricts a scan to some of the view's sources. */
+export interface ScanParts {
+  /** If undefined, the scan reads all segments that may have rows. */
+  readonly segments: readonly SegmentFile[] | undefined;
+  readonly memtables: boolean;
+}
+
 /** Returns the number of rows in memtables, live or dead. */
 export function rowsInMemory({ version, overlay }: ScanView): number {
   let rows = overlay?.memtable?.rows ?? 0;
@@ -62,9 +78,19 @@ export function rowsInMemory({ version, overlay }: ScanView): number {
   return rows;
 }
 
+/** Returns the bounds of a request as those of its first step. */
+export function boundsOf({ startTs = -Infinity, endTs = Infinity }: ScanBounds): StepBounds {
+  return { lowTs: startTs, lowId: -Infinity, endTs, stopTs: Infinity, stopId: 0 };
+}
+
 /** Returns whether key `a` precedes key `b`. */
 export function before(a: RowKey, b: RowKey): boolean {
   return a.eventTs !== b.eventTs ? a.eventTs < b.eventTs : a.id < b.id;
+}
+
+/** Returns the key of the first row of a segment. */
+export function firstKey({ facts }: SegmentFile): RowKey {
+  return { eventTs: facts.timeMin, id: facts.firstId };
 }
 
 /** Returns the rows of a segment that are dead in the view. */

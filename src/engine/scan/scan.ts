@@ -32,8 +32,26 @@ import { behindDead } from '../table/dead-rows.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
 import { findMatches, type SegmentMatches } from '../table/segment-matches.ts';
 import type { QueryPlan, RowKey, ScanRequest } from '../types.ts';
-import { hasNext, listMore, type MemtableCursor, openCursors, peek, placeBelow } from './memtable-cursor.ts';
-import { before, chooseSegments, deadOf, type ScanSource, type ScanView, strategyOf } from './scan-view.ts';
+import {
+  hasNext,
+  indexMemtables,
+  listMore,
+  type MemtableCursor,
+  nextCursor,
+  openCursors,
+  placeBelow,
+} from './memtable-cursor.ts';
+import {
+  before,
+  boundsOf,
+  chooseSegments,
+  deadOf,
+  firstKey,
+  type ScanParts,
+  type ScanSource,
+  type ScanView,
+  strategyOf,
+} from './scan-view.ts';
 
 const SLICE_BYTES = 65536;
 const SLICE_US = 3000;
@@ -42,18 +60,9 @@ const EMPTY_SLICE_US = 5000; // even if nothing was found: all rows of many segm
 const STEPS_UNTIMED = 4;
 /** Maximum nodes per lookup: no edge has more members. */
 const MOST_NODES = 255;
-/** Number of rows that a lookup indexes between two readings of the clock; takes about 1 ms. */
-const INDEX_ROWS = 8192;
 /** Maximum number of dead rows of a segment that one search for a live row skips. */
 const MOST_DEAD = 8192;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
-
-/** Restricts a scan to some of the view's sources. */
-export interface ScanParts {
-  /** If undefined, the scan reads all segments that may have rows. */
-  readonly segments: readonly SegmentFile[] | undefined;
-  readonly memtables: boolean;
-}
 
 const NO_NODES: readonly number[] = [];
 const NO_MEMTABLES: MemtableCursor[] = [];
@@ -81,12 +90,14 @@ export class Scan {
   private segmentBucket: number;
   /** With a filter: the matching rows of the segment reached last. */
   private matches: SegmentMatches | undefined;
-  /**
-   * With a filter: whether the limit is reached, but not known yet whether one more row exists.
-   */
+  /** Whether the limit is reached, but not known yet whether one more row exists. */
   private probing: boolean;
   /** With a filter: whether the sort order of a column was used. */
   private ordered: boolean;
+  /** When the current slice began. */
+  private begunUs: number;
+  /** Whether the slice reached a segment whose load is not complete. */
+  private loading: boolean;
   private ended: boolean;
   private released: boolean;
   private buckets: number;
@@ -117,13 +128,7 @@ export class Scan {
     this.limit = request.limit ?? NO_LIMIT;
     this.rowPlan = request.format === 'columns' ? request.columns : (request.rows ?? source.rowPlan);
     this.result = { rows: 0, firstTs: 0, lastTs: 0, lastId: 0, buckets: 0, state: STEP_STATE.more };
-    this.bounds = {
-      lowTs: request.startTs ?? -Infinity,
-      lowId: -Infinity,
-      endTs: request.endTs ?? Infinity,
-      stopTs: Infinity,
-      stopId: 0,
-    };
+    this.bounds = boundsOf(request);
     const { after } = request;
     if (after !== undefined && after.eventTs >= this.bounds.lowTs) this.goOnFrom(after.eventTs, after.id + 1);
     this.segmentIndex = 0;
@@ -135,6 +140,8 @@ export class Scan {
       this.bounds.lowTs > this.bounds.endTs ||
       this.nodes.length > MOST_NODES ||
       ranges?.ranges.some(isEmptyRange) === true;
+    this.begunUs = NaN;
+    this.loading = false;
     this.released = false;
     this.buckets = 0;
     this.endedUs = 0;
@@ -153,12 +160,7 @@ export class Scan {
    */
   private open(): boolean {
     const { nodes, ranges, view, source } = this;
-    if (nodes.length > 0) {
-      const begunUs = source.nowUs();
-      for (const { memtable } of view.version.memtables) {
-        while (!memtable.index(INDEX_ROWS)) if (source.nowUs() - begunUs > SLICE_US) return false;
-      }
-    }
+    if (nodes.length > 0 && !indexMemtables(view, source.nowUs, SLICE_US)) return false;
     if (this.memtables === NO_MEMTABLES) this.memtables = openCursors(view, nodes, this.bounds, ranges);
     if (ranges !== undefined && !this.listMemtables(ranges)) return false;
     this.opened = true;
@@ -184,7 +186,8 @@ export class Scan {
 
   /**
    * Returns the next slice of row text or column blocks, about 64 KB at most, or null at the end. A
-   * slice may be empty if its time was spent on other work. Takes at most a few milliseconds.
+   * slice may be empty if its time was spent on other work, for example on loading a segment. Takes
+   * at most a few milliseconds.
    * Throws `table_corrupt` or `overloaded`.
    */
   next(): Uint8Array<ArrayBuffer> | null {
@@ -214,18 +217,19 @@ export class Scan {
     const before = sink.length;
     const filtered = this.ranges !== undefined;
     const untimed = filtered ? 0 : STEPS_UNTIMED;
-    const begunUs = this.rows === 0 && !filtered ? this.startedUs : this.source.nowUs();
+    this.begunUs = Number.isNaN(this.begunUs) && !filtered ? this.startedUs : this.source.nowUs();
+    this.loading = false;
     let steps = 0;
     try {
       if (!this.opened && !this.open()) return true;
-      while (!this.ended && sink.length - before < SLICE_BYTES) {
+      while (!this.ended && !this.loading && sink.length - before < SLICE_BYTES) {
         if (this.probing) this.probe();
         else {
           this.step(sink);
           if (this.rows >= this.limit) this.endByLimit();
         }
         const mayStop = filtered || this.view.overlay !== undefined || sink.length > before;
-        if (++steps > untimed && this.source.nowUs() - begunUs > (mayStop ? SLICE_US : EMPTY_SLICE_US)) break;
+        if (++steps > untimed && this.source.nowUs() - this.begunUs > (mayStop ? SLICE_US : EMPTY_SLICE_US)) break;
       }
     } catch (error) {
       this.close();
@@ -240,21 +244,18 @@ export class Scan {
    * Appends rows of the source with the smallest next key, up to where another source continues.
    */
   private step(sink: TextSink): void {
-    const first = this.memtables.length === 0 ? undefined : this.nextMemtable();
+    const first = this.memtables.length === 0 ? undefined : nextCursor(this.memtables, this.bounds);
     const segment = this.nextSegment();
     if (segment !== undefined && this.stepIn(segment, first, sink)) return;
     if (first === undefined) this.ended = segment === undefined;
     else if (first.rows !== undefined || !first.isBound) this.stepMemtable(first, sink);
   }
 
-  /** Returns the memtable with the smallest next key, with its `key` set. */
-  private nextMemtable(): MemtableCursor | undefined {
-    let best: MemtableCursor | undefined;
-    for (const cursor of this.memtables) {
-      if (cursor.done || !peek(cursor, this.bounds)) continue;
-      if (best === undefined || before(cursor.key, best.key)) best = cursor;
-    }
-    return best;
+  /** Returns the segment in memory. If it is undefined, `loading` is true, and the slice ends. */
+  private near(segment: SegmentFile): ResidentSegment | undefined {
+    const resident = this.source.residentBy(segment, this.begunUs + SLICE_US);
+    this.loading = resident === undefined;
+    return resident;
   }
 
   private nextSegment(): SegmentFile | undefined {
@@ -274,7 +275,7 @@ export class Scan {
 
   /**
    * Appends rows of a segment that are below the memtable's next key, or finds that there are none.
-   * Returns false if the memtable must be read first.
+   * Returns false if the memtable must be read first. Does nothing if the segment is being loaded.
    */
   private stepIn(segment: SegmentFile, first: MemtableCursor | undefined, sink: TextSink): boolean {
     const { facts } = segment;
@@ -294,7 +295,8 @@ export class Scan {
     first: MemtableCursor | undefined,
     sink: TextSink,
   ): boolean {
-    const resident = this.source.resident(segment);
+    const resident = this.near(segment);
+    if (resident === undefined) return true;
     const matches = this.matchesIn(segment, resident, ranges);
     const { rows, next } = matches;
     if (next === rows.length) {
@@ -328,11 +330,12 @@ export class Scan {
   /** Appends rows below the memtable's next key; returns false if the memtable comes first. */
   private stepSegment(segment: SegmentFile, first: MemtableCursor | undefined, sink: TextSink): boolean {
     const { bounds, result } = this;
+    const resident = this.near(segment);
+    if (resident === undefined) return true;
     if (first !== undefined) {
       bounds.stopTs = first.key.eventTs;
       bounds.stopId = first.key.id;
     }
-    const resident = this.source.resident(segment);
     if (this.nodes.length > 0) resident.setNodes(this.nodes);
     const next = resident.step(
       bounds,
@@ -397,10 +400,14 @@ export class Scan {
     return stop !== undefined && before(stop, behind) ? behind : stop;
   }
 
-  /** Returns a key at which a segment or the one after it may have its next row. */
+  /**
+   * Returns a key at which a segment or the one after it may have its next row. A segment that the
+   * scan has not reached need not be in memory.
+   */
   private segmentKey(segment: SegmentFile, behind: RowKey): RowKey | undefined {
     const { matches } = this;
-    if (this.ranges !== undefined && matches?.segment !== segment) return firstKey(segment);
+    const first = firstKey(segment);
+    if (!before(first, behind) || (this.ranges !== undefined && matches?.segment !== segment)) return first;
     const resident = this.source.resident(segment);
     if (this.ranges !== undefined) return resident.keyOf(matches!.rows[matches!.next]!);
     const from = resident.seek(behind.eventTs, behind.id);
@@ -434,40 +441,36 @@ export class Scan {
   }
 
   private endByLimit(): void {
-    this.probing = this.ranges !== undefined;
-    if (this.probing) return;
-    this.ended = true;
-    const from = { lowTs: this.bounds.lowTs, lowId: this.bounds.lowId };
-    this.hasMore = this.memtables.some((cursor) => hasNext(cursor, this.bounds)) || this.anySegmentRow();
-    this.goOnFrom(from.lowTs, from.lowId);
+    this.probing = true;
+    if (this.ranges === undefined) this.probe();
   }
 
   /**
-   * Looks for one more row in the memtables or in one segment. With a filter, the next row may be
-   * many segments away, so a call examines at most one segment.
+   * Looks for one more row in the memtables or in one segment. The next row may be many segments
+   * away, so a call examines at most one segment.
    */
   private probe(): void {
     this.hasMore = this.memtables.some((cursor) => hasNext(cursor, this.bounds));
     const segment = this.hasMore ? undefined : this.nextSegment();
     if (segment !== undefined) {
-      const { rows, next } = this.matchesIn(segment, this.source.resident(segment), this.ranges!);
-      this.hasMore = next < rows.length;
+      const resident = this.near(segment);
+      if (resident === undefined) return;
+      this.hasMore = this.hasRow(segment, resident);
       if (!this.hasMore) this.segmentIndex++;
     }
     this.ended = this.hasMore || segment === undefined;
   }
 
-  private anySegmentRow(): boolean {
-    const { lsn } = this.view;
-    for (let segment = this.nextSegment(); segment !== undefined; segment = this.nextSegment()) {
-      const resident = this.source.resident(segment);
-      if (this.nodes.length > 0) resident.setNodes(this.nodes);
-      const from = resident.seek(this.bounds.lowTs, this.bounds.lowId);
-      const to = resident.seek(this.bounds.endTs, Infinity);
-      if (resident.hasRow(from, to, this.nodes.length, deadOf(this.view, segment), lsn)) return true;
-      this.segmentIndex++;
+  private hasRow(segment: SegmentFile, resident: ResidentSegment): boolean {
+    const { bounds, nodes, ranges, view } = this;
+    if (ranges !== undefined) {
+      const { rows, next } = this.matchesIn(segment, resident, ranges);
+      return next < rows.length;
     }
-    return false;
+    if (nodes.length > 0) resident.setNodes(nodes);
+    const from = resident.seek(bounds.lowTs, bounds.lowId);
+    const to = resident.seek(bounds.endTs, Infinity);
+    return resident.hasRow(from, to, nodes.length, deadOf(view, segment), view.lsn);
   }
 
   /** Returns the access path of the scan and figures about what it has read so far. */
@@ -492,8 +495,4 @@ export class Scan {
     this.endedUs = this.source.nowUs();
     this.source.unpin(this.view.version);
   }
-}
-
-function firstKey({ facts }: SegmentFile): RowKey {
-  return { eventTs: facts.timeMin, id: facts.firstId };
 }

@@ -10,7 +10,15 @@ import {
   type StepBounds,
 } from '../../core/index.ts';
 import { distinctNumbers } from '../../model/edge.ts';
-import { chooseSegments, deadOf, type ScanSource, type ScanView, strategyOf } from '../scan/scan-view.ts';
+import {
+  boundsOf,
+  chooseSegments,
+  deadOf,
+  LOAD_US,
+  type ScanSource,
+  type ScanView,
+  strategyOf,
+} from '../scan/scan-view.ts';
 import type { QueryPlan, ScanBounds } from '../types.ts';
 import type { SegmentFile } from './segment-file.ts';
 
@@ -18,6 +26,26 @@ import type { SegmentFile } from './segment-file.ts';
 export interface Window {
   startTs?: number | undefined;
   endTs?: number | undefined;
+}
+
+/** The least and greatest time of some rows, in seconds since 1970. */
+export interface TimeBounds {
+  readonly least: number;
+  readonly greatest: number;
+}
+
+/**
+ * Loads the segments at the ends of a window for a few milliseconds at most, and returns whether
+ * they are in memory then, so that `countRows` and `timeBounds` need not load them.
+ */
+export function loadEnds(source: ScanSource, { version }: ScanView, window: Window): boolean {
+  const { startTs = -Infinity, endTs = Infinity } = window;
+  const untilUs = source.nowUs() + LOAD_US;
+  return version.segments.every((segment) => {
+    const { timeMin, timeMax } = segment.facts;
+    const isCut = timeMin <= endTs && timeMax >= startTs && (timeMin < startTs || timeMax > endTs);
+    return !isCut || source.residentBy(segment, untilUs) !== undefined;
+  });
 }
 
 /**
@@ -48,11 +76,7 @@ export function countRows(source: ScanSource, view: ScanView, window: Window): n
 /**
  * Returns the least and greatest time of the live rows in a window, or undefined if there are none.
  */
-export function timeBounds(
-  source: ScanSource,
-  view: ScanView,
-  window: Window,
-): { least: number; greatest: number } | undefined {
+export function timeBounds(source: ScanSource, view: ScanView, window: Window): TimeBounds | undefined {
   const stretches: [segment: SegmentFile, from: number, to: number][] = [];
   eachSegment(source, view, window, (...stretch) => void stretches.push(stretch));
   // Segments are in key order, so the first live row of all segments is that of the first segment
@@ -106,10 +130,11 @@ const MOST_NODES = 255;
 const INDEX_ROWS = 8192;
 
 /**
- * Minimum number of segments that an estimate examines. If fewer are in memory, it loads some. The
- * other segments are assumed to be like those examined.
+ * Minimum number of segments that an estimate examines. If fewer are in memory, it loads some, but
+ * only for ESTIMATE_LOAD_US microseconds. The other segments are assumed to be like those examined.
  */
 const FEWEST_SEEN = 2;
+const ESTIMATE_LOAD_US = 1000;
 
 /**
  * Estimates how many rows a scan of the request would find and how many buckets it would read;
@@ -126,13 +151,7 @@ export function estimateScan(
   const isEmpty = nodes.length > MOST_NODES || (request.startTs ?? -Infinity) > (request.endTs ?? Infinity);
   if (isEmpty) return { rows: 0, strategy: strategyOf(request, nodes.length, false), bucketsScanned: 0, totalBuckets };
   const isWhole = request.startTs === undefined && request.endTs === undefined;
-  const bounds = {
-    lowTs: request.startTs ?? -Infinity,
-    lowId: -Infinity,
-    endTs: request.endTs ?? Infinity,
-    stopTs: Infinity,
-    stopId: 0,
-  };
+  const bounds = boundsOf(request);
   let { rows, buckets, ordered } = segmentsEstimate(source, view, bounds, nodes, ranges);
   eachMemtable(view, request, (memtable, from, to, lsn, hidden) => {
     const live = Math.max(0, memtable.rows - memtable.deadRows - (hidden?.size ?? 0));
@@ -174,10 +193,11 @@ function segmentsEstimate(
 ): SegmentsEstimate {
   const sum = { rows: 0, buckets: 0, ordered: false };
   const seen = { within: 0, rows: 0, buckets: 0 };
+  const guessed = { within: 0, rows: 0, buckets: 0 };
   const chosen = chooseSegments(source, view.version, nodes, ranges, bounds);
   let toLoad = FEWEST_SEEN;
   for (const segment of chosen) if (toLoad > 0 && source.isResident(segment)) toLoad--;
-  let unseen = 0;
+  let untilUs = 0;
   for (const segment of chosen) {
     const { facts } = segment;
     const inside = facts.timeMin >= bounds.lowTs && facts.timeMax <= bounds.endTs;
@@ -186,18 +206,48 @@ function segmentsEstimate(
     if (inside && nodes.length === 0 && ranges === undefined) {
       sum.rows += facts.rows - deadOf(view, segment).count;
       sum.buckets += facts.buckets;
-    } else if (source.isResident(segment) || toLoad-- > 0) {
-      const found = segmentEstimate(source.resident(segment), bounds, nodes, ranges);
-      seen.within += found.within;
-      seen.rows += found.rows;
-      seen.buckets += found.buckets;
-      sum.ordered ||= found.ordered;
-    } else unseen += facts.rows * shareWithin(segment, bounds);
+      continue;
+    }
+    let resident: ResidentSegment | undefined;
+    if (source.isResident(segment)) resident = source.resident(segment);
+    else if (toLoad-- > 0) {
+      untilUs ||= source.nowUs() + ESTIMATE_LOAD_US;
+      resident = source.residentBy(segment, untilUs);
+      if (resident === undefined) toLoad = 0;
+    }
+    const found =
+      resident === undefined
+        ? headerEstimate(segment, bounds, nodes, ranges)
+        : segmentEstimate(resident, bounds, nodes, ranges);
+    const into = resident === undefined ? guessed : seen;
+    into.within += found.within;
+    into.rows += found.rows;
+    into.buckets += found.buckets;
+    sum.ordered ||= resident !== undefined && found.ordered;
   }
-  const times = seen.within === 0 ? 0 : unseen / seen.within;
-  sum.rows += seen.rows + Math.ceil(seen.within === 0 ? unseen : seen.rows * times);
-  sum.buckets += seen.buckets + Math.ceil(seen.within === 0 ? unseen : seen.buckets * times);
+  const times = seen.within === 0 ? 0 : guessed.within / seen.within;
+  sum.rows += seen.rows + Math.ceil(seen.within === 0 ? guessed.rows : seen.rows * times);
+  sum.buckets += seen.buckets + Math.ceil(seen.within === 0 ? guessed.buckets : seen.buckets * times);
   return sum;
+}
+
+/**
+ * Estimates a segment from its header: a node is in as many rows as the average node, and the rows
+ * are spread evenly over time.
+ */
+function headerEstimate(
+  segment: SegmentFile,
+  bounds: StepBounds,
+  nodes: readonly number[],
+  ranges: RangeSet | undefined,
+): SegmentsEstimate & { within: number } {
+  const { facts } = segment;
+  const share = shareWithin(segment, bounds);
+  const within = facts.rows * share;
+  let rows = nodes.length === 0 ? within : Math.min(within, (facts.incidences / facts.nodes) * share);
+  rows /= RANGE_SHARE ** (ranges?.ranges.length ?? 0);
+  const buckets = facts.buckets * share;
+  return { within, rows, buckets: nodes.length === 0 ? buckets : Math.min(buckets, rows), ordered: false };
 }
 
 function segmentEstimate(

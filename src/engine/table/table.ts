@@ -40,7 +40,7 @@ import { deleteEdges, insertEdge } from '../write/edge-writes.ts';
 import { RowUpdates } from './row-updates.ts';
 import { asCorruption, type SegmentFile } from './segment-file.ts';
 import { Snapshot } from './snapshot.ts';
-import { countRows, estimateScan, type ScanEstimate, timeBounds, type Window } from './statistics.ts';
+import * as statistics from './statistics.ts';
 import { tableItem } from './table-item.ts';
 import { assertChange, type TableChange, type TableState } from './table-state.ts';
 import { UnseenRows } from './unseen-rows.ts';
@@ -270,8 +270,13 @@ export class Table implements ScanSource, TableState {
    * `table_corrupt`, and the table refuses all requests from now on.
    */
   resident(segment: SegmentFile): ResidentSegment {
+    return this.residentBy(segment, Infinity)!;
+  }
+
+  /** Like `resident`, but loads only until `untilUs`, see `Residency.get`. */
+  residentBy(segment: SegmentFile, untilUs: number): ResidentSegment | undefined {
     try {
-      return this.context.residency.get(segment);
+      return this.context.residency.get(segment, untilUs);
     } catch (error) {
       this.refuse(asCorruption(error, segment.path));
       this.assertUsable();
@@ -443,31 +448,31 @@ export class Table implements ScanSource, TableState {
    * Estimates how many rows a scan of the request would find and how many buckets it would read;
    * reads no rows. Throws like `scan`.
    */
-  estimate(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): ScanEstimate {
+  estimate(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): statistics.ScanEstimate {
     this.assertUsable(snapshot);
     const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
-    return estimateScan(this, this.#view(snapshot, overlay), request, ranges);
+    return statistics.estimateScan(this, this.#view(snapshot, overlay), request, ranges);
   }
 
-  /**
-   * Returns the number of live rows in a time window, without reading rows. Throws `table_corrupt`.
-   */
-  count(window: Window, snapshot?: Snapshot, overlay?: ScanOverlay): number {
+  /** Returns the number of live rows in a window, without reading rows. Throws `table_corrupt`. */
+  count(window: statistics.Window, snapshot?: Snapshot, overlay?: ScanOverlay): number {
     this.assertUsable(snapshot);
-    return countRows(this, this.#view(snapshot, overlay), window);
+    return statistics.countRows(this, this.#view(snapshot, overlay), window);
   }
 
   /**
    * Returns the least and greatest time of the live rows in a time window, or undefined if there
    * are none. Throws `table_corrupt`.
    */
-  timeBounds(
-    window: Window,
-    snapshot?: Snapshot,
-    overlay?: ScanOverlay,
-  ): { least: number; greatest: number } | undefined {
+  timeBounds(window: statistics.Window, snapshot?: Snapshot, overlay?: ScanOverlay): statistics.TimeBounds | undefined {
     this.assertUsable(snapshot);
-    return timeBounds(this, this.#view(snapshot, overlay), window);
+    return statistics.timeBounds(this, this.#view(snapshot, overlay), window);
+  }
+
+  /** Loads what `count` and `timeBounds` read for a few ms; returns true when it is in memory. */
+  loadEnds(window: statistics.Window, snapshot?: Snapshot): boolean {
+    this.assertUsable(snapshot);
+    return statistics.loadEnds(this, this.#view(snapshot, undefined), window);
   }
 
   /**

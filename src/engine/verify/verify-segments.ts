@@ -1,7 +1,7 @@
 // Checks the segments that a manifest lists for a table: the whole content of each segment, the
 // order of the segments, and the held files.
 
-import { type Core, ResidentSegment } from '../../core/index.ts';
+import { type Core, loadSegment } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
 import { heldFileName, readFully, readHeldFile } from '../../storage/index.ts';
 import type { CheckpointTable } from '../checkpoint/checkpoint.ts';
@@ -80,7 +80,7 @@ function readSegment({ fs }: FileTools, core: Core, path: string, entry: Segment
       throw corruption(path, Math.min(size, bytes), `it has ${size} bytes, the manifest says ${bytes}`);
     core.exports.hg_memory_reset();
     const read = (target: Uint8Array) => void readFully(handle, target, 0);
-    const { facts } = new ResidentSegment(core, bytes, read, { deep: true, file: path, checksum });
+    const { facts } = loadSegment(core, bytes, read, { deep: true, file: path, checksum });
     for (const gap of segmentGaps(readSegmentHead(handle), bytes)) {
       const found = new Uint8Array(gap.bytes);
       readFully(handle, found, gap.offset);

@@ -3,11 +3,15 @@
 export interface Opening {
   /** An answer that ends within this many bytes is sent whole, with a Content-Length. */
   readonly bytes: number;
-  /** How many pieces are read before other requests are served. */
+  /**
+   * How many pieces are read before other requests are served. An empty piece, which took its time
+   * for other work, is the last of them.
+   */
   readonly pieces: number;
   /**
    * If true, reading continues in later turns of the event loop, until `bytes` are read or the
-   * deadline has passed. Otherwise the answer begins after `pieces`.
+   * deadline has passed. Otherwise the answer begins after `pieces`, or, if the last of them is
+   * empty, after the first later piece that is not, at most IDLE_PIECES later.
    */
   readonly waits: boolean;
   /**
@@ -35,6 +39,12 @@ export const OPENINGS = {
   /** Text that is still being produced while it is sent: rows from a backend, or a long proof. */
   relayed: { bytes: 256 * 1024, pieces: 2, waits: true, toEnd: false },
 } as const satisfies Readonly<Record<string, Opening>>;
+
+/**
+ * How many empty pieces an answer that does not wait reads before it begins. An error that comes
+ * after the beginning breaks the answer off, and reading a segment from disk takes a few pieces.
+ */
+export const IDLE_PIECES = 64;
 
 /** Bytes of text that are read without serving other requests in between. */
 export const BYTES_AT_ONCE = 64 * 1024;

@@ -8,7 +8,7 @@ import type { WorkKind } from '../../schedule/scheduler.ts';
 import type { ChunkSource, Reply } from '../reply.ts';
 import type { Call } from '../route.ts';
 import type { AnswerFormat } from './format.ts';
-import { BYTES_AT_ONCE, type Opening } from './openings.ts';
+import { BYTES_AT_ONCE, IDLE_PIECES, type Opening } from './openings.ts';
 
 /** What is written around the pieces of a text. */
 export interface AnswerFrame {
@@ -47,8 +47,7 @@ export function writeAnswer(call: Call, text: AnswerText, opening: Opening, atOn
   try {
     // With an Idempotency-Key the answer is sent later, when the space may contain another one.
     const answer = new OpenAnswer(call, text, opening, atOnce && call.once === undefined);
-    if (!answer.readAtOnce() || !opening.waits) return answer.reply();
-    return answer.replyLater();
+    return answer.readAtOnce() ? answer.replyLater() : answer.reply();
   } catch (error) {
     text.close();
     throw error;
@@ -97,9 +96,12 @@ class OpenAnswer implements ChunkSource {
 
   /** Reads the first pieces. Returns false if the answer can begin. */
   readAtOnce(): boolean {
-    const { pieces } = this.opening;
-    for (let count = 0; count < pieces && this.length < BYTES_AT_ONCE; count++) if (!this.read()) return false;
-    return true;
+    const { pieces, waits } = this.opening;
+    for (let count = 0; count < pieces && this.length < BYTES_AT_ONCE; count++) {
+      if (!this.read()) return false;
+      if (this.isIdle) return true;
+    }
+    return waits;
   }
 
   /** Reads a piece. Returns false if the answer can begin, or if its client has disconnected. */
@@ -167,9 +169,11 @@ class OpenAnswer implements ChunkSource {
     const { work } = this;
     return new Promise((resolve, reject) => {
       const resume = () => scheduler.add(work, step);
+      let idle = 0;
+      const mayBegin = () => !this.opening.waits && (!this.isIdle || ++idle >= IDLE_PIECES);
       const step = () => {
         try {
-          if (!this.read()) resolve();
+          if (!this.read() || mayBegin()) resolve();
           else return !this.waits(resume);
         } catch (error) {
           reject(error);

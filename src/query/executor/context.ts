@@ -27,6 +27,11 @@ export interface RowSource {
    * limit.
    */
   segmentScan(pattern: BoundPattern, request: ScanBounds): SegmentScan;
+  /**
+   * Loads what `count` and `timeBounds` read in a window, for a few ms at most. Returns true when
+   * it is in memory, so that the next call of these functions takes no longer than that.
+   */
+  loadEnds(pattern: BoundPattern, startTs: number | undefined, endTs: number | undefined): boolean;
   /** Returns the number of live rows in a window. Undefined bounds are open. */
   count(pattern: BoundPattern, startTs: number | undefined, endTs: number | undefined): number;
   /**

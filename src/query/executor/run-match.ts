@@ -202,6 +202,9 @@ function isLarge(plan: ScanPlan | JoinPlan): plan is ScanPlan {
 
 /** Yields the row of a statement whose aggregates the engine answers without a scan. */
 function* shortcutRow(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
+  const { scan } = plan.shortcut!;
+  const { startTs, endTs } = scan.paths[0]!;
+  while (!context.source.loadEnds(context.patterns[scan.pattern]!, startTs, endTs)) yield null;
   const aggregates = shortcutValues(plan, context).map((value) => constant(value));
   const environment = { ...context.environment, keys: [], aggregates };
   yield evaluateItems(plan, { count: 1, sides: [] }, environment).chunk;

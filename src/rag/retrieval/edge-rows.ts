@@ -85,6 +85,7 @@ const NO_SOURCE: RowSource = {
   scan: refuse,
   scanApart: refuse,
   segmentScan: refuse,
+  loadEnds: refuse,
   count: refuse,
   timeBounds: refuse,
 };

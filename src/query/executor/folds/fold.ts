@@ -79,7 +79,9 @@ export function* foldRows(
   let sink: TextSink | undefined;
   try {
     for (let part = segments.next(); part !== undefined; part = segments.next()) {
-      const count = part.isSparse ? undefined : new PartFolder(fold, part, aggregator, context).run();
+      const folder = new PartFolder(fold, part, aggregator, context);
+      while (!folder.isReady()) yield null;
+      const count = part.isSparse ? undefined : folder.run();
       if (count !== undefined) {
         yield { count };
         continue;
@@ -128,6 +130,15 @@ class PartFolder {
   }
 
   /**
+   * Returns whether `run` reads no file. If it would, loads the segment for a few milliseconds at
+   * most; the caller calls this again in its next step.
+   */
+  isReady(): boolean {
+    const isCached = (how: FoldAggregate) => how.kind !== 'numbers' || this.#part.hasFigures(how.field);
+    return (this.#usesKept() && this.#plan.aggregates.every(isCached)) || this.#part.load();
+  }
+
+  /**
    * Adds the rows and returns their number. Returns undefined if the segment cannot be folded; no
    * row has then been added, and the rows must be read. The work is bounded by the number of rows
    * in a segment.
@@ -135,8 +146,7 @@ class PartFolder {
   run(): number | undefined {
     try {
       const { filters, keyFields, aggregates } = this.#plan;
-      if (this.#part.isWhole && filters.length === 0 && aggregates.every((how) => this.#isKept(how)))
-        return this.#addKept();
+      if (this.#usesKept()) return this.#addKept();
       const keys = this.#codedFields(keyFields, 1);
       if (keys === undefined) return undefined;
       const operands: (readonly CodedField[] | undefined)[] = [];
@@ -165,6 +175,11 @@ class PartFolder {
   }
 
   // Whole segments without conditions and keys: their figures are kept
+
+  #usesKept(): boolean {
+    const { filters, aggregates } = this.#plan;
+    return this.#part.isWhole && filters.length === 0 && aggregates.every((how) => this.#isKept(how));
+  }
 
   #isKept(how: FoldAggregate): boolean {
     if (this.#plan.keyFields.length > 0 || this.#aggregator.groups !== 1) return false;

@@ -22,6 +22,7 @@ function* windows(plan: ScanPlan, context: QueryContext, wanted: number): Batche
   const path = plan.paths[0];
   if (path === undefined) return;
   const pattern = context.patterns[plan.pattern]!;
+  while (!context.source.loadEnds(pattern, path.startTs, path.endTs)) yield null;
   const bounds = context.source.timeBounds(pattern, path.startTs, path.endTs);
   if (bounds === undefined) return;
   let end = bounds.greatest;
