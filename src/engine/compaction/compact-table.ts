@@ -247,7 +247,7 @@ function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[],
   const memtables = table.version.memtables.filter((entry) => !gone.has(entry.memtable));
   // Code that may fail an assertion runs before the version is replaced, because segments must
   // never contain rows above the applied LSN.
-  const version = new Version(segments, memtables, table.bucketSeconds);
+  const version = new Version(segments, memtables, table.bucketSeconds, table.context.committer.headLsn);
   table.change({
     appliedLsn: frozen.lsn,
     expirations: table.expirations + (droppedTs === undefined ? 0 : 1),
@@ -256,7 +256,7 @@ function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[],
     pendingTombstones: table.pendingTombstones - frozen.tombstones,
     retryPending: 0,
   });
-  table.install(version, table.context.committer.headLsn);
+  table.install(version);
   markLate(table, frozen);
   try {
     refreshFilters(table);

@@ -346,23 +346,19 @@ export class Table implements ScanSource, TableState {
   }
 
   rotateMemtable(baseLsn: number, rows = 1): CoreMemtable {
-    const before = this.version.memtables[this.version.memtables.length - 1]?.memtable;
-    const memtable = this.context.memtables.make(this.bucketSeconds, baseLsn, rows, before);
+    const { segments, memtables, sinceLsn } = this.version;
+    const memtable = this.context.memtables.make(this.bucketSeconds, baseLsn, rows, memtables.at(-1)?.memtable);
     const entry: MemtableEntry = { memtable, baseLsn, references: 0 };
-    this.install(new Version(this.version.segments, [...this.version.memtables, entry], this.bucketSeconds));
+    this.install(new Version(segments, [...memtables, entry], this.bucketSeconds, sinceLsn));
     return memtable;
   }
 
   // Reads
 
-  /**
-   * Makes `version` the current version. It shows the table's states from `sinceLsn` on; a version
-   * with the same segments shows those that the old one shows.
-   */
-  install(version: Version, sinceLsn: number = this.version.sinceLsn): void {
+  /** Makes `version` the current version. */
+  install(version: Version): void {
     const old = this.version;
     assert(version !== old && version.references === 1, 'a new version becomes the current one');
-    version.sinceLsn = sinceLsn;
     this.version = version;
     this.unpin(old);
     this.context.pinned.replaced(this, old);

@@ -29,9 +29,15 @@ export class Version {
    * The version shows the states of its table from this LSN on: of older ones, a compaction has
    * removed rows, or moved rows to segments, which do not say since when they have them.
    */
-  sinceLsn = 0;
+  sinceLsn: number;
 
-  constructor(segments: readonly SegmentFile[], memtables: readonly MemtableEntry[], bucketSeconds: number) {
+  constructor(
+    segments: readonly SegmentFile[],
+    memtables: readonly MemtableEntry[],
+    bucketSeconds: number,
+    sinceLsn = 0,
+  ) {
+    this.sinceLsn = sinceLsn;
     this.segments = segments;
     this.memtables = memtables;
     let buckets = 0;
