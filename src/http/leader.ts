@@ -51,6 +51,8 @@ const PASSED_BACK = [
 ] as const;
 /** How long the leader may be silent while it has a request. */
 const FORWARD_MS = 30_000;
+/** How long the answer to a write waits until this service has the write too. */
+const SEEN_MS = 1000;
 
 /** A request that may have to be passed on. */
 export interface Forwardable {
@@ -102,14 +104,15 @@ export function atLeader({ url }: LeaderPort, target: string): HedgerowError {
 }
 
 /**
- * Passes a request on to the leader; resolves with its answer. Rejects with `leader_unavailable`.
+ * Passes a request on to the leader; resolves with its answer, once reads here see what it has
+ * written or a second has passed. Rejects with `leader_unavailable`.
  */
 export async function forward(
   leader: LeaderPort,
   target: string,
   { headers }: Forwardable,
   method: string,
-  { body }: RequestCall,
+  { body, database }: RequestCall,
 ): Promise<Reply> {
   let answer: IncomingMessage;
   let bytes: Buffer;
@@ -120,6 +123,7 @@ export async function forward(
     throw unavailable(leader, error as NodeJS.ErrnoException);
   }
   const lsn = answer.headers['x-hedgerow-lsn'];
+  if (lsn !== undefined && answer.statusCode! < 400) await database.whenVisible(Number(lsn), SEEN_MS);
   const passed: [string, string][] = [];
   for (const [name, shown] of PASSED_BACK) {
     const value = answer.headers[name];

@@ -22,7 +22,7 @@ export interface ValidatedDefinition<
   summary: string;
   /** Default: true; see Route. */
   database?: boolean;
-  /** Default: false; see Route. */
+  /** Default: true if the route has an audit event, that is, if it writes; see Route. */
   data?: boolean;
   /** See Route. */
   answerTypes?: readonly string[];
@@ -77,7 +77,8 @@ export function validated<
     role: definition.role,
     summary: definition.summary,
     database: definition.database ?? true,
-    data: definition.data ?? false,
+    // What a write has changed can be waited for, here and at a follower.
+    data: definition.data ?? definition.audit !== undefined,
     negotiates: false,
     tagged: definition.tagged ?? false,
     ...(definition.audit === undefined ? {} : { audit: definition.audit }),

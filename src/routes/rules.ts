@@ -77,6 +77,7 @@ const store: Route = {
   role: 'readwrite',
   summary: 'Store a rule, or replace the rule with the same id. It is checked together with all stored rules.',
   audit: 'rule.stored',
+  data: true,
   idempotent: true,
   schemas: { body: ruleBody, answers: { 200: storedRule } },
   errors: [422],

@@ -112,7 +112,7 @@ const list = validated({
 const WITH_SPEC = {
   role: 'readwrite',
   database: true,
-  data: false,
+  data: true,
   negotiates: false,
   tagged: false,
   rateExempt: false,
