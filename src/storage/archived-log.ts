@@ -156,13 +156,13 @@ async function* frameBytesBetween(
 
 /** Yields the bytes of one frame, in pieces. */
 async function* largeFrame(
-  { firstLsn, operations, payload }: LogFrame,
+  { firstLsn, operations, payload, seconds }: LogFrame,
   crc32c: Crc32c,
   pause: () => Promise<void>,
 ): AsyncGenerator<Uint8Array> {
   const head = regionOf(new Uint8Array(FRAME_HEADER_BYTES));
   const padding = new Uint8Array(frameBytes(payload.length) - FRAME_HEADER_BYTES - payload.length);
-  putFrameHeader(head, 0, payload.length, EPOCH, firstLsn, firstLsn - 1, operations);
+  putFrameHeader(head, 0, payload.length, EPOCH, firstLsn, firstLsn - 1, operations, seconds);
   let sum = crc32c(head.bytes.subarray(FRAME_CHECKED_FROM), 0);
   for (let at = 0; at < payload.length; at += PIECE_BYTES) {
     sum = crc32c(payload.subarray(at, at + PIECE_BYTES), sum);

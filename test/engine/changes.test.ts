@@ -180,6 +180,32 @@ describe('changes', () => {
     await database.close();
   });
 
+  test.each(['close', 'kill', 'crash'] as const)(
+    'record once what a TTL has dropped, and a start after a %s keeps rows that came later',
+    async (how) => {
+      let fs = simDisk();
+      let database = await openSim(fs, KEPT);
+      for (const eventTs of [1, 999_999_990, 2]) {
+        await database.table().insert({ event_ts: eventTs, members: [1] });
+        await database.compact({ ttlSeconds: 20 });
+      }
+      await database.table().insert({ event_ts: 3, members: [2] });
+      const { lastLsn } = database;
+      const rows = rowsOf(database.table());
+      expect(rows).toHaveLength(2);
+      for (let starts = 0; starts < 2; starts++) {
+        if (how === 'close') await database.close();
+        else fs = how === 'kill' ? fs.kill() : fs.crash();
+        database = await openSim(fs, KEPT);
+        expect(rowsOf(database.table())).toEqual(rows);
+        expect(database.lastLsn).toBe(lastLsn);
+      }
+      const drops = (await changesFrom(database)).filter(({ op }) => op === 'buckets_dropped');
+      expect(drops.map(({ before_ts: beforeTs }) => beforeTs)).toEqual([999_999_980, 999_999_980]);
+      await database.close();
+    },
+  );
+
   test('inside a large commit are reached in many turns of the event loop', async () => {
     let turns = 0;
     const defer = (step: () => void) => {

@@ -66,6 +66,10 @@ export class NaiveTable {
   columns: readonly NaiveColumn[];
   /** LSN of the last change of columns or name. */
   shapeLsn = 0;
+  /** The rows as of this LSN and later are known; a compaction has dropped earlier ones. */
+  droppedLsn = 0;
+  /** Greatest id of a row that a compaction has dropped. */
+  #droppedId = 0;
   #nextKey: number;
 
   constructor(columns: readonly ColumnDefinition[] = []) {
@@ -144,13 +148,20 @@ export class NaiveTable {
   }
 
   /**
-   * Does what a compaction does: drops the dead rows and the rows with a time below `cutoffTs`.
-   * Returns the number of live rows dropped.
+   * Does what a compaction does: drops the dead rows and the rows with a time below `cutoffTs`,
+   * and nothing can be read before `lsn` any more. Returns the number of live rows dropped.
    */
-  compact(cutoffTs = -Infinity): number {
+  compact(cutoffTs = -Infinity, lsn = 0): number {
     const live = this.rows.filter((entry) => entry.died === Infinity);
+    this.#droppedId = this.greatestId;
+    this.droppedLsn = Math.max(this.droppedLsn, lsn);
     this.rows = live.filter((entry) => entry.row.event_ts >= cutoffTs);
     return live.length - this.rows.length;
+  }
+
+  /** The greatest id of a row that was ever inserted; 0 if there is none. */
+  get greatestId(): number {
+    return this.rows.reduce((greatest, { row }) => Math.max(greatest, row.id), this.#droppedId);
   }
 }
 

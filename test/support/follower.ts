@@ -12,22 +12,25 @@ export const FOLLOWED = { history: { seconds: 1e9, bytes: 1e9 } };
 const DISK = '/disk';
 const SNAPSHOT = `${DISK}/snapshot`;
 
+/** Options of a follower, or a function that returns them for its present disk. */
+type Options = Partial<EngineOptions> | ((fs: SimFs) => Partial<EngineOptions>);
+
 export class SimFollower {
   fs: SimFs;
-  readonly options: Partial<EngineOptions>;
+  readonly #options: Options;
   database!: Database;
 
-  private constructor(fs: SimFs, options: Partial<EngineOptions>) {
+  private constructor(fs: SimFs, options: Options) {
     this.fs = fs;
-    this.options = { ...FOLLOWED, dir: `${DISK}/db`, ...options, follows: true };
+    this.#options = options;
   }
 
   /** Starts a follower with a disk of its own from a new backup of the leader. */
   static async start(
     leader: Database,
     leaderFs: SimFs,
-    seed: number,
-    options: Partial<EngineOptions> = {},
+    seed: number | Random,
+    options: Options = {},
   ): Promise<SimFollower> {
     const { path } = await leader.backup({ dir: '/backups', compactFirst: false });
     const follower = new SimFollower(new SimFs(seed), options);
@@ -42,8 +45,27 @@ export class SimFollower {
     return follower;
   }
 
-  async open(): Promise<void> {
-    this.database = await openSim(this.fs, this.options);
+  /**
+   * Starts a follower from a copy of the leader's directory, which is sooner than a backup, and the
+   * same each time, because no threads compress anything. Nothing may be under way at the leader,
+   * and its log must be in files.
+   */
+  static async startFromCopy(
+    leader: Database,
+    leaderFs: SimFs,
+    random: Random,
+    optionsOn: (fs: SimFs) => Partial<EngineOptions>,
+  ): Promise<SimFollower> {
+    // Makes everything durable, so that the leader cannot lose what the follower has.
+    await leader.frames.checksumAt(leader.lastLsn);
+    const follower = new SimFollower(leaderFs.copy(random), (fs) => ({ ...optionsOn(fs), dir: leader.dir }));
+    await follower.open();
+    return follower;
+  }
+
+  async open(more: Partial<EngineOptions> = {}): Promise<void> {
+    const options = typeof this.#options === 'function' ? this.#options(this.fs) : this.#options;
+    this.database = await openSim(this.fs, { ...FOLLOWED, dir: `${DISK}/db`, ...options, follows: true, ...more });
   }
 
   /** Applies frames of the leader, all or, with `random`, some of them. */
@@ -65,7 +87,7 @@ export class SimFollower {
   async restart(how: 'close' | 'kill' | 'crash', more: Partial<EngineOptions> = {}): Promise<void> {
     if (how === 'close') await this.database.close();
     else this.fs = how === 'kill' ? this.fs.kill() : this.fs.crash();
-    this.database = await openSim(this.fs, { ...this.options, ...more });
+    await this.open(more);
   }
 }
 

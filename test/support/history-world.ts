@@ -30,6 +30,8 @@ export interface HistoryWorld {
   readonly random: Random;
   readonly source: EdgeSource;
   readonly models: Map<string, NaiveTable>;
+  /** Whether the log keeps changes for readers, so that every deleted row has an LSN of its own. */
+  readonly keepsHistory: boolean;
   db(): Database;
   /** Returns the name of a random table. */
   name(): string;
@@ -55,10 +57,11 @@ export interface HistoryWorld {
   /** Waits for all pending commits, then compacts. */
   compact(): Promise<void>;
   /**
-   * Makes one catalog change in the database and in the model. Returns false if the disk failed; in
-   * that case the next recovery shows whether the change happened.
+   * Makes one change of the catalog or of documents, with `lsns` operations (default 1), in the
+   * database and in the model. Returns false if the disk failed; in that case the next recovery
+   * shows whether the change happened.
    */
-  define(ddl: ModelDdl, change: () => Promise<unknown>): Promise<boolean>;
+  define(ddl: ModelDdl, change: () => Promise<unknown>, lsns?: number): Promise<boolean>;
   /**
    * Forgets the deleted edges of a table whose columns change. Other deleted edges are remembered,
    * so that they can be inserted again.

@@ -78,7 +78,7 @@ export class LogMemory {
   }
 
   get usedBytes(): number {
-    return this.frames.reduce((sum, { payload }) => sum + payload.length, 0);
+    return bytesOf(this.frames);
   }
 
   #next(upToLsn: number): LogMemory {
@@ -94,14 +94,14 @@ class MemoryLog implements LogStore {
   failed: HedgerowError | null = null;
   durableLsn: number;
   headLsn: number;
-  /** This log keeps no history. */
-  readonly historyBytes = 0;
   readonly #memory: LogMemory;
   readonly #opening: LogOpening;
   readonly #defer: (step: () => void) => void;
   /** Frames that were appended but not yet written. */
   #queued: LogFrame[] = [];
   readonly #leases = new Set<{ readonly fromLsn: number }>();
+  /** Recovery does not need the operations up to this LSN. */
+  #obsoleteLsn: number;
   /** Payload bytes that may still be appended. */
   #roomBytes = 0;
   #running: Promise<void> | null = null;
@@ -120,6 +120,7 @@ class MemoryLog implements LogStore {
     if (memory.truncatedLsn > minimumLsn)
       throw corruption(PLACE, 0, `operations ${minimumLsn + 1} to ${memory.truncatedLsn} are missing`);
     if (manifest === 'missing' && this.headLsn > 0) throw corruption(PLACE, 0, 'the manifest was lost');
+    this.#obsoleteLsn = minimumLsn;
     // Opening makes durable what a killed process has written.
     memory.durableLsn = this.headLsn;
     this.durableLsn = this.headLsn;
@@ -132,6 +133,10 @@ class MemoryLog implements LogStore {
 
   get sizeBytes(): number {
     return this.#memory.usedBytes;
+  }
+
+  get historyBytes(): number {
+    return bytesOf(this.#memory.frames.filter((frame) => lastLsnOf(frame) <= this.#obsoleteLsn));
   }
 
   get provesManifest(): boolean {
@@ -229,8 +234,10 @@ class MemoryLog implements LogStore {
   async truncate(lsn: number): Promise<void> {
     let upTo = lsn;
     for (const { fromLsn } of this.#leases) upTo = Math.min(upTo, fromLsn - 1);
+    this.#obsoleteLsn = Math.max(this.#obsoleteLsn, upTo);
     const memory = this.#memory;
-    while (memory.frames.length > 0 && lastLsnOf(memory.frames[0]!) <= upTo)
+    const { bytes: keptBytes } = this.#opening.history ?? { bytes: -1 };
+    while (memory.frames.length > 0 && lastLsnOf(memory.frames[0]!) <= upTo && this.historyBytes > keptBytes)
       memory.truncatedLsn = lastLsnOf(memory.frames.shift()!);
   }
 
@@ -336,6 +343,10 @@ class MemoryLog implements LogStore {
     this.#opening.onFailed(this.failed);
     return this.failed;
   }
+}
+
+function bytesOf(frames: readonly LogFrame[]): number {
+  return frames.reduce((sum, { payload }) => sum + payload.length, 0);
 }
 
 function lastLsnOf({ firstLsn, operations }: LogFrame): number {

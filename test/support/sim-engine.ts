@@ -6,6 +6,7 @@ import { InlineRunner } from '../../src/engine/compaction/merge-files.ts';
 import type { CompactionRunner, OpenWork, PartWork, WorkDone } from '../../src/engine/compaction/work.ts';
 import { Database, type EngineOptions, type Scan, type Snapshot, type Table } from '../../src/engine/index.ts';
 import type { ScanBounds } from '../../src/engine/types.ts';
+import { Scheduler } from '../../src/schedule/scheduler.ts';
 import type { Fs } from '../../src/storage/fs.ts';
 import { SimFs } from './sim-fs.ts';
 
@@ -37,6 +38,12 @@ export class PausingRunner implements CompactionRunner {
     await this.#pause('close');
     return this.#inner.close();
   }
+}
+
+/** Returns a scheduler whose turns do not depend on how fast the machine is. */
+export function simScheduler(): Scheduler {
+  let ms = 0;
+  return new Scheduler(() => (ms += 0.5));
 }
 
 export function simOptions(fs: Fs, more: Partial<EngineOptions> = {}): EngineOptions {

@@ -104,9 +104,10 @@ export class SimFs implements Fs {
     return this.#next(new Map([...this.#dirs].map(([path, dir]) => [path, dir.survive()])));
   }
 
-  /** Returns an independent copy of the file system. */
-  copy(): SimFs {
-    return this.#next(new Map([...this.#dirs].map(([path, dir]) => [path, dir.survive()])));
+  /** Returns an independent copy of the file system. By default it shares the random numbers. */
+  copy(random?: Random): SimFs {
+    const dirs = new Map([...this.#dirs].map(([path, dir]) => [path, dir.survive()]));
+    return random === undefined ? this.#next(dirs) : new SimFs(random, dirs);
   }
 
   #next(dirs: Map<string, SimDir>): SimFs {

@@ -247,7 +247,7 @@ export class TransactionHistory {
       return;
     }
     const wanted: unknown[] = [];
-    const operations = staged.reduce((sum, { kind }) => sum + (kind === 'update' ? 2 : 1), 0);
+    const operations = lsnsOf(staged, this.#world.keepsHistory);
     const check = (result: CommitResult, firstLsn: number): void => {
       if (result.lsn !== firstLsn + operations - 1) throw new Error(`commit answered LSN ${result.lsn}`);
       sameText(
@@ -298,6 +298,26 @@ export class TransactionHistory {
       'target' in each && each.target.born !== Infinity && !each.model.isLive(each.target);
     return staged.some(isLost) ? 'conflict' : undefined;
   }
+}
+
+/** Returns the number of LSNs that a commit takes. With a history, every deleted row takes one. */
+function lsnsOf(staged: readonly Staged[], keepsHistory: boolean): number {
+  const lives = new Map<NaiveTable, NaiveRow[]>();
+  let lsns = 0;
+  for (const each of staged) {
+    lsns += each.kind === 'update' ? 2 : 1;
+    if (!keepsHistory) continue;
+    let live = lives.get(each.model) ?? each.model.rows.filter(({ died }) => died === Infinity);
+    const { length } = live;
+    if (each.kind === 'delete') {
+      live = live.filter(({ row }) => !isEdge(row, each.eventTs, each.members));
+      lsns += Math.max(0, length - live.length - 1);
+    }
+    if ('target' in each) live = live.filter((version) => version !== each.target);
+    if ('version' in each) live = [...live, each.version];
+    lives.set(each.model, live);
+  }
+  return lsns;
 }
 
 function sameText(found: unknown, wanted: unknown): void {

@@ -6,7 +6,7 @@
 //
 // The rows are gone with the manifest of the compaction, before the frame is logged. So the
 // manifest names the time, and a database that died in between logs the frame when it is opened. It
-// may then log it twice, which changes nothing.
+// does not if the replay of the log has found the record: rows that were inserted since then stay.
 
 import { encodeBefore, recordsOf } from '../changes/before-rows.ts';
 import type { CommittedFrame } from '../commit/committer.ts';
@@ -53,9 +53,7 @@ export function stageExpiration(table: Table, beforeTs: number, tables: TableSet
       table.changed(lastLsn);
     },
     visible: () => {
-      if (!isRecorded) return;
-      tables.apply(change, lastLsn);
-      table.change({ unlogged: undefined });
+      if (isRecorded) tables.apply(change, lastLsn);
     },
   });
   afterCommit(table.id);

@@ -65,7 +65,17 @@ export class TableSet {
       this.#byName.set(table.name.toLowerCase(), table);
       table.change({ shapeLsn: lsn });
     } else table.define(changed(table.definition, change));
+    if (change.op === 'drop_buckets') this.#recorded(table, change.beforeTs, lsn);
     table.changed(lsn);
+  }
+
+  /**
+   * Notes that the log records which rows a TTL has dropped, so that a start does not record it
+   * again: it would delete the rows inserted since. A record from before the last compaction of the
+   * table, which a replay may find too, is of another drop.
+   */
+  #recorded(table: Table, beforeTs: number, lsn: number): void {
+    if (lsn > table.appliedLsn && beforeTs === table.unlogged) table.change({ unlogged: undefined });
   }
 
   /** Returns the table with that name, compared case-insensitively, if there is one. */

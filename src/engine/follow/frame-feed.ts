@@ -42,7 +42,6 @@ export class FrameFeed {
         `The newest LSN is ${committer.visibleLsn}, so LSN ${fromLsn} is of another history: this database was restored, perhaps. Follow it from the beginning, with an empty directory.`,
         { fields: { last_lsn: committer.visibleLsn } },
       );
-    this.assertKept(fromLsn);
     const own = sum === undefined ? undefined : await this.checksumAt(fromLsn);
     if (own !== undefined && own !== sum)
       throw new HedgerowError(
@@ -50,6 +49,7 @@ export class FrameFeed {
         `The commit that ends at LSN ${fromLsn} is another one here, so the follower has a history of its own. Follow this database from the beginning, with an empty directory.`,
         { fields: { last_lsn: committer.visibleLsn } },
       );
+    this.assertKept(fromLsn);
     this.readers++;
     return new FrameReader(this, committer, fromLsn);
   }
@@ -82,8 +82,9 @@ export class FrameFeed {
    */
   async checksumAt(lsn: number): Promise<number | undefined> {
     const { log } = this.#options.committer;
-    if (lsn < log.oldestLsn) return undefined;
     await log.flush();
+    // Meanwhile, a compaction may have ended, and the frame be part of the history no more.
+    if (lsn < log.oldestLsn) return undefined;
     const frame = await frameAt(log, lsn);
     if (frame.firstLsn + frame.operations - 1 !== lsn) return -1;
     return this.#options.crc32c(frame.payload, frame.seconds) >>> 0;

@@ -220,6 +220,21 @@ describe('a follower', () => {
     expect(deaths).toBeGreaterThan(10);
   });
 
+  test.each(['close', 'kill'] as const)(
+    'keeps rows that came after a drop when it becomes the leader (%s)',
+    async (how) => {
+      const { leader, follower } = await withDrop(1);
+      await follower.follow(leader);
+      await follower.restart('kill');
+      await leader.table().insert({ event_ts: 6, members: [1] });
+      await follower.follow(leader);
+      await follower.restart(how, { follows: false });
+      expect(stateOf(follower.database)).toEqual(stateOf(leader));
+      await follower.database.close();
+      await leader.close();
+    },
+  );
+
   test('refuses every write, and says that it has a leader', async () => {
     const fs = simDisk();
     const leader = await openSim(fs, FOLLOWED);
@@ -243,6 +258,37 @@ describe('a follower', () => {
     await follower.follow(leader);
     expect(stateOf(database)).toEqual(stateOf(leader));
     await database.close();
+    await leader.close();
+  });
+
+  test('follows from a snapshot whose last commit is large', async () => {
+    const fs = simDisk();
+    const leader = await openSim(fs, FOLLOWED);
+    const bulk = leader.table().bulk();
+    for (let n = 0; n < 100; n++) bulk.add({ event_ts: n, members: [n], properties: { formation: 'x'.repeat(2000) } });
+    await bulk.commit();
+    const follower = await SimFollower.start(leader, fs, 2);
+    await leader.table().insert({ event_ts: 1, members: [1] });
+    await follower.follow(leader);
+    expect(stateOf(follower.database)).toEqual(stateOf(leader));
+    expect(await changesOf(follower.database, leader.lastLsn - 2)).toEqual(await changesOf(leader, leader.lastLsn - 2));
+    await follower.database.close();
+    await leader.close();
+  });
+
+  test('can be checked against a commit that is leaving the history', async () => {
+    const fs = simDisk();
+    const leader = await openSim(fs, { history: { seconds: 1e9, bytes: 0 } });
+    for (let n = 0; n < 200; n++) await leader.table().insert({ event_ts: n, members: [7, 8] });
+    const { log } = leader.table().context.committer;
+    const flush = log.flush.bind(log);
+    log.flush = async () => {
+      log.flush = flush;
+      await leader.compact();
+      await flush();
+    };
+    expect(leader.frames.oldestLsn).toBe(0);
+    await expect(leader.frames.read(3, 1)).rejects.toMatchObject({ code: 'lsn_gone' });
     await leader.close();
   });
 

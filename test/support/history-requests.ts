@@ -1,0 +1,47 @@
+// Makes random requests for reads whose bounds are times, nodes and values that rows have.
+
+import type { EdgeRow, RangeCondition } from '../../src/engine/types.ts';
+import type { NaiveRequest } from '../model/naive-table.ts';
+import type { EdgeSource } from './edge-source.ts';
+import type { Random } from './random.ts';
+
+/** Returns a request that may select some of `rows`. */
+export function requestOf(random: Random, source: EdgeSource, rows: readonly EdgeRow[]): NaiveRequest {
+  const request: NaiveRequest = {};
+  const time = (): number =>
+    rows.length > 0 && random.chance(0.8) ? source.pick(rows).event_ts + random.below(3) - 1 : source.time();
+  if (random.chance(0.4)) request.startTs = time();
+  if (random.chance(0.4))
+    request.endTs = request.startTs !== undefined && random.chance(0.6) ? request.startTs + random.below(200) : time();
+  if (random.chance(0.45)) {
+    request.nodes = [source.node()];
+    if (random.chance(0.5) && rows.length > 0)
+      request.nodes = source.pick(rows).members.filter(() => random.chance(0.6));
+    if (random.chance(0.1)) request.nodes = [...request.nodes, source.wide()];
+    if (request.nodes.length === 0) request.nodes = [source.node()];
+  }
+  if (random.chance(0.25) && rows.length > 0) request.where = conditionsOf(random, source, rows);
+  if (random.chance(0.35)) request.limit = 1 + random.below(random.chance(0.5) ? 3 : rows.length + 2);
+  if (random.chance(0.2) && rows.length > 0) {
+    const row = source.pick(rows);
+    request.after = { eventTs: row.event_ts, id: Math.max(0, row.id + random.below(3) - 1) };
+  }
+  return request;
+}
+
+/** Returns conditions whose bounds are values that occur. */
+function conditionsOf(random: Random, source: EdgeSource, rows: readonly EdgeRow[]): RangeCondition[] {
+  const columns = Object.keys(source.pick(rows)).slice(3);
+  const conditions: RangeCondition[] = [];
+  for (const column of columns) {
+    const values = rows.map((row) => row[column]).filter((value) => typeof value === 'number');
+    if (values.length === 0 || random.chance(0.5)) continue;
+    const condition: RangeCondition = { column: random.chance(0.5) ? column : column.toUpperCase() };
+    if (random.chance(0.8)) condition.low = source.pick(values);
+    if (random.chance(0.6)) condition.high = random.chance(0.3) ? condition.low : source.pick(values);
+    if (random.chance(0.3)) condition.lowInclusive = false;
+    if (random.chance(0.3)) condition.highInclusive = false;
+    conditions.push(condition);
+  }
+  return conditions;
+}
