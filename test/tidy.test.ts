@@ -15,7 +15,7 @@ const MAX_FUNCTION_LINES = 70;
  */
 const LONG_FILES: Record<string, number> = {
   'test/engine/corruption.test.ts': 540,
-  'test/support/engine-history.ts': 992,
+  'test/support/engine-history.ts': 995,
 };
 
 /** Functions over the limit, as `FILE FUNCTION`, with their maximum length. */
