@@ -23,7 +23,7 @@ export const ERROR_TEXTS: Readonly<Record<number, string>> = {
   429: 'Too many requests with this key; `Retry-After` is the number of seconds to wait.',
   500: 'A file of the data is damaged; `detail` names it.',
   502: 'A service that the answer needs has failed: the language model, or the backend of a virtual graph.',
-  503: 'The service is starting, stopping or overloaded, or its log has failed. Try again after `Retry-After`.',
+  503: 'The service is starting, stopping or overloaded, its log has failed, or it has not reached `X-Min-LSN` (`lsn_timeout`). Of a server that follows another one: it is further behind than `X-Max-Lag-Ms` (`too_far_behind`), or it passed a write on and its leader did not answer (`leader_unavailable`); that write may have been carried out, so send it again with the same `Idempotency-Key`. Try again after `Retry-After`.',
   504: 'The answer did not begin in time.',
   507: 'The disk is full.',
 };
