@@ -19,7 +19,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
     'mcp-raw',
     'real-files',
   ],
-  client: ['browser', 'plain-types'],
+  client: ['browser', 'follower', 'plain-types'],
   console: ['bad-answers', 'frame', 'large', 'links', 'query', 'questions', 'walk', 'writing', 'xss', 'xss-places'],
   core: ['leaf', 'overlap-graph'],
   crash: ['kill'],

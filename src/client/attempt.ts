@@ -9,6 +9,8 @@
 export class Attempt {
   /** True once the time limit has passed. */
   timedOut = false;
+  /** Address of the server to which the request was sent last. */
+  url = '';
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal | undefined;
   readonly #timeoutMs: number;

@@ -2,11 +2,12 @@
 // failure into one of the client's errors.
 
 import { Attempt } from './attempt.ts';
-import { apiError, HedgerowApiError, HedgerowConnectionError } from './errors.ts';
+import { apiError, HedgerowApiError, HedgerowConnectionError, hiddenRedirectError } from './errors.ts';
 import { ndjsonValues } from './ndjson.ts';
 import type { OperationId } from './operations.ts';
 import { type CallOptions, type ClientOptions, type Settings, settingsOf, timeoutOf } from './options.ts';
 import { readAhead } from './read-ahead.ts';
+import { isHiddenRedirect, isRedirect, leadersFor } from './redirect.ts';
 import { type CallInput, NDJSON_TYPE, type PreparedRequest, prepare } from './request.ts';
 import { delayAfter, isPassing, retryAfterSeconds } from './retry.ts';
 
@@ -123,18 +124,43 @@ export class Connection {
   }
 
   async #try<T>(request: PreparedRequest, attempt: Attempt, take: Take<T>): Promise<T> {
-    // `fetch` is called as a plain function: browsers refuse to run it as a method of another
-    // object.
-    const { fetch } = this.#settings;
-    const response = await attempt.untilEnd(fetch(request.url, { ...request.init, signal: attempt.signal }));
-    if (!response.ok) {
-      const retryAfter = retryAfterSeconds(response.headers.get('retry-after'), this.#settings.now());
-      throw apiError(response, await attempt.untilEnd(response.text()), retryAfter);
-    }
+    const response = await this.#answerTo(request, attempt);
     const lsn = Number(response.headers.get('x-hedgerow-lsn') ?? 0);
     const taken = await take(response, attempt);
     if (lsn > this.lastLsn) this.lastLsn = lsn;
     return taken;
+  }
+
+  /**
+   * Sends a request, and once more to its leader if the server is a follower that redirects it.
+   * Returns the answer. Throws the HedgerowApiError of the last answer if the request was refused.
+   */
+  async #answerTo(request: PreparedRequest, attempt: Attempt): Promise<Response> {
+    const { url, leaders } = this.#settings;
+    const first = await this.#send(url, request, attempt);
+    if (first.ok) return first;
+    let error = await this.#refusalOf(first, attempt);
+    for (const leader of leadersFor(request, first, error, leaders)) {
+      const answer = await this.#send(leader, request, attempt);
+      if (answer.ok) return answer;
+      error = await this.#refusalOf(answer, attempt);
+      if (!isRedirect(answer, error)) break;
+    }
+    throw error;
+  }
+
+  #send(url: string, { path, init }: PreparedRequest, attempt: Attempt): Promise<Response> {
+    // `fetch` is called as a plain function: browsers refuse to run it as a method of another
+    // object.
+    const { fetch } = this.#settings;
+    attempt.url = url;
+    return attempt.untilEnd(fetch(url + path, { ...init, signal: attempt.signal }));
+  }
+
+  async #refusalOf(response: Response, attempt: Attempt): Promise<HedgerowApiError> {
+    if (isHiddenRedirect(response)) return hiddenRedirectError();
+    const retryAfter = retryAfterSeconds(response.headers.get('retry-after'), this.#settings.now());
+    return apiError(response, await attempt.untilEnd(response.text()), retryAfter);
   }
 
   /**
@@ -164,7 +190,7 @@ export class Connection {
   #errorOf(thrown: unknown, attempt: Attempt, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted === true) return signal.reason;
     if (thrown instanceof HedgerowApiError) return thrown;
-    const { url } = this.#settings;
+    const { url } = attempt;
     if (attempt.timedOut) {
       return new HedgerowConnectionError(`${url} did not answer in time.`, { cause: thrown, timedOut: true });
     }

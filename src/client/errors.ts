@@ -17,7 +17,10 @@ export interface ApiErrorFacts {
   lastLsn: number | undefined;
 }
 
-/** The server answered with a status of 400 or more. */
+/**
+ * The server refused the call: it answered with a status of 400 or more, or with a redirect that
+ * the client does not follow.
+ */
 export class HedgerowApiError extends Error {
   override readonly name = 'HedgerowApiError';
   readonly statusCode: number;
@@ -72,14 +75,24 @@ export class HedgerowConnectionError extends Error {
 }
 
 /**
- * Returns the error for an answer with a status of 400 or more; `text` is its body, which a proxy
+ * Returns the error for an answer with a status of 300 or more; `text` is its body, which a proxy
  * may have written.
  */
 export function apiError(response: FetchAnswer, text: string, retryAfter: number | undefined): HedgerowApiError {
   const body = objectIn(text);
   const requestId = response.headers.get('x-request-id') ?? undefined;
-  const detail = text.slice(0, 500).trim() || response.statusText;
-  return new HedgerowApiError({ ...factsOf(body, detail, requestId), statusCode: response.status, retryAfter });
+  const facts = factsOf(body, text.slice(0, 500).trim() || response.statusText, requestId);
+  const detail = facts.code === 'not_leader' ? `${facts.detail} ${LEADERS_ADVICE}` : facts.detail;
+  return new HedgerowApiError({ ...facts, detail, statusCode: response.status, retryAfter });
+}
+
+const LEADERS_ADVICE = 'The client does so if its option `leaders` lists that address.';
+
+/** Returns the error for a redirect of which a browser does not show where it leads. */
+export function hiddenRedirectError(): HedgerowApiError {
+  const detail =
+    'The server redirected the request. A follower does so with writes: send them to its leader, or list the leader in the option `leaders`.';
+  return new HedgerowApiError({ ...factsOf({}, detail, undefined), statusCode: 307, retryAfter: undefined });
 }
 
 /** Returns the error that ended a stream which had begun with status 200; `text` describes it. */

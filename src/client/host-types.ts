@@ -20,6 +20,7 @@ export type Fetch = typeof globalThis extends { fetch: infer Own extends (...req
     ) => Promise<{
       readonly ok: boolean;
       readonly status: number;
+      readonly type?: string;
       readonly headers: { get(name: string): string | null };
       readonly body: unknown;
       text(): Promise<string>;

@@ -10,6 +10,12 @@ export interface ClientOptions extends RetryOptions {
   /** Sent as `X-API-Key`. */
   apiKey?: string;
   /**
+   * Addresses, like `url`, of servers that get the writes if the server at `url` is a follower that
+   * redirects them (307 `not_leader`). They get the key too. The client sends nothing to any other
+   * address, whatever a server answers. Default: none, so that such a write fails.
+   */
+  leaders?: readonly string[];
+  /**
    * Milliseconds that one attempt may take until its answer is complete; for a stream, until the
    * next rows arrive. 0 means no limit. Default 40,000: longer than the service lets a statement
    * run, so that the service's error answer arrives before the limit. Operations that may take
@@ -79,14 +85,10 @@ export function timeoutOf(settings: Settings, id: OperationId, options: CallOpti
 }
 
 /**
- * Completes the options. Throws a TypeError if `url` is not an http or https URL, or if no header
- * can contain the key.
+ * Completes the options. Throws a TypeError if `url` or one of `leaders` is not an http or https
+ * URL, or if no header can contain the key.
  */
 export function settingsOf(options: ClientOptions): Settings {
-  const { protocol } = new URL(options.url);
-  if (protocol !== 'http:' && protocol !== 'https:') {
-    throw new TypeError(`The url begins with ${protocol}, but it must begin with http: or https:.`);
-  }
   // Checked here, because the error of `Headers` would contain the key in its message.
   if (/[^ -~]/.test(options.apiKey?.trim() ?? ''))
     throw new TypeError('The API key holds characters that no key has; copy it once more.');
@@ -101,8 +103,18 @@ export function settingsOf(options: ClientOptions): Settings {
     random: () => crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32,
     sleep,
     ...withoutUndefined(options),
-    url: options.url.replace(/\/+$/, ''),
+    url: addressOf(options.url),
+    leaders: (options.leaders ?? []).map(addressOf),
   };
+}
+
+/** Returns a URL without slashes at its end, so that paths can be appended. */
+function addressOf(url: string): string {
+  const { protocol } = new URL(url);
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    throw new TypeError(`The url begins with ${protocol}, but it must begin with http: or https:.`);
+  }
+  return url.replace(/\/+$/, '');
 }
 
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -1,4 +1,4 @@
-// Assembles the address, headers and body of one request. All attempts of a call send the same
+// Assembles the path, headers and body of one request. All attempts of a call send the same
 // request.
 
 import type { FetchInit } from './host-types.ts';
@@ -22,7 +22,8 @@ export interface CallInput {
 }
 
 export interface PreparedRequest {
-  readonly url: string;
+  /** The path with the query, to be appended to the address of a server. */
+  readonly path: string;
   readonly init: FetchInit;
   /** True if carrying out the request twice has the same effect as carrying it out once. */
   readonly repeatable: boolean;
@@ -54,9 +55,9 @@ export function prepare(
   if (operation.idempotent && !isRead) headers.set('Idempotency-Key', options.idempotencyKey ?? randomKey());
   const body = bodyOf(input, headers);
   return {
-    url: settings.url + pathOf(operation.path, input.parameters ?? []) + queryOf(input.query ?? {}),
-    // Following a redirect would send the key to another address; the service sends no redirects.
-    init: { method: operation.method, headers, redirect: 'error', credentials: 'omit', cache: 'no-store', ...body },
+    path: pathOf(operation.path, input.parameters ?? []) + queryOf(input.query ?? {}),
+    // `fetch` would send the key wherever a redirect says; see redirect.ts.
+    init: { method: operation.method, headers, redirect: 'manual', credentials: 'omit', cache: 'no-store', ...body },
     // A write staged in a transaction is not durable yet, and the server keeps no answer for its
     // key. If the answer is lost, the caller must decide what to do.
     repeatable: isRead || (operation.idempotent && input.session === undefined),

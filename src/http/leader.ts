@@ -64,6 +64,15 @@ export function isForLeader({ role, method, isLocal }: Route): boolean {
   return method !== 'GET' && (role === 'readwrite' || role === 'admin') && isLocal !== true;
 }
 
+/**
+ * Returns true for routes that a follower may redirect: those that only the leader can answer, and
+ * those that read or write depending on what is asked, such as `POST /v1/query`.
+ */
+export function mayRedirect(route: Route): boolean {
+  if (!route.database) return false;
+  return isForLeader(route) || (route.method !== 'GET' && route.idempotent && route.isLocal !== true);
+}
+
 /** Returns what is needed to pass a request on; undefined if another follower has passed it on. */
 export function forwardable(request: TransportRequest): Forwardable | undefined {
   const headers: [string, string][] = [];

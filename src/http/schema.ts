@@ -46,6 +46,8 @@ export const secondsOf = (value: number | string): number => (typeof value === '
  */
 export const ISO_TOO = v.metadata<number, { readonly isoToo: true }>({ isoToo: true });
 export const answeredTime = () => v.pipe(v.number(), v.integer(), ISO_TOO);
+/** An answer of bytes; the API description takes over the `format`. */
+export const bytes = () => v.pipe(v.string(), v.metadata({ format: 'binary' }));
 /** How answers write times. */
 export const times = () =>
   v.optional(

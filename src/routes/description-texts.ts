@@ -11,7 +11,7 @@ export const INTRODUCTION = `A temporal hypergraph database: time-stamped events
 
 **Bodies.** JSON. Unknown fields and query parameters are ignored; null in an optional field is the same as leaving it out. Integers are within ±(2^53-1). Answers over 1 KB are compressed with gzip for clients that accept it.
 
-**Errors.** All answers with a status of 400 or above have the same form of body: \`detail\` is a sentence that says what to do, \`code\` is stable. A status that an operation does not list (500 with the code \`internal\`) is a fault of the service: report it with its request id.
+**Errors.** All answers with a status of 400 or above, and the 307 of a follower, have the same form of body: \`detail\` is a sentence that says what to do, \`code\` is stable. A status that an operation does not list (500 with the code \`internal\`) is a fault of the service: report it with its request id.
 
 **Log position.** Data routes report in \`X-Hedgerow-LSN\` the log position that their answer reflects. A read with \`X-Min-LSN\` waits until that position is visible.
 

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { importCommand } from '../../src/cli/import/command.ts';
@@ -148,6 +148,37 @@ describe('an import without a working server', () => {
     server.close();
   });
 
+  test('retries without inserting twice when the leader of a follower does not answer', async () => {
+    const keys: unknown[] = [];
+    const server = await fakeServer((respond, _destroy, path, headers) => {
+      if (path === '/v1/tables')
+        return respond(200, [{ name: 'hyperedges', primary: true, row_count: 0, columns: [] }]);
+      keys.push(headers['idempotency-key']);
+      if (keys.length < 2) respond(503, { detail: 'No answer.', code: 'leader_unavailable', status: 503 });
+      else respond(201, { inserted: 5 });
+    });
+    world.file('edges.ndjson', edgeLines(5));
+    expect(await importCommand(['edges.ndjson'], { url: server.url }, world), world.err).toBe(0);
+    expect(keys).toEqual([expect.any(String), keys[0]]);
+    server.close();
+  });
+
+  test('says where the leader is when a follower redirects it, and sends nothing there', async () => {
+    const paths: string[] = [];
+    const server = await fakeServer((respond, _destroy, path) => {
+      paths.push(path);
+      if (path === '/v1/tables')
+        return respond(200, [{ name: 'hyperedges', primary: true, row_count: 0, columns: [] }]);
+      const detail = 'This server follows http://leader.test:8000, which takes the writes. Send the request there.';
+      respond(307, { detail, code: 'not_leader', status: 307 }, { location: '/elsewhere' });
+    });
+    world.file('edges.ndjson', edgeLines(5));
+    expect(await importCommand(['edges.ndjson'], { url: server.url }, world)).toBe(1);
+    expect(world.err).toMatch(/This server follows http:\/\/leader\.test:8000/);
+    expect(paths).not.toContain('/elsewhere');
+    server.close();
+  });
+
   test("stops with the server's message when a refusal is not about one of the lines", async () => {
     const server = await fakeServer((respond, _destroy, path) => {
       if (path === '/v1/tables') respond(200, [{ name: 'hyperedges', primary: true, row_count: 0, columns: [] }]);
@@ -160,16 +191,18 @@ describe('an import without a working server', () => {
   });
 });
 
-type Respond = (status: number, body: unknown) => void;
+type Respond = (status: number, body: unknown, headers?: Record<string, string>) => void;
 
-function fakeServer(handle: (respond: Respond, destroy: () => void, path: string) => void) {
+function fakeServer(
+  handle: (respond: Respond, destroy: () => void, path: string, headers: IncomingHttpHeaders) => void,
+) {
   return new Promise<{ url: string; close: () => Server }>((resolve) => {
     const server = createServer((request, response) => {
       request.resume().on('end', () => {
-        const respond: Respond = (status, body) => {
-          response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+        const respond: Respond = (status, body, headers) => {
+          response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
         };
-        handle(respond, () => request.socket.destroy(), request.url!);
+        handle(respond, () => request.socket.destroy(), request.url!, request.headers);
       });
     }).listen(0, '127.0.0.1', () => {
       const { port } = server.address() as AddressInfo;

@@ -12,7 +12,8 @@ import { CHROMIUM, keepPageOpen } from '../support/chromium.ts';
  */
 const SCRIPT = `
 import { HedgerowApiError, HedgerowClient } from './client/index.js';
-const client = new HedgerowClient({ url: new URL(location).searchParams.get('url'), apiKey: 'bootstrap' });
+const { searchParams } = new URL(location);
+const client = new HedgerowClient({ url: searchParams.get('url'), leaders: searchParams.getAll('leader'), apiKey: 'bootstrap' });
 const rows = [];
 let refused;
 let outcome;
@@ -49,9 +50,9 @@ beforeAll(async () => {
 });
 afterAll(() => pages.close());
 
-async function outcome(world: World): Promise<string> {
+async function outcome(world: World, query = `url=${encodeURIComponent(world.url)}`): Promise<string> {
   const posted = once(outcomes, 'posted');
-  const [outcome] = await keepPageOpen(`${origin}/?url=${encodeURIComponent(world.url)}`, posted);
+  const [outcome] = await keepPageOpen(`${origin}/?${query}`, posted);
   await world.close();
   return outcome;
 }
@@ -63,16 +64,67 @@ test.skipIf(CHROMIUM === undefined)(
   { timeout: 120_000 },
   async () => {
     const world = await startWorld({ corsOrigins: [origin] });
-    expect(JSON.parse(await outcome(world))).toEqual({
-      rows: [
-        [2, '“2'],
-        [3, '“3'],
-      ],
-      refused: [true, 404, 'table_not_found', true],
-      lsn: true,
-    });
+    expect(JSON.parse(await outcome(world))).toEqual(GOOD);
   },
 );
+
+/** What the page posts if all has worked. */
+const GOOD = {
+  rows: [
+    [2, '“2'],
+    [3, '“3'],
+  ],
+  refused: [true, 404, 'table_not_found', true],
+  lsn: true,
+};
+
+/** Starts a server that redirects every POST to `location`, and passes on everything else. */
+async function redirecting(location: string): Promise<{ url: string; close: () => void }> {
+  const server = createServer(async (request, response) => {
+    response.setHeader('access-control-allow-origin', '*').setHeader('access-control-allow-headers', '*');
+    if (request.method === 'OPTIONS') response.end();
+    else if (request.method === 'POST') response.writeHead(307, { location: location + request.url }).end();
+    else {
+      const headers = { 'x-api-key': 'bootstrap', accept: request.headers.accept! };
+      const answer = await fetch(location + request.url, { headers });
+      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type')! });
+      response.end(await answer.text());
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
+    close: () => void server.close().closeAllConnections(),
+  };
+}
+
+test.skipIf(CHROMIUM === undefined)(
+  'the client on a page writes at a listed leader, and follows no redirect elsewhere',
+  { timeout: 120_000 },
+  async () => {
+    const asked: string[] = [];
+    const elsewhere = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.setHeader('access-control-allow-origin', '*').setHeader('access-control-allow-headers', '*').end();
+    });
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    const away = await redirecting(`http://127.0.0.1:${(elsewhere.address() as { port: number }).port}`);
+    const world = await startWorld({ corsOrigins: [origin] });
+    const follower = await redirecting(world.url);
+    const text = await outcome(
+      world,
+      new URLSearchParams([...urls(follower), ['leader', away.url], ['leader', world.url]]).toString(),
+    );
+    expect(JSON.parse(text)).toEqual(GOOD);
+    const none = await startWorld();
+    expect(await outcome(none, new URLSearchParams(urls(away)).toString())).toContain('307');
+    expect(asked).toEqual([]);
+    for (const server of [follower, away]) server.close();
+    elsewhere.close();
+  },
+);
+
+const urls = ({ url }: { url: string }): [string, string][] => [['url', url]];
 
 test.skipIf(CHROMIUM === undefined)(
   'the client gets nothing on a page of another origin',

@@ -10,7 +10,7 @@ describe('a request', () => {
     expect({ method, url, body }).toEqual({ method: 'GET', url: 'http://db.test/v1/tables', body: undefined });
     expect(headers.get('x-api-key')).toBe('hgr_x');
     expect(headers.get('accept')).toBe('application/json');
-    expect(init).toMatchObject({ redirect: 'error', credentials: 'omit', cache: 'no-store' });
+    expect(init).toMatchObject({ redirect: 'manual', credentials: 'omit', cache: 'no-store' });
   });
 
   test('has no key header when there is no key', async () => {

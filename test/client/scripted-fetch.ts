@@ -12,7 +12,9 @@ export type Step =
    * Status 200 with these pieces of a body. Afterwards `cut` breaks the connection, and `silent`
    * sends nothing more.
    */
-  | { pieces: readonly string[]; end: 'whole' | 'cut' | 'silent' };
+  | { pieces: readonly string[]; end: 'whole' | 'cut' | 'silent' }
+  /** A redirect as a browser shows it: without status, headers and body. */
+  | { hidden: true };
 
 export interface SeenRequest {
   method: string;
@@ -60,6 +62,7 @@ function answer(step: Step, signal: AbortSignal): Promise<Response> | Response {
     return Promise.reject(new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') }));
   }
   if (step === 'hanging') return new Promise((_resolve, reject) => onAbort(signal, reject));
+  if ('hidden' in step) return Object.defineProperties(Response.error(), { type: { value: 'opaqueredirect' } });
   if ('pieces' in step) return new Response(bodyOf(step.pieces, step.end, signal));
   const { status, json, text, headers } = step;
   return new Response(text ?? JSON.stringify(json ?? {}), { status, headers: headers ?? {} });

@@ -58,6 +58,24 @@ describe('the document of the service', () => {
     });
   });
 
+  test('describes the redirect of a follower wherever something may be written', () => {
+    const redirected = routes.filter(({ path, method }) => {
+      return '307' in document.paths[path][method.toLowerCase()].responses;
+    });
+    const ids = redirected.map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining(['insertHyperedge', 'runQuery', 'proposeVirtualGraph', 'createKey']));
+    for (const id of ['rangeHyperedges', 'runMeasure', 'reason', 'createBackup', 'clearVirtualCache'])
+      expect(ids).not.toContain(id);
+    expect(document.components.responses.Error307.headers.Location).toEqual({ $ref: '#/components/headers/Location' });
+  });
+
+  test('describes the answers of the routes for followers as bytes', () => {
+    for (const path of ['/v1/log', '/v1/snapshot']) {
+      const [content] = Object.values(document.paths[path].get.responses[200].content);
+      expect(content).toMatchObject({ schema: { type: 'string', format: 'binary' } });
+    }
+  });
+
   test('gives examples that match its own schemas', () => {
     const bodies = routes.flatMap(({ id, schemas }) =>
       schemas.body === undefined ? [] : [[id, schemas.body] as const],
@@ -126,14 +144,14 @@ describe('a document', () => {
     const errorsOf = (more: Parameters<typeof route>[0]) =>
       Object.keys(build([route(more)]).paths['/things'][(more?.method ?? 'GET').toLowerCase()].responses)
         .map(Number)
-        .filter((status) => status >= 400);
+        .filter((status) => status >= 300);
     expect(errorsOf({ database: false, rateExempt: true })).toEqual([]);
     expect(errorsOf({ database: false })).toEqual([400, 403, 429, 503]);
     expect(errorsOf({ role: 'readonly', query: v.object({ n: integerText() }), errors: [404] })).toEqual([
       400, 401, 403, 404, 429, 503, 504,
     ]);
     expect(errorsOf({ method: 'POST', role: 'readwrite', body: v.object({}), idempotent: true })).toEqual([
-      400, 401, 403, 409, 413, 415, 429, 503, 507,
+      307, 400, 401, 403, 409, 413, 415, 429, 503, 507,
     ]);
   });
 });

@@ -29,6 +29,17 @@ const WORLDS = {
   hurried: { queryTimeoutMs: 20 },
   damaged: {},
   full: {},
+  /** Follows another service, to which it redirects writes. */
+  follower: {
+    leader: {
+      url: 'http://leader.test:8000',
+      forwards: false,
+      lagMs: 0,
+      lagLsns: 0,
+      problem: null,
+      ending: new AbortController().signal,
+    },
+  },
   /** Lacks the package that the backends of virtual graphs need. */
   bare: { rooms: { installed: () => false } },
 } as const satisfies Record<string, WorldOptions>;
@@ -105,6 +116,7 @@ const BY_STATUS: Readonly<Record<number, Make>> = {
     const first = await good(target, world);
     return good(target, world, { 'if-none-match': first.headers.get('etag')! });
   },
+  307: async (target, worlds) => plain(target, await worlds.get('follower')),
   400: malformed,
   422: malformed,
   401: async (target, worlds) => plain(target, await worlds.get('usual'), {}, 'none'),
@@ -169,6 +181,10 @@ const OWN: Readonly<Record<string, Make>> = {
     const only = (json as { role: string; key_id: string }[]).find((key) => key.role === 'admin');
     return world.as('admin', { method, path: `/v1/keys/${only!.key_id}` });
   },
+  'runQuery 307': async ({ method, path }, worlds) => {
+    const body = { query: 'DELETE FROM hyperedges' };
+    return (await worlds.get('follower')).as('admin', { method, path, body });
+  },
   'runQuery 403': async ({ method, path }, worlds) => {
     const body = { query: 'DELETE FROM hyperedges' };
     return (await worlds.get('usual')).as('readonly', { method, path, body });
@@ -202,6 +218,10 @@ const OWN: Readonly<Record<string, Make>> = {
     const world = await worlds.get('usual');
     await world.as('admin', { method: 'POST', path: target.path, body: TRIPS });
     return world.as('admin', { method: 'POST', path: target.path, body: TRIPS });
+  },
+  'proposeVirtualGraph 307': async ({ method, path }, worlds) => {
+    const body = { backend: TRIPS.backend, id: 'x', save: true };
+    return (await worlds.get('follower')).as('admin', { method, path, body });
   },
   'proposeVirtualGraph 403': async ({ method, path }, worlds) => {
     const body = { backend: TRIPS.backend, save: true };

@@ -47,7 +47,7 @@ test('the document lists every status for which there is a test request', () => 
 
 const BODIES = ['{', '[]', '{}', '{"table":"nope"}'];
 /** The other worlds refuse a request before they read its body. */
-const READS_BODIES = ['usual', 'damaged', 'full'];
+const READS_BODIES = ['usual', 'damaged', 'full', 'follower'];
 
 describe.each(transportsHere())('over %s', (transport) => {
   const worlds = new Worlds(testTransport(transport));
@@ -67,7 +67,7 @@ describe.each(transportsHere())('over %s', (transport) => {
   });
 
   describe('every answer', () => {
-    test.each(['usual', 'starting', 'overloaded', 'limited', 'damaged', 'full'] as const)(
+    test.each(['usual', 'starting', 'overloaded', 'limited', 'damaged', 'full', 'follower'] as const)(
       'is described in the world "%s"',
       async (name) => {
         const world = await worlds.get(name);

@@ -246,6 +246,7 @@ export function recipeOf(method: string, path: string): Recipe {
 export async function send(url: string, { method, path, body, headers = {} }: Sent): Promise<Answered> {
   const response = await fetch(url + path, {
     method,
+    redirect: 'manual',
     headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });

@@ -68,6 +68,8 @@ export interface WorldOptions extends Partial<Omit<ServiceOptions<ServicesOfRout
   rooms?: RoomOptions;
   /** How long changes are kept. Default: as the service does by default. */
   history?: LogHistory;
+  /** The service that this one follows. Nothing comes from it. */
+  leader?: ServicesOfRoutes['leader'];
 }
 
 export async function startWorld({
@@ -75,17 +77,24 @@ export async function startWorld({
   disk = new GatedFs(1),
   rooms = {},
   history = DEFAULT_HISTORY,
+  leader,
   ...options
 }: WorldOptions = {}): Promise<World> {
   const schedule = (callback: () => void, delayMs: number) => void setTimeout(callback, delayMs).unref();
-  const database = await openSim(disk, { core: 'release', schedule, history });
-  const keyOptions = { documents: database.documents, now: () => Date.now(), randomBytes };
-  const { keys } = await KeyStore.open({ ...keyOptions, bootstrapKey: 'bootstrap' });
+  const engineOptions = { core: 'release', schedule, history } as const;
+  let database = await openSim(disk, engineOptions);
+  const keyOptions = { now: () => Date.now(), randomBytes };
+  let { keys } = await KeyStore.open({ ...keyOptions, documents: database.documents, bootstrapKey: 'bootstrap' });
   const plain: Record<KeyRole, string> = {
     admin: 'bootstrap',
     readwrite: (await keys.create({ role: 'readwrite' })).plaintext_key,
     readonly: (await keys.create({ role: 'readonly' })).plaintext_key,
   };
+  if (leader !== undefined) {
+    await database.close();
+    database = await openSim(disk, { ...engineOptions, follows: true });
+    keys = KeyStore.follow({ ...keyOptions, documents: database.documents });
+  }
   const application = routesApplication();
   const service = await startService({
     routes,
@@ -109,7 +118,7 @@ export async function startWorld({
   });
   if (open) {
     const usedKeys = options.authDisabled === true ? undefined : keys;
-    service.open({ database, keys: usedKeys, ...roomsOf(database, rooms) });
+    service.open({ database, leader, keys: usedKeys, ...roomsOf(database, rooms) });
   }
   const url = `http://127.0.0.1:${service.port}`;
   return {

@@ -106,12 +106,12 @@ function usualError(routes: readonly Route[], status: number): JsonObject {
 /** The schema of the body of all errors. */
 const ERROR: JsonObject = {
   type: 'object',
-  description: 'What went wrong. Every status of 400 and above has this body.',
+  description: 'What went wrong. Every status of 400 and above has this body, and so has 307.',
   required: ['detail', 'code', 'status', 'request_id'],
   properties: {
     detail: { type: 'string', description: 'A sentence that says what to do.' },
     code: { type: 'string', enum: Object.keys(STATUS_OF_CODE), description: 'Stable name of the kind of error.' },
-    status: { type: 'integer', minimum: 400, maximum: 599 },
+    status: { type: 'integer', minimum: 307, maximum: 599 },
     request_id: { type: 'string', description: 'As in `X-Request-Id`; it is in the log of the service too.' },
     errors: {
       type: 'array',

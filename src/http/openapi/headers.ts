@@ -3,6 +3,7 @@
 import { waitsForLsn } from '../min-lsn.ts';
 import type { Route } from '../route.ts';
 import type { JsonObject } from './json-schema.ts';
+import { isError } from './statuses.ts';
 
 const COUNT: JsonObject = { type: 'integer', minimum: 0 };
 
@@ -72,6 +73,11 @@ export const ANSWER_HEADERS: Readonly<Record<string, JsonObject>> = {
     description: '`true`: this is the stored answer of an earlier write with the same `Idempotency-Key`.',
     schema: { const: 'true' },
   },
+  Location: {
+    description: 'The same request at the leader: its address, then the path and the query.',
+    required: true,
+    schema: { type: 'string', format: 'uri' },
+  },
   RetryAfter: { description: 'Seconds after which to try again.', required: true, schema: COUNT },
   Authenticate: { description: 'How to send a key.', required: true, schema: { type: 'string' } },
 };
@@ -86,6 +92,7 @@ const COMPONENTS: Readonly<Record<string, string>> = {
   ETag: 'ETag',
   'X-Next-Cursor': 'NextCursor',
   'Idempotent-Replayed': 'Replayed',
+  Location: 'Location',
   'Retry-After': 'RetryAfter',
   'WWW-Authenticate': 'Authenticate',
 };
@@ -101,7 +108,7 @@ export function requestHeaders(route: Route): JsonObject[] {
 
 /** Returns the headers of an answer with this status, as references to components. */
 export function answerHeaders(route: Route, status: number): JsonObject {
-  const isGood = status < 400;
+  const isGood = !isError(status);
   const wanted: Readonly<Record<string, boolean>> = {
     'X-Request-Id': true,
     'X-RateLimit-Limit': !route.rateExempt,
@@ -111,6 +118,7 @@ export function answerHeaders(route: Route, status: number): JsonObject {
     ETag: isGood && route.tagged,
     'X-Next-Cursor': isGood && route.negotiates && status !== 304,
     'Idempotent-Replayed': isGood && route.idempotent,
+    Location: status === 307,
     'Retry-After': status === 429 || status === 503,
     'WWW-Authenticate': status === 401,
   };

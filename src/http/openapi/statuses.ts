@@ -1,13 +1,16 @@
-// Lists the statuses of 400 and above with which a route may answer: those that follow from the
-// route's properties, and those that the route declares.
+// Lists the statuses with which a route may refuse a request, those of 400 and above and the
+// redirect of a follower: those that follow from the route's properties, and those that the route
+// declares.
 
 import type { ErrorCode, FieldError } from '../../errors.ts';
+import { mayRedirect } from '../leader.ts';
 import { waitsForLsn } from '../min-lsn.ts';
 import type { Route } from '../route.ts';
 import type { JsonObject } from './json-schema.ts';
 
 /** Description of each status for callers. */
 export const ERROR_TEXTS: Readonly<Record<number, string>> = {
+  307: 'This server follows another one, which takes the writes. Send the request to `Location`, with the key.',
   400: 'Something in the request is invalid; `errors` names the places.',
   401: 'The key is missing, unknown, revoked or expired.',
   403: 'The role of the key is too low; `detail` names the one needed. Where no key is needed: a page of another origin asks, or Host is not known.',
@@ -20,10 +23,18 @@ export const ERROR_TEXTS: Readonly<Record<number, string>> = {
   429: 'Too many requests with this key; `Retry-After` is the number of seconds to wait.',
   500: 'A file of the data is damaged; `detail` names it.',
   502: 'A service that the answer needs has failed: the language model, or the backend of a virtual graph.',
-  503: 'The service is starting, stopping or overloaded, or its log has failed. Try again after `Retry-After`.',
+  503: 'The service is starting, stopping or overloaded, its log has failed, or it has not reached `X-Min-LSN` (`lsn_timeout`). Of a server that follows another one: it is further behind than `X-Max-Lag-Ms` (`too_far_behind`), or it passed a write on and its leader did not answer (`leader_unavailable`); that write may have been carried out, so send it again with the same `Idempotency-Key`. Try again after `Retry-After`.',
   504: 'The answer did not begin in time.',
   507: 'The disk is full.',
 };
+
+/**
+ * Returns whether an answer with this status is an error: it has the body of all errors. A redirect
+ * is one too, because the request was not carried out.
+ */
+export function isError(status: number): boolean {
+  return status >= 400 || status === 307;
+}
 
 /** Returns an example error body with this status. */
 export function errorExample(status: number): JsonObject {
@@ -34,6 +45,7 @@ export function errorExample(status: number): JsonObject {
 type Example = readonly [code: ErrorCode, detail: string, errors?: readonly FieldError[]];
 
 const EXAMPLES: Readonly<Record<number, Example>> = {
+  307: ['not_leader', 'This server follows http://10.0.0.5:8000, which takes the writes. Send the request there.'],
   400: [
     'invalid_input',
     'members[0] must be an integer of at most 2^53-1.',
@@ -58,6 +70,7 @@ const EXAMPLES: Readonly<Record<number, Example>> = {
 /** Returns the statuses in ascending order. */
 export function errorStatuses(route: Route): number[] {
   const statuses = new Set(route.errors ?? []);
+  if (mayRedirect(route)) statuses.add(307);
   // The query string may be invalid percent-encoded UTF-8, even if the route does not read it.
   if (!route.rateExempt) statuses.add(400);
   // The wait for a log position is also bounded by the timeout of the whole query.

@@ -1,6 +1,6 @@
 // Schemas of the routes for followers.
 
-import { described, integerText, v } from '../../http/schema.ts';
+import { bytes, described, integerText, v } from '../../http/schema.ts';
 import { MOST_WAIT_SECONDS } from './changes.ts';
 
 export const BYTES_TYPE = 'application/octet-stream';
@@ -26,7 +26,7 @@ export const logQuery = v.object({
 });
 
 export const logAnswer = described(
-  v.string(),
+  bytes(),
   'A stream of frames, whose bytes are described in `src/follow/frame-stream.ts`.',
 );
-export const snapshotAnswer = described(v.string(), 'A backup archive, as `hedgerow restore` takes it.');
+export const snapshotAnswer = described(bytes(), 'A backup archive, as `hedgerow restore` takes it.');

@@ -29,7 +29,7 @@ export class ServerRefusal extends Error {
 export class NoAnswer extends Error {}
 
 /** Codes of temporary refusals; the same request is sent again. */
-const PASSING_CODES: ReadonlySet<string> = new Set(['starting', 'overloaded', 'rate_limited']);
+const PASSING_CODES: ReadonlySet<string> = new Set(['starting', 'overloaded', 'rate_limited', 'too_far_behind']);
 /** How long temporary refusals are retried. */
 const PATIENCE_MS = 60_000;
 /** Error codes which mean that the server's certificate is not trusted on this machine. */
@@ -156,7 +156,7 @@ export class ServerClient {
       const refusal = refusalOf(response.status, text);
       const waitMs = Math.max(0.1, Number(response.headers.get('retry-after')) || 1) * 1000;
       const isSafe = method === 'GET' || key !== undefined;
-      if (!(passes(refusal) || (isSafe && isBetween(refusal))) || this.#now() + waitMs > giveUpMs) throw refusal;
+      if (!(passes(refusal) || (isSafe && isUncertain(refusal))) || this.#now() + waitMs > giveUpMs) throw refusal;
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }
@@ -172,7 +172,8 @@ export class ServerClient {
     return this.#answered(() =>
       fetch(url + path, {
         method,
-        redirect: 'error',
+        // The answer of a follower says where its leader is; the key is not sent there.
+        redirect: 'manual',
         headers: {
           ...(body === undefined ? {} : { 'content-type': type }),
           ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
@@ -212,11 +213,11 @@ function passes({ code, message }: ServerRefusal): boolean {
 }
 
 /**
- * Returns whether the answer comes from a proxy that cannot pass the request on at the moment, and
- * not from the service itself.
+ * Returns whether the answer comes from a proxy, or a follower, that cannot pass the request on at
+ * the moment: it may have been carried out.
  */
-function isBetween({ status, code }: ServerRefusal): boolean {
-  return code === '' && [429, 502, 503, 504].includes(status);
+function isUncertain({ status, code }: ServerRefusal): boolean {
+  return code === 'leader_unavailable' || (code === '' && [429, 502, 503, 504].includes(status));
 }
 
 export function refusalOf(status: number, text: string): ServerRefusal {
