@@ -2,8 +2,10 @@
 // with the rows of the tables: after random writes, compactions, restarts and crashes, from every
 // LSN.
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { Ddl } from '../../src/engine/catalog/ddl.ts';
 import type { Database } from '../../src/engine/index.ts';
+import { HedgerowError } from '../../src/errors.ts';
 import { DatabaseWriter } from '../support/database-writer.ts';
 import { Random } from '../support/random.ts';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
@@ -205,6 +207,29 @@ describe('changes', () => {
       await database.close();
     },
   );
+
+  test('record what a TTL has dropped before the next one drops more, if recording it has failed', async () => {
+    const database = await openSim(simDisk(), KEPT);
+    const times = async () => rowsOf(database.table()).map(({ event_ts: eventTs }) => eventTs);
+    const dropsOf = async () =>
+      (await changesFrom(database)).filter(({ op }) => op === 'buckets_dropped').map(({ before_ts: ts }) => ts);
+    for (const eventTs of [950_000_000, 999_999_990])
+      await database.table().insert({ event_ts: eventTs, members: [1] });
+    const full = new HedgerowError('disk_full', 'There is no room for the log.');
+    const expire = vi.spyOn(Ddl.prototype, 'expire').mockRejectedValue(full);
+    await database.compact({ ttlSeconds: 20 });
+    expect(await times()).toEqual([999_999_990]);
+    await database.table().insert({ event_ts: 2, members: [2] });
+    // It fails again, so nothing else is dropped.
+    await database.compact({ ttlSeconds: 100_000_000 });
+    expect(await times()).toEqual([2, 999_999_990]);
+    expect(await dropsOf()).toEqual([]);
+    expire.mockRestore();
+    await database.compact({ ttlSeconds: 100_000_000 });
+    expect(await times()).toEqual([999_999_990]);
+    expect(await dropsOf()).toContain(999_999_980);
+    await database.close();
+  });
 
   test('inside a large commit are reached in many turns of the event loop', async () => {
     let turns = 0;

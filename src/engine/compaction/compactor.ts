@@ -206,13 +206,18 @@ export class Compactor {
     return place;
   }
 
-  #prepare(table: Table, cutoffTs: number, alsoIndexed: number | undefined): Promise<PreparedTable> {
-    const { runner, maxRows, instantiate, withReserve } = this.#options;
+  async #prepare(table: Table, wantedTs: number, alsoIndexed: number | undefined): Promise<PreparedTable> {
+    const { runner, maxRows, instantiate, withReserve, dropped } = this.#options;
+    const { unlogged } = table;
+    // The manifest names one time to be recorded. Until an earlier drop is recorded, which may have
+    // failed because the disk was full, nothing else is dropped.
+    if (wantedTs !== -Infinity && unlogged !== undefined) await dropped(table, unlogged);
+    const cutoffTs = table.unlogged === undefined ? wantedTs : -Infinity;
     this.#scratch ??= instantiate();
     const scratch = this.#scratch;
     const limits = { maxRows: rowsOfSegment(table, maxRows), maxBytes: this.#maxBytes };
     const work = () => prepareTable(table, { runner, cutoffTs, alsoIndexed, scratch, ...limits });
-    return cutoffTs === -Infinity ? work() : withReserve(work);
+    return await (cutoffTs === -Infinity ? work() : withReserve(work));
   }
 
   /**
