@@ -2,12 +2,11 @@
 // failure into one of the client's errors.
 
 import { Attempt } from './attempt.ts';
-import { apiError, HedgerowApiError, HedgerowConnectionError, hiddenRedirectError } from './errors.ts';
+import { apiError, HedgerowApiError, HedgerowConnectionError } from './errors.ts';
 import { ndjsonValues } from './ndjson.ts';
 import type { OperationId } from './operations.ts';
 import { type CallOptions, type ClientOptions, type Settings, settingsOf, timeoutOf } from './options.ts';
 import { readAhead } from './read-ahead.ts';
-import { isHiddenRedirect, isRedirect, leadersFor } from './redirect.ts';
 import { type CallInput, NDJSON_TYPE, type PreparedRequest, prepare } from './request.ts';
 import { delayAfter, isPassing, retryAfterSeconds } from './retry.ts';
 
@@ -139,14 +138,12 @@ export class Connection {
     const { url, leaders } = this.#settings;
     const first = await this.#send(url, request, attempt);
     if (first.ok) return first;
-    let error = await this.#refusalOf(first, attempt);
-    for (const leader of leadersFor(request, first, error, leaders)) {
-      const answer = await this.#send(leader, request, attempt);
-      if (answer.ok) return answer;
-      error = await this.#refusalOf(answer, attempt);
-      if (!isRedirect(answer, error)) break;
-    }
-    throw error;
+    // Browsers show the status 0 for a redirect.
+    if ((first.status || 307) !== 307) throw await this.#refusalOf(first, attempt);
+    // Pages of which the server redirects nothing do not load this.
+    const redirect = await import('./redirect.ts');
+    const send = (leader: string) => this.#send(leader, request, attempt);
+    return redirect.askLeader(request, first, leaders, send, (answer) => this.#refusalOf(answer, attempt));
   }
 
   #send(url: string, { path, init }: PreparedRequest, attempt: Attempt): Promise<Response> {
@@ -158,7 +155,6 @@ export class Connection {
   }
 
   async #refusalOf(response: Response, attempt: Attempt): Promise<HedgerowApiError> {
-    if (isHiddenRedirect(response)) return hiddenRedirectError();
     const retryAfter = retryAfterSeconds(response.headers.get('retry-after'), this.#settings.now());
     return apiError(response, await attempt.untilEnd(response.text()), retryAfter);
   }

@@ -23,39 +23,30 @@ export interface ApiErrorFacts {
  */
 export class HedgerowApiError extends Error {
   override readonly name = 'HedgerowApiError';
-  readonly statusCode: number;
+  declare readonly statusCode: number;
   /** The server's message: what is wrong and what to do. */
-  readonly detail: string;
+  declare readonly detail: string;
   /**
    * The stable code of the error; undefined if something in front of the server answered, such as a
    * proxy.
    */
-  readonly code: string | undefined;
-  readonly requestId: string | undefined;
+  declare readonly code: string | undefined;
+  declare readonly requestId: string | undefined;
   /** The invalid fields, if the server names them. */
-  readonly errors: readonly FieldError[];
+  declare readonly errors: readonly FieldError[];
   /** Seconds after which to try again, if the server states them. */
-  readonly retryAfter: number | undefined;
+  declare readonly retryAfter: number | undefined;
   /** The position of the fault in a statement or in an NDJSON body, counted from 1. */
-  readonly line: number | undefined;
-  readonly column: number | undefined;
+  declare readonly line: number | undefined;
+  declare readonly column: number | undefined;
   /** With the code `lsn_gone`: changes after this LSN are still kept. */
-  readonly oldestLsn: number | undefined;
+  declare readonly oldestLsn: number | undefined;
   /** With the code `lsn_ahead`: the newest LSN of the server. */
-  readonly lastLsn: number | undefined;
+  declare readonly lastLsn: number | undefined;
 
   constructor(facts: ApiErrorFacts) {
     super(`${facts.statusCode}: ${facts.detail}`);
-    this.statusCode = facts.statusCode;
-    this.detail = facts.detail;
-    this.code = facts.code;
-    this.requestId = facts.requestId;
-    this.errors = facts.errors;
-    this.retryAfter = facts.retryAfter;
-    this.line = facts.line;
-    this.column = facts.column;
-    this.oldestLsn = facts.oldestLsn;
-    this.lastLsn = facts.lastLsn;
+    Object.assign(this, facts);
   }
 }
 
@@ -81,18 +72,8 @@ export class HedgerowConnectionError extends Error {
 export function apiError(response: FetchAnswer, text: string, retryAfter: number | undefined): HedgerowApiError {
   const body = objectIn(text);
   const requestId = response.headers.get('x-request-id') ?? undefined;
-  const facts = factsOf(body, text.slice(0, 500).trim() || response.statusText, requestId);
-  const detail = facts.code === 'not_leader' ? `${facts.detail} ${LEADERS_ADVICE}` : facts.detail;
-  return new HedgerowApiError({ ...facts, detail, statusCode: response.status, retryAfter });
-}
-
-const LEADERS_ADVICE = 'The client does so if its option `leaders` lists that address.';
-
-/** Returns the error for a redirect of which a browser does not show where it leads. */
-export function hiddenRedirectError(): HedgerowApiError {
-  const detail =
-    'The server redirected the request. A follower does so with writes: send them to its leader, or list the leader in the option `leaders`.';
-  return new HedgerowApiError({ ...factsOf({}, detail, undefined), statusCode: 307, retryAfter: undefined });
+  const detail = text.slice(0, 500).trim() || response.statusText;
+  return new HedgerowApiError({ ...factsOf(body, detail, requestId), statusCode: response.status, retryAfter });
 }
 
 /** Returns the error that ended a stream which had begun with status 200; `text` describes it. */
