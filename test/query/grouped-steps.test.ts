@@ -1,8 +1,9 @@
-// Tests how the work of groups is divided into steps: what is read and what is added to a table or
-// list between two pauses.
+// Tests how the work of groups and of DISTINCT is divided into steps: what is read and what is added
+// to a table or list between two pauses.
 
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { TextSink } from '../../src/core/index.ts';
+import { Scan } from '../../src/engine/scan/scan.ts';
 import { Collect } from '../../src/query/executor/folds/accumulators.ts';
 import { ValueIds } from '../../src/query/executor/rows/value-ids.ts';
 import { CopyPlace } from './copy-place.ts';
@@ -47,6 +48,25 @@ test.each([
   expect(lists.mock.calls.reduce((sum, [, , count]) => sum + count, 0)).toBe(
     ROWS * (text.match(/collect/g)?.length ?? 0),
   );
+});
+
+test.each([
+  'MATCH (e:t) RETURN DISTINCT e.members, e.place',
+  'MATCH (e:t) RETURN DISTINCT e.members, e.place ORDER BY e.place',
+])('rows are read, and each value of DISTINCT is looked up, in steps of their own: %s', async (text) => {
+  const read = vi.spyOn(Scan.prototype, 'next');
+  const values = vi.spyOn(ValueIds.prototype, 'idsOf');
+  const statements = place.statements();
+  const result = await statements.execute(statements.prepare(text), { parameters: {}, session: 's' });
+  let calls = 0;
+  let most = 0;
+  for (const _ of result.steps) {
+    const before = calls;
+    calls = read.mock.calls.length + values.mock.calls.length;
+    most = Math.max(most, calls - before);
+  }
+  expect(most).toBe(1);
+  expect(values.mock.calls.length).toBeGreaterThan(4);
 });
 
 test('few rows are added to a table or list at first', async () => {
