@@ -2,7 +2,7 @@
 
 import type { ScanOverlay, ScanRequest, Snapshot, Table } from '../engine/index.ts';
 import type { ParameterValues } from './binder/parameters.ts';
-import { expressionsOf } from './binder/parts.ts';
+import { expressionsOf, keptValuesOf } from './binder/parts.ts';
 import { type Batches, QueryContext, type RowSource } from './executor/context.ts';
 import type { MemoryPool } from './executor/memory.ts';
 import { type ResultChunk, runMatch } from './executor/run-match.ts';
@@ -192,6 +192,7 @@ function contextOf(shape: MatchShape, text: string, options: ReadOptions, measur
     expressions: () => expressionsOf(match),
     memberships,
     items: match.items.map(({ expression }) => expression),
+    keptValues: keptValuesOf(match),
     memory,
     memoryBytes,
   });

@@ -62,12 +62,17 @@ const RULE_ROWS = 8;
  */
 export function* evaluate(set: RuleSet, base: BaseFacts, limits: EvaluateLimits = DEFAULT_LIMITS): Steps<Model> {
   const world = yield* FactWorld.load(set, base);
-  const numbered = set.rules.map((rule, number) => ({ rule, number }));
-  for (let stratum = 0; stratum < set.strataCount; stratum++) {
-    const rules = numbered.filter(({ rule }) => rule.stratum === stratum);
-    if (rules.length > 0) yield* new StratumRun(world, rules, limits).run();
+  let left = STEP_ROWS;
+  for (const rules of byStratum(set)) {
+    if (rules.length > 0) left = yield* new StratumRun(world, rules, limits, left).run();
   }
   return new Model(world, set.rules);
+}
+
+function byStratum({ rules, strataCount }: RuleSet): NumberedRule[][] {
+  const strata: NumberedRule[][] = Array.from({ length: strataCount }, () => []);
+  for (const [number, rule] of rules.entries()) strata[rule.stratum]!.push({ rule, number });
+  return strata;
 }
 
 const NOTHING = new Int32Array(0);
@@ -106,12 +111,14 @@ class StratumRun implements Round {
   #plannedFacts = 0;
   #round = 0;
   /** Rows that may be tried before the next yield. */
-  #left = STEP_ROWS;
+  #left: number;
 
-  constructor(world: FactWorld, rules: readonly NumberedRule[], limits: EvaluateLimits) {
+  /** `left` is the number of rows that may be tried before the first yield. */
+  constructor(world: FactWorld, rules: readonly NumberedRule[], limits: EvaluateLimits, left: number) {
     this.#world = world;
     this.#rules = rules;
     this.#limits = limits;
+    this.#left = left;
     this.#growing = new Set(rules.map(({ rule }) => rule.head.pred));
     this.#isFlat = rules.every(
       ({ rule }) =>
@@ -136,11 +143,13 @@ class StratumRun implements Round {
     return this.#progress.get(relation.pred)?.to ?? relation.count;
   }
 
-  *run(): Steps<void> {
+  /** Derives the facts. Returns the number of rows that may still be tried before the next yield. */
+  *run(): Steps<number> {
+    if (this.#fills(this.#rules.length * RULE_ROWS)) yield;
     for (this.#round = 1; ; this.#round++) {
       if (this.#round > this.#limits.rounds) throw tooMuch(`${this.#limits.rounds} rounds`);
       if (this.#round > 1) {
-        if (!this.#next()) return;
+        if (!this.#next()) return this.#left;
         for (const { facts } of this.#progress.values()) {
           yield* facts.indexes.update();
           if (this.#fills(PREDICATE_ROWS)) yield;

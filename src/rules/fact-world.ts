@@ -14,6 +14,8 @@ import { rowsFrom, sortRows } from './sort-rows.ts';
 
 /** Number of values that one step loads. This takes about a millisecond. */
 const LOAD_VALUES = 10_000;
+/** Number of rules whose predicates one step defines. This takes about a millisecond. */
+const RULES_A_STEP = 100;
 
 export interface PredicateFacts {
   readonly relation: Relation;
@@ -43,7 +45,10 @@ export class FactWorld {
   static *load(set: RuleSet, base: BaseFacts): Steps<FactWorld> {
     const world = new FactWorld(yield* Interner.of(yield* allConstants(set, base)));
     const widths = premiseWidths(set.rules);
-    for (const rule of set.rules) world.#define(rule, widths);
+    for (const [index, rule] of set.rules.entries()) {
+      world.#define(rule, widths);
+      if (index % RULES_A_STEP === RULES_A_STEP - 1) yield;
+    }
     for (const [pred, given] of base.relations) {
       const facts = world.#add(pred, given.arity, 0);
       if (facts.relation.arity !== given.arity)

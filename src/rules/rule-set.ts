@@ -90,7 +90,7 @@ function* ruleSetSteps(rules: readonly ParsedRule[]): Steps<{ set: RuleSet } | {
   const arities = new Map(BASE_PREDICATES);
   faults.push(...idFaults(rules), ...arityFaults(rules, arities));
   if (rules.length >= RULES_A_STEP) yield;
-  const outcome = stratify(rules);
+  const outcome = rules.length >= RULES_A_STEP ? yield* stratify(rules) : finish(stratify(rules));
   if (rules.length >= RULES_A_STEP) yield;
   if ('cycles' in outcome) {
     for (const { text, rules: indexes } of outcome.cycles) {

@@ -14,6 +14,7 @@
 //   apart(X, Y) if member(E, X), member(F, Y), not linked(X, Y)      stratum 1
 //   p(X) if member(E, X), not q(X); q(X) if member(E, X), not p(X)   a cycle
 
+import type { Steps } from '../schedule/steps.ts';
 import type { ParsedRule } from './rule.ts';
 
 export interface Cycle {
@@ -41,13 +42,18 @@ const MAX_SEARCHES = 16;
 /** Maximum number of steps of a cycle that are reported. */
 const MAX_STEPS = 16;
 
+/** The stratum of every head predicate, or the cycles. */
+export type Strata = { strata: ReadonlyMap<string, number> } | { cycles: Cycle[] };
+
 /**
- * Returns the stratum of every head predicate, or the cycles. The recursion can be as deep as there
- * are head predicates, so the caller must limit the number of rules first.
+ * The recursion can be as deep as there are head predicates, so the caller must limit the number of
+ * rules first.
  */
-export function stratify(rules: readonly ParsedRule[]): { strata: ReadonlyMap<string, number> } | { cycles: Cycle[] } {
+export function* stratify(rules: readonly ParsedRule[]): Steps<Strata> {
   const graph = graphOf(rules);
+  yield;
   const components = componentsOf(graph);
+  yield;
   const componentOf = new Map(components.flatMap((preds, index) => preds.map((pred) => [pred, index] as const)));
   const inside = (from: string, edge: Edge) => componentOf.get(from) === componentOf.get(edge.to);
   const cycles = cyclesOf(graph, inside, rules);

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseRule } from '../../src/rules/parse-rule.ts';
 import type { ParsedRule } from '../../src/rules/rule.ts';
 import { stratify } from '../../src/rules/strata.ts';
+import { finish } from '../../src/schedule/steps.ts';
 import { fc } from '../support/property.ts';
 import { ruleOf, type WrittenRule } from './rule-text.ts';
 
@@ -17,7 +18,7 @@ function parsed(rules: readonly (string | WrittenRule)[]): ParsedRule[] {
 }
 
 function cyclesOf(rules: readonly string[]): string[] {
-  const outcome = stratify(parsed(rules));
+  const outcome = finish(stratify(parsed(rules)));
   return 'cycles' in outcome ? outcome.cycles.map(({ text }) => text) : [];
 }
 
@@ -39,7 +40,7 @@ describe('a cycle with a negation', () => {
 
   it('is reported with the indexes of its rules', () => {
     const rules = ['rule:z: s(?X) :- p(?X)', 'rule:b: r(?X) :- p(?X)', 'rule:a: p(?X) :- q(?X), not r(?X)'];
-    const outcome = stratify(parsed(rules));
+    const outcome = finish(stratify(parsed(rules)));
     expect(outcome).toEqual({ cycles: [{ text: 'p -> not r -> p (rule:a, rule:b)', rules: [2, 1] }] });
   });
 
@@ -61,14 +62,14 @@ describe('strata', () => {
       (_, index) => `rule:r${index}: p${index + 1}(?X) :- q(?X), not p${index}(?X)`,
     );
     for (const order of [rules, [...rules].reverse()]) {
-      const outcome = stratify(parsed(order));
+      const outcome = finish(stratify(parsed(order)));
       expect('strata' in outcome && outcome.strata.get('p1000')).toBe(1000);
       expect('strata' in outcome && outcome.strata.get('p1')).toBe(1);
     }
   });
 
   it('are empty for no rules', () => {
-    expect(stratify([])).toEqual({ strata: new Map() });
+    expect(finish(stratify([]))).toEqual({ strata: new Map() });
   });
 
   const pred = fc.constantFrom('a', 'b', 'c', 'd', 'e');
@@ -90,7 +91,7 @@ describe('strata', () => {
             then: { pred: head, args: [] },
           }),
         );
-        const outcome = stratify(parsed(written));
+        const outcome = finish(stratify(parsed(written)));
         const expected = leastStrata(rules);
         if ('strata' in outcome) {
           seen.strata++;

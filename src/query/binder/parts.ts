@@ -100,3 +100,14 @@ export function* expressionsOf({
   yield* grouping.keys;
   for (const { operand } of grouping.aggregates) if (operand !== undefined) yield operand;
 }
+
+/**
+ * Returns how many values of each row are put into tables or lists: keys of groups, values of
+ * DISTINCT, and values of COLLECT.
+ */
+export function keptValuesOf({ items, distinct, grouping }: BoundMatch): number {
+  const rowValues = distinct ? items.length : 0;
+  if (grouping === undefined) return rowValues;
+  const kept = grouping.aggregates.filter((aggregate) => aggregate.distinct || aggregate.function === 'COLLECT');
+  return rowValues + grouping.keys.length + kept.length;
+}

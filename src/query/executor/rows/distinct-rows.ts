@@ -18,9 +18,10 @@ export class DistinctRows {
 
   /**
    * Returns the positions of the rows that have not occurred before. From now on, these rows count
-   * as having occurred.
+   * as having occurred. Making `items` was a step of its own, so this begins with a pause.
    */
   *firstOf(items: readonly Vector[], count: number): Generator<null, number[], void> {
+    yield null;
     const before = this.#ids.size;
     const ids = yield* this.#ids.idsOf(items, count, (bytes) => this.#context.charge(bytes));
     const isSeen = new Uint8Array(this.#ids.size - before);
