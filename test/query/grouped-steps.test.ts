@@ -6,9 +6,13 @@ import { TextSink } from '../../src/core/index.ts';
 import { Scan } from '../../src/engine/scan/scan.ts';
 import { Collect } from '../../src/query/executor/folds/accumulators.ts';
 import { ValueIds } from '../../src/query/executor/rows/value-ids.ts';
+import type { RunSteps } from '../../src/schedule/scheduler.ts';
 import { CopyPlace } from './copy-place.ts';
 
 const ROWS = 9000;
+const atOnce: RunSteps = async (step) => {
+  while (step());
+};
 
 let place: CopyPlace;
 beforeAll(async () => {
@@ -37,7 +41,7 @@ test.each([
   const lists = vi.spyOn(Collect.prototype, 'add');
   const calls = () => read.mock.calls.length + keys.mock.calls.length + lists.mock.calls.length;
   const statements = place.statements();
-  const result = await statements.execute(statements.prepare(text), { parameters: {}, session: 's' });
+  const result = await statements.execute(statements.prepare(text), { parameters: {}, session: 's', slices: atOnce });
   let before = calls();
   let most = 0;
   for (const _ of result.steps) {
@@ -57,7 +61,7 @@ test.each([
   const read = vi.spyOn(Scan.prototype, 'next');
   const values = vi.spyOn(ValueIds.prototype, 'idsOf');
   const statements = place.statements();
-  const result = await statements.execute(statements.prepare(text), { parameters: {}, session: 's' });
+  const result = await statements.execute(statements.prepare(text), { parameters: {}, session: 's', slices: atOnce });
   let calls = 0;
   let most = 0;
   for (const _ of result.steps) {
