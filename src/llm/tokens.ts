@@ -45,9 +45,9 @@ const AS_TEXT = { disallowedSpecial: new Set<string>() };
 interface PackedTokenizer {
   create(): EncodingCore;
   /**
-   * Returns the tokens by rank, as lines of JSON. Each line is an array of texts and byte arrays.
+   * Yields the tokens by rank, as lines of JSON. Each line is an array of texts and byte arrays.
    */
-  lines(): string[];
+  lines(): Iterable<string>;
 }
 
 /** The parts of the package's `BytePairEncodingCore` that are needed for counting. */

@@ -105,6 +105,22 @@ describe('loadTokens', () => {
     expect([...loadTokens()]).toEqual([]);
   });
 
+  it('decodes one line of tokens in a step, not the whole table', async () => {
+    const { loadTokens } = await unloaded();
+    const decoded = vi.spyOn(Buffer.prototype, 'toString');
+    const letters = () => decoded.mock.results.reduce((sum, { value }) => sum + value.length, 0);
+    let most = 0;
+    let all = 0;
+    for (const _ of loadTokens()) {
+      most = Math.max(most, letters());
+      all += letters();
+      decoded.mockClear();
+    }
+    decoded.mockRestore();
+    expect(all).toBeGreaterThan(1_000_000);
+    expect(most).toBeLessThan(all / 10);
+  });
+
   it('loads only once for concurrent callers, and a count completes the loading', async () => {
     const { loadTokens, countTokens: count } = await unloaded();
     const [one, other] = [loadTokens(), loadTokens()];
