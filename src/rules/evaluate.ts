@@ -143,7 +143,9 @@ class StratumRun implements Round {
     return this.#progress.get(relation.pred)?.to ?? relation.count;
   }
 
-  /** Derives the facts. Returns the number of rows that may still be tried before the next yield. */
+  /**
+   * Derives the facts. Returns the number of rows that may still be tried before the next yield.
+   */
   *run(): Steps<number> {
     if (this.#fills(this.#rules.length * RULE_ROWS)) yield;
     for (this.#round = 1; ; this.#round++) {

@@ -1,18 +1,15 @@
-// Tests how the work of groups and of DISTINCT is divided into steps: what is read and what is added
-// to a table or list between two pauses.
+// Tests how the work of groups and of DISTINCT is divided into steps: what is read and what is
+// added to a table or list between two pauses.
 
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { TextSink } from '../../src/core/index.ts';
 import { Scan } from '../../src/engine/scan/scan.ts';
 import { Collect } from '../../src/query/executor/folds/accumulators.ts';
 import { ValueIds } from '../../src/query/executor/rows/value-ids.ts';
-import type { RunSteps } from '../../src/schedule/scheduler.ts';
+import type { StatementResult } from '../../src/query/result.ts';
 import { CopyPlace } from './copy-place.ts';
 
 const ROWS = 9000;
-const atOnce: RunSteps = async (step) => {
-  while (step());
-};
 
 let place: CopyPlace;
 beforeAll(async () => {
@@ -31,6 +28,12 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+function begun(text: string): Promise<StatementResult> {
+  const statements = place.statements();
+  const slices = () => Promise.reject(new Error('a read needs no slices'));
+  return statements.execute(statements.prepare(text), { parameters: {}, session: 's', slices });
+}
+
 test.each([
   'MATCH (e:t) RETURN e.place, collect(e.id) AS ids',
   'MATCH (e:t) RETURN collect(e.place) AS places, collect(e.id) AS ids',
@@ -40,8 +43,7 @@ test.each([
   const keys = vi.spyOn(ValueIds.prototype, 'idsOf');
   const lists = vi.spyOn(Collect.prototype, 'add');
   const calls = () => read.mock.calls.length + keys.mock.calls.length + lists.mock.calls.length;
-  const statements = place.statements();
-  const result = await statements.execute(statements.prepare(text), { parameters: {}, session: 's', slices: atOnce });
+  const result = await begun(text);
   let before = calls();
   let most = 0;
   for (const _ of result.steps) {
@@ -60,8 +62,7 @@ test.each([
 ])('rows are read, and each value of DISTINCT is looked up, in steps of their own: %s', async (text) => {
   const read = vi.spyOn(Scan.prototype, 'next');
   const values = vi.spyOn(ValueIds.prototype, 'idsOf');
-  const statements = place.statements();
-  const result = await statements.execute(statements.prepare(text), { parameters: {}, session: 's', slices: atOnce });
+  const result = await begun(text);
   let calls = 0;
   let most = 0;
   for (const _ of result.steps) {
