@@ -37,6 +37,8 @@ export interface Lag {
 /** Waits between two attempts to connect: the first, and the longest. */
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5000;
+/** Most heads that are remembered until their frames are visible. */
+const MOST_HEADS = 1000;
 /** The leader's answers that another attempt will not change. */
 const FINAL_CODES: readonly (string | undefined)[] = ['lsn_gone', 'lsn_ahead', 'log_diverged'];
 
@@ -48,6 +50,11 @@ export class Follower {
   #headLsn: number | undefined;
   /** When the follower last knew that it was at the leader's head. */
   #atHeadMs = Number.NEGATIVE_INFINITY;
+  /**
+   * The leader's heads of which the frames are here, but may not be visible yet, and when they were
+   * its heads; oldest first.
+   */
+  #heads: { readonly lsn: number; readonly atMs: number }[] = [];
   #isConnected = false;
   #failures = 0;
   /** Why the follower cannot go on; null if it can. */
@@ -67,6 +74,7 @@ export class Follower {
 
   get lag(): Lag {
     const { database, now } = this.#options;
+    this.#look();
     const lsns = this.#headLsn === undefined ? undefined : Math.max(0, this.#headLsn - database.lastLsn);
     return { lsns, ms: Math.max(0, now() - this.#atHeadMs) };
   }
@@ -118,8 +126,22 @@ export class Follower {
       // A leader of an earlier version sends no times.
       const hasTime = heartbeat !== undefined && heartbeat.timeMs > 0;
       const atMs = hasTime ? this.#timeOf(heartbeat, clock) : clock.isKnown ? undefined : now();
-      if (atMs !== undefined && applier.nextLsn > (heartbeat?.headLsn ?? headLsn)) this.#atHeadMs = atMs;
+      const lsn = heartbeat?.headLsn ?? headLsn;
+      if (atMs !== undefined && applier.nextLsn > lsn) this.#reached(lsn, atMs);
     }
+  }
+
+  /** Looks which heads reads see by now. */
+  #look(): void {
+    const { lastLsn } = this.#options.database;
+    while (this.#heads.length > 0 && this.#heads[0]!.lsn <= lastLsn) this.#atHeadMs = this.#heads.shift()!.atMs;
+  }
+
+  /** Remembers that the frames up to a head of the leader are here. */
+  #reached(lsn: number, atMs: number): void {
+    this.#look();
+    // If they do not become visible, later heads are left out: the lag is then that of the first.
+    if (this.#heads.length < MOST_HEADS) this.#heads.push({ lsn, atMs });
   }
 
   /** Returns when a heartbeat was made, by this process's clock. */

@@ -44,6 +44,8 @@ async function settled(): Promise<void> {
 let follower: Follower;
 let nowMs: number;
 let secrets: Uint8Array[];
+/** The newest LSN that reads see, if it is not the newest one that was applied. */
+let visible: (() => number) | undefined;
 
 async function followed(): Promise<Stream> {
   const stream = new Stream();
@@ -58,11 +60,12 @@ async function followed(): Promise<Stream> {
     crc32c,
     frames: { checksumAt: async () => undefined },
     get lastLsn() {
-      return applier.nextLsn - 1;
+      return visible?.() ?? applier.nextLsn - 1;
     },
   };
   nowMs = 1000;
   secrets = [];
+  visible = undefined;
   const quiet = () => undefined;
   follower = new Follower({
     database: database as unknown as Database,
@@ -123,6 +126,17 @@ describe('the lag of a follower', () => {
     nowMs = 2000;
     await stream.send(beat(2000, 5));
     expect(follower.lag).toEqual({ lsns: 5, ms: 1000 });
+  });
+
+  test('is not that of frames that reads do not see yet', async () => {
+    const stream = await followed();
+    await stream.send(beat(1000, 0));
+    visible = () => 0;
+    nowMs = 5000;
+    await stream.send(Buffer.concat([frame(1, 1), beat(5000, 1)]));
+    expect(follower.lag.ms).toBe(4000);
+    visible = () => 1;
+    expect(follower.lag.ms).toBe(0);
   });
 
   test('in LSNs counts a frame that has not arrived in full', async () => {

@@ -222,7 +222,7 @@ export class ChangeReader {
     if (this.#changes === undefined) {
       const [frame] = this.#frames;
       if (frame === undefined) return this.#nextFrames();
-      this.#changes = changesOf(frame, this.#reading);
+      this.#changes = changesOf(frame, this.#reading, this.#lsn);
     }
     const step = this.#changes.next();
     if (step.done === true) {

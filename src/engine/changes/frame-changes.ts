@@ -30,10 +30,17 @@ export interface FrameReading {
   readonly tableId: number | undefined;
 }
 
-/** Yields the changes of a frame in LSN order, some at a time; a step takes a few ms at most. */
-export function* changesOf(frame: LogFrame, reading: FrameReading): Generator<ChangeText[], void, void> {
+/**
+ * Yields the changes of a frame in LSN order, some at a time; a step takes a few ms at most. Some
+ * changes up to `afterLsn` may be left out.
+ */
+export function* changesOf(
+  frame: LogFrame,
+  reading: FrameReading,
+  afterLsn: number,
+): Generator<ChangeText[], void, void> {
   const runs = [...readRuns(frame.payload, frame.operations, `log frame at LSN ${frame.firstLsn}`)];
-  const reader = new FrameReader(frame, runs, reading);
+  const reader = new FrameReader(frame, runs, reading, afterLsn);
   let lsn = frame.firstLsn;
   let before: Uint8Array | undefined;
   for (const run of runs) {
@@ -70,6 +77,7 @@ class FrameReader {
   readonly #frame: LogFrame;
   readonly #runs: readonly Run[];
   readonly #reading: FrameReading;
+  readonly #afterLsn: number;
   readonly #tables = new Map<number, FrameTable | undefined>();
   /** By table and id: the LSN of the last row that the frame inserts. Undefined until needed. */
   #inserted: Map<string, number> | undefined;
@@ -78,10 +86,11 @@ class FrameReader {
   /** Rows that share a tombstone with another one, in order. */
   readonly #more: { table: string; id: number; before: string }[] = [];
 
-  constructor(frame: LogFrame, runs: readonly Run[], reading: FrameReading) {
+  constructor(frame: LogFrame, runs: readonly Run[], reading: FrameReading, afterLsn: number) {
     this.#frame = frame;
     this.#runs = runs;
     this.#reading = reading;
+    this.#afterLsn = afterLsn;
   }
 
   rows(run: Run, lsn: number, before: Uint8Array | undefined): Generator<ChangeText[], void, void> {
@@ -96,6 +105,12 @@ class FrameReader {
     if (table === undefined) return;
     let lsn = firstLsn;
     for (const records of chunks(splitRecords(bytes), bytesOf)) {
+      // A reader that goes on inside a large commit must not make the texts before it again.
+      if (lsn + records.length - 1 <= this.#afterLsn && this.#updated.size === 0) {
+        lsn += records.length;
+        yield [];
+        continue;
+      }
       const rows = this.#reading.records.rows(records, table.plan);
       yield rows.map((row, place) => {
         const id = idOf(records[place]!);
