@@ -50,10 +50,7 @@ export class Follower {
   #headLsn: number | undefined;
   /** When the follower last knew that it was at the leader's head. */
   #atHeadMs = Number.NEGATIVE_INFINITY;
-  /**
-   * The leader's heads of which the frames are here, but may not be visible yet, and when they were
-   * its heads; oldest first.
-   */
+  /** Heads of the leader that are not visible here, and when they were its heads; oldest first. */
   #heads: { readonly lsn: number; readonly atMs: number }[] = [];
   #isConnected = false;
   #failures = 0;
@@ -127,7 +124,7 @@ export class Follower {
       const hasTime = heartbeat !== undefined && heartbeat.timeMs > 0;
       const atMs = hasTime ? this.#timeOf(heartbeat, clock) : clock.isKnown ? undefined : now();
       const lsn = heartbeat?.headLsn ?? headLsn;
-      if (atMs !== undefined && applier.nextLsn > lsn) this.#reached(lsn, atMs);
+      if (atMs !== undefined) this.#remember(lsn, atMs);
     }
   }
 
@@ -137,10 +134,10 @@ export class Follower {
     while (this.#heads.length > 0 && this.#heads[0]!.lsn <= lastLsn) this.#atHeadMs = this.#heads.shift()!.atMs;
   }
 
-  /** Remembers that the frames up to a head of the leader are here. */
-  #reached(lsn: number, atMs: number): void {
+  /** Remembers when the leader had reached an LSN. */
+  #remember(lsn: number, atMs: number): void {
     this.#look();
-    // If they do not become visible, later heads are left out: the lag is then that of the first.
+    // If too many are not visible here yet, later ones are left out, and the lag is that of others.
     if (this.#heads.length < MOST_HEADS) this.#heads.push({ lsn, atMs });
   }
 

@@ -8,14 +8,15 @@
 //  12  u32  when the leader appended the frame, in epoch seconds; 0 = unknown, or a heartbeat
 //  16  u64  LSN of the first operation; of a heartbeat, the leader's monotonic time in
 //           microseconds, or 0 (earlier versions)
-//  24  u64  the leader's newest durable LSN; of a heartbeat, at that time
+//  24  u64  the leader's newest durable LSN; of a heartbeat, the newest LSN that its clients could
+//           know at that time
 //  32  the payload, as it is in the leader's log (storage/FORMAT.md); of the first heartbeat, the
 //           secret with which the leader signs cursors; of the others, nothing
 //      u32  CRC32C of everything before it
 //
-// A leader sends a heartbeat each second while there is nothing else to send, and one after all
-// frames up to the LSN that was its newest a moment before, so that a follower knows how old its
-// state is, however long the messages were on their way.
+// A leader sends a heartbeat each second while there is nothing else to send, and one after each
+// batch of frames, so that a follower knows how old its state is, however long the messages were on
+// their way.
 
 import { corruption } from '../errors.ts';
 import type { Crc32c, LogFrame } from '../storage/index.ts';
@@ -52,8 +53,8 @@ export function* encodeFrames(frames: readonly LogFrame[], headLsn: number, crc3
 }
 
 /**
- * Returns the bytes of a heartbeat: at `timeMs` of the leader's monotonic clock, `headLsn` was its
- * newest durable LSN.
+ * Returns the bytes of a heartbeat: at `timeMs` of the leader's monotonic clock, `headLsn` was the
+ * newest LSN that its clients could know.
  */
 export function encodeHeartbeat({ timeMs, headLsn, cursorSecret }: Heartbeat, crc32c: Crc32c): Uint8Array {
   const payload = cursorSecret ?? new Uint8Array(0);
@@ -94,7 +95,7 @@ function sumOf(sum: number): Uint8Array {
   return bytes;
 }
 
-/** The leader's newest durable LSN at a time of its monotonic clock, in milliseconds. */
+/** The newest LSN that clients could know at a time of the leader's clock, in milliseconds. */
 export interface Heartbeat {
   /** 0 if the leader, of an earlier version, does not send it. */
   readonly timeMs: number;

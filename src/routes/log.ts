@@ -68,15 +68,15 @@ class LogSource implements ChunkSource {
     while (!this.#ended) {
       assertKeyValid(this.#call);
       if (this.#beatMs === 0) return this.#beat(services.cursors.secret);
-      const asked = { timeMs: services.now(), headLsn: this.#reader.headLsn };
+      // With durability `async`, clients see LSNs that cannot be read from the log yet.
+      const asked = { timeMs: services.now(), headLsn: database.lastLsn };
       const frames = await this.#reader.next();
       const { headLsn, lsn } = this.#reader;
       const now = services.now();
       if (frames.length > 0) {
-        const hasReached = lsn >= asked.headLsn;
-        if (hasReached) this.#beatMs = now + HEARTBEAT_MS;
+        this.#beatMs = now + HEARTBEAT_MS;
         this.#sentMs = now;
-        return this.#give(piecesOf(frames, headLsn, hasReached ? asked : undefined, database.crc32c));
+        return this.#give(piecesOf(frames, headLsn, asked, database.crc32c));
       }
       if (services.draining || now - this.#sentMs > this.#waitMs) {
         this.#ended = true;
@@ -95,8 +95,8 @@ class LogSource implements ChunkSource {
     const { services, database } = this.#call;
     const timeMs = services.now();
     this.#beatMs = timeMs + HEARTBEAT_MS;
-    const { headLsn } = this.#reader;
-    this.#give([encodeHeartbeat({ timeMs, headLsn, cursorSecret }, database.crc32c)][Symbol.iterator]());
+    const heartbeat = { timeMs, headLsn: database.lastLsn, cursorSecret };
+    this.#give([encodeHeartbeat(heartbeat, database.crc32c)][Symbol.iterator]());
   }
 
   #give(pieces: Iterator<Uint8Array>): void {
@@ -105,15 +105,15 @@ class LogSource implements ChunkSource {
   }
 }
 
-/** Yields frames, and then a heartbeat if there is one. */
+/** Yields frames, and then a heartbeat. */
 function* piecesOf(
   frames: Awaited<ReturnType<FrameReader['next']>>,
   headLsn: number,
-  heartbeat: Heartbeat | undefined,
+  heartbeat: Heartbeat,
   crc32c: Database['crc32c'],
 ): Generator<Uint8Array> {
   yield* encodeFrames(frames, headLsn, crc32c);
-  if (heartbeat !== undefined) yield encodeHeartbeat(heartbeat, crc32c);
+  yield encodeHeartbeat(heartbeat, crc32c);
 }
 
 /** Sends a backup piece by piece. */

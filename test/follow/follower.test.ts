@@ -126,6 +126,9 @@ describe('the lag of a follower', () => {
     nowMs = 2000;
     await stream.send(beat(2000, 5));
     expect(follower.lag).toEqual({ lsns: 5, ms: 1000 });
+    nowMs = 2500;
+    await stream.send(Buffer.concat([1, 2, 3, 4, 5].map((lsn) => frame(lsn, 5))));
+    expect(follower.lag).toEqual({ lsns: 0, ms: 500 });
   });
 
   test('is not that of frames that reads do not see yet', async () => {
