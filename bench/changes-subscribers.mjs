@@ -83,6 +83,7 @@ class Subscriber {
   read(text) {
     const bytes = this.rest.length === 0 ? text : Buffer.concat([this.rest, text]);
     let from = 0;
+    let kept = Math.max(0, bytes.length - EVENT.length + 1);
     for (;;) {
       const at = bytes.indexOf(EVENT, from);
       if (at < 0) break;
@@ -90,7 +91,7 @@ class Subscriber {
       let place = at + EVENT.length;
       while (place < bytes.length && bytes[place] >= 48 && bytes[place] <= 57) id = id * 10 + bytes[place++] - 48;
       if (place + 1 >= bytes.length) {
-        from = at;
+        kept = at;
         break;
       }
       from = place;
@@ -102,7 +103,7 @@ class Subscriber {
       events++;
     }
     if (++this.pieces % SAMPLE === 0) this.look(bytes);
-    this.rest = bytes.subarray(Math.max(from, bytes.length - EVENT.length + 1));
+    this.rest = bytes.subarray(Math.max(from, kept));
   }
 
   look(bytes) {
