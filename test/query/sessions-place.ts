@@ -198,7 +198,7 @@ export class SessionsPlace {
     this.saw('refused' in outcome ? `${word} ${outcome.status}` : word);
     if (expected !== 'any rows' && 'refused' in expected) {
       const code = 'refused' in outcome ? outcome.refused : 'rows';
-      // A statement that fails is told first that its table was altered after the transaction began.
+      // A statement that fails is told first that its table was altered after its BEGIN.
       const isAltered = code === 'conflict' && this.database.tables().some(({ shapeLsn }) => shapeLsn > view.lsn);
       if (code !== expected.refused && !isAltered) throw new Error(`answered ${code}, not ${expected.refused}`);
     } else sameRows(answerOf(outcome).rows, expected);
