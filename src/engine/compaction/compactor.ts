@@ -210,8 +210,9 @@ export class Compactor {
     const { runner, maxRows, instantiate, withReserve, dropped } = this.#options;
     const { unlogged } = table;
     // The manifest names one time to be recorded. Until an earlier drop is recorded, which may have
-    // failed because the disk was full, nothing else is dropped.
-    if (wantedTs !== -Infinity && unlogged !== undefined) await dropped(table, unlogged);
+    // failed because the disk was full, nothing else is dropped. The record deletes older rows that
+    // came since, so it is made only if this compaction would drop them too.
+    if (unlogged !== undefined && wantedTs >= unlogged) await dropped(table, unlogged);
     const cutoffTs = table.unlogged === undefined ? wantedTs : -Infinity;
     this.#scratch ??= instantiate();
     const scratch = this.#scratch;
