@@ -6,7 +6,7 @@ import { assert } from '../../assert.ts';
 import { LONGEST_HASHED, LongTexts } from './long-texts.ts';
 
 /** Up to this number of keys, one plain Map is used. */
-const PLAIN_KEYS = 16_384;
+const PLAIN_KEYS = 8192;
 const PARTS = 128;
 const SHARE_BITS = 12;
 /**
