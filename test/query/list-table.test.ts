@@ -92,6 +92,6 @@ test('a table of thousands of lists is divided before moving them all takes long
     table.placeOf([value]);
     most = Math.max(most, table.bytes - before);
   }
-  // The parts take 256 KB when the table is divided, and the lists themselves grow by as much.
+  // The parts take 512 KB when the table is divided.
   expect(most).toBeLessThan(600_000);
 });
