@@ -2,7 +2,7 @@
 // the answer, and firewall.
 
 import type { Table } from '../engine/index.ts';
-import { countTokens, type LanguageModel } from '../llm/index.ts';
+import { type LanguageModel, tokenSteps } from '../llm/index.ts';
 import type { RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 import { type Computed, type ComputeTools, computeFigure } from './computed.ts';
@@ -255,7 +255,8 @@ function* contextOf(
   names: ReadonlyMap<number, string> | undefined,
 ): Steps<Context> {
   const steps = yield* firstSteps(derived, MOST_CONTEXT_STEPS);
-  return packContext({ question: query, edges, names, steps, rules: derived?.rules ?? [], tokenBudget, countTokens });
+  const rules = derived?.rules ?? [];
+  return yield* packContext({ question: query, edges, names, steps, rules, tokenBudget, tokenSteps });
 }
 
 function* write(
