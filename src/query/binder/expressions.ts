@@ -1,6 +1,7 @@
 // Binds expressions: resolves names and checks types. Integers and reals can be mixed in
 // comparisons and arithmetic; any other mixture of types is an error. Null fits every type.
 
+import { finish } from '../../schedule/steps.ts';
 import { MAX_CHAIN } from '../limits.ts';
 import type { BetweenNode, BinaryNode, Expression, InNode, LogicNode } from '../parser/ast.ts';
 import { shown } from '../shown.ts';
@@ -55,6 +56,20 @@ export function bindCondition(node: Expression, scope: Scope, where: string): Bo
   if (bound.type !== 'boolean' && bound.type !== 'null')
     throw scope.error(node, `${where} takes a condition, but ${shown(bound.text)} is ${described(bound.type)}.`);
   return bound;
+}
+
+/** Number of conditions of a chain that are bound in one step. */
+const CONDITIONS_A_STEP = 250;
+
+/** Does the same as `bindCondition`. Yields null between steps if the condition is a long chain. */
+export function* bindingCondition(
+  node: Expression,
+  scope: Scope,
+  where: string,
+): Generator<null, BoundExpression, void> {
+  return node.kind === 'and' || node.kind === 'or'
+    ? yield* bindingLogic(node, scope)
+    : bindCondition(node, scope, where);
 }
 
 export function requireNumber(bound: BoundExpression, node: Expression, scope: Scope, what: string): void {
@@ -119,12 +134,17 @@ export function itemTypeOf(bound: BoundExpression): ValueType | undefined {
 }
 
 function bindLogic(node: LogicNode, scope: Scope): BoundExpression {
+  return finish(bindingLogic(node, scope));
+}
+
+function* bindingLogic(node: LogicNode, scope: Scope): Generator<null, BoundExpression, void> {
   const where = node.kind === 'and' ? 'AND' : 'OR';
   const items: BoundExpression[] = [];
-  for (const item of node.items) {
+  for (const [index, item] of node.items.entries()) {
     const bound = bindCondition(item, scope, where);
     if (bound.kind === node.kind) for (const one of bound.items) items.push(one);
     else items.push(bound);
+    if (index % CONDITIONS_A_STEP === CONDITIONS_A_STEP - 1) yield null;
   }
   return { kind: node.kind, items, type: 'boolean', text: scope.textOf(node) };
 }
