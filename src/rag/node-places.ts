@@ -4,8 +4,8 @@
 // Places count from 0: `member` has a node in place 1. An argument of a rule's head is a node if
 // its variable occurs in a node place of an atom in the body. When a predicate gets a place, the
 // rules that have it in the body are read again, until no place is added. So recursion and the
-// order of rules do not matter. Example: from `met(A, B) if member(E, A), member(E, B)` and `near(A)
-// if met(A, B)` it finds both places of `met` and place 0 of `near`.
+// order of rules do not matter. Example: from `met(A, B) if member(E, A), member(E, B)` and
+// `near(A) if met(A, B)` it finds both places of `met` and place 0 of `near`.
 
 import type { RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';

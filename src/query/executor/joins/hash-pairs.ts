@@ -153,7 +153,9 @@ class KeyIds {
     return this.#idsOf(expressions, batch, false);
   }
 
-  /** Each key is a step of its own, because the tables of several keys may grow in the same batch. */
+  /**
+   * Each key is a step of its own, because the tables of several keys may grow in the same batch.
+   */
   *#idsOf(expressions: readonly BoundExpression[], batch: Batch, takes: boolean): Building<Int32Array> {
     let ids: Int32Array | undefined;
     for (const [index, expression] of expressions.entries()) {
