@@ -1,7 +1,6 @@
 // Binds expressions: resolves names and checks types. Integers and reals can be mixed in
 // comparisons and arithmetic; any other mixture of types is an error. Null fits every type.
 
-import { finish } from '../../schedule/steps.ts';
 import { MAX_CHAIN } from '../limits.ts';
 import type { BetweenNode, BinaryNode, Expression, InNode, LogicNode } from '../parser/ast.ts';
 import { shown } from '../shown.ts';
@@ -67,9 +66,14 @@ export function* bindingCondition(
   scope: Scope,
   where: string,
 ): Generator<null, BoundExpression, void> {
-  return node.kind === 'and' || node.kind === 'or'
-    ? yield* bindingLogic(node, scope)
-    : bindCondition(node, scope, where);
+  if ((node.kind !== 'and' && node.kind !== 'or') || node.items.length <= CONDITIONS_A_STEP)
+    return bindCondition(node, scope, where);
+  const items: BoundExpression[] = [];
+  for (let from = 0; from < node.items.length; from += CONDITIONS_A_STEP) {
+    addConditions(node, from, Math.min(node.items.length, from + CONDITIONS_A_STEP), scope, items);
+    yield null;
+  }
+  return { kind: node.kind, items, type: 'boolean', text: scope.textOf(node) };
 }
 
 export function requireNumber(bound: BoundExpression, node: Expression, scope: Scope, what: string): void {
@@ -134,19 +138,19 @@ export function itemTypeOf(bound: BoundExpression): ValueType | undefined {
 }
 
 function bindLogic(node: LogicNode, scope: Scope): BoundExpression {
-  return finish(bindingLogic(node, scope));
+  const items: BoundExpression[] = [];
+  addConditions(node, 0, node.items.length, scope, items);
+  return { kind: node.kind, items, type: 'boolean', text: scope.textOf(node) };
 }
 
-function* bindingLogic(node: LogicNode, scope: Scope): Generator<null, BoundExpression, void> {
+/** Binds the conditions [from, to) of a chain. */
+function addConditions(node: LogicNode, from: number, to: number, scope: Scope, into: BoundExpression[]): void {
   const where = node.kind === 'and' ? 'AND' : 'OR';
-  const items: BoundExpression[] = [];
-  for (const [index, item] of node.items.entries()) {
-    const bound = bindCondition(item, scope, where);
-    if (bound.kind === node.kind) for (const one of bound.items) items.push(one);
-    else items.push(bound);
-    if (index % CONDITIONS_A_STEP === CONDITIONS_A_STEP - 1) yield null;
+  for (let index = from; index < to; index++) {
+    const bound = bindCondition(node.items[index]!, scope, where);
+    if (bound.kind === node.kind) for (const one of bound.items) into.push(one);
+    else into.push(bound);
   }
-  return { kind: node.kind, items, type: 'boolean', text: scope.textOf(node) };
 }
 
 function bindBinary(node: BinaryNode, scope: Scope): BoundExpression {

@@ -154,7 +154,8 @@ class KeyIds {
   }
 
   /**
-   * Each key is a step of its own, because the tables of several keys may grow in the same batch.
+   * Each key and each pair of keys is a step of its own, because the tables of several of them may
+   * grow in the same batch.
    */
   *#idsOf(expressions: readonly BoundExpression[], batch: Batch, takes: boolean): Building<Int32Array> {
     let ids: Int32Array | undefined;
@@ -166,7 +167,10 @@ class KeyIds {
       const bytes = values.bytes + (pairs?.bytes ?? 0);
       const own = values.knownIds(vector, batch.count, takes);
       if (ids === undefined) ids = own;
-      else join(ids, own, pairs!, takes);
+      else {
+        yield null;
+        join(ids, own, pairs!, takes);
+      }
       this.#context.charge(values.bytes + (pairs?.bytes ?? 0) - bytes);
     }
     return ids!;
