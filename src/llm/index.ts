@@ -6,4 +6,4 @@ export { type ChatOptions, type ChatPorts, createChatModel } from './chat-client
 export { maskKey } from './mask-key.ts';
 export { createMockModel } from './mock-model.ts';
 export { type KeyChoice, keyFor } from './model-key.ts';
-export { countTokens, loadTokens } from './tokens.ts';
+export { countTokens, loadTokens, tokenSteps } from './tokens.ts';

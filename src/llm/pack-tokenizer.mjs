@@ -15,7 +15,7 @@ const ranks = require.resolve('gpt-tokenizer/bpeRanks/o200k_base');
 const scripts = dirname(dirname(ranks));
 const target = fileURLToPath(new URL('../../build/tokenizer/', import.meta.url)).slice(0, -1);
 const beside = `${target}.new`;
-const TOKENS_A_LINE = 4096;
+const TOKENS_A_LINE = 2048;
 
 /**
  * Source of the module build/tokenizer/packed.js. `create` returns a tokenizer without tokens, and

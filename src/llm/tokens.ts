@@ -99,7 +99,7 @@ export function countTokens(text: string): number {
  * Counts like `countTokens`, with a pause after each window, so that other work can run while a
  * long text is counted.
  */
-export function* tokenSteps(text: string): Generator<void, number, void> {
+export function* tokenSteps(text: string): Generator<undefined, number, void> {
   let at = 0;
   let count = 0;
   while (at < text.length && at < LONGEST_COUNTED) {

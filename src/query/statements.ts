@@ -6,7 +6,7 @@ import type { RunSteps } from '../schedule/scheduler.ts';
 import type { Fs } from '../storage/index.ts';
 import type { BoundDelete, BoundInsert, BoundUpdate } from './binder/bound.ts';
 import { bindDelete, bindInsert, bindUpdate } from './binder/changes.ts';
-import { bindMatch } from './binder/match.ts';
+import { bindingMatch, bindMatch } from './binder/match.ts';
 import { checkParameters, type ParameterValues } from './binder/parameters.ts';
 import { ConflictQueue } from './conflict-queue.ts';
 import { copyFrom, copyTo } from './copy/copy.ts';
@@ -14,7 +14,7 @@ import { TemporaryNames } from './copy/write-file.ts';
 import { type DefineNode, runDefinition } from './define.ts';
 import { describePlanless } from './describe.ts';
 import { heapLimits, MemoryPool } from './executor/memory.ts';
-import type { DeleteNode, ExplainNode, InsertNode, UpdateNode } from './parser/ast.ts';
+import type { DeleteNode, ExplainNode, InsertNode, MatchNode, UpdateNode } from './parser/ast.ts';
 import { shapeOf } from './planner/shape.ts';
 import { type Prepared, preparing } from './prepare.ts';
 import { estimatorOf, type ReadOptions, type ReadView, runAnalyze, runExplain, runRead, runWritten } from './read.ts';
@@ -112,16 +112,22 @@ export class Statements {
   }
 
   /**
-   * Binds a long MATCH ahead of `execute`, as a step of its own. Throws if a name is unknown or a
-   * type does not fit.
+   * Binds a long MATCH ahead of `execute`, in steps. Throws if a name is unknown or a type does not
+   * fit. If the catalog changes meanwhile, `execute` binds the statement again.
    */
-  bindAhead(prepared: Prepared, parameters: ParameterValues): void {
-    const { statement, text } = prepared;
-    if (statement.kind !== 'match') return;
+  async bindAhead(prepared: Prepared, parameters: ParameterValues, slices: RunSteps): Promise<void> {
+    if (prepared.statement.kind !== 'match') return;
     checkParameters(parameters);
+    const steps = this.#bindingAhead(prepared, prepared.statement, parameters);
+    await slices(() => steps.next().done !== true);
+  }
+
+  *#bindingAhead(prepared: Prepared, statement: MatchNode, parameters: ParameterValues): Generator<null, void, void> {
     const { database } = this.#options;
-    const bound = shapeOf(bindMatch(statement, text, database, parameters));
-    this.#cache.keepAhead(prepared, parameters, database.catalogVersion, bound);
+    const { catalogVersion } = database;
+    const match = yield* bindingMatch(statement, prepared.text, database, parameters);
+    yield null;
+    this.#cache.keepAhead(prepared, parameters, catalogVersion, shapeOf(match));
   }
 
   /**

@@ -15,6 +15,7 @@
 // drops lines from the end of a section until the prompt fits.
 
 import { type Constant, factText } from '../rules/index.ts';
+import type { Steps } from '../schedule/steps.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
 import { parseTagName } from './firewall/tags.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
@@ -30,7 +31,8 @@ export interface ContextInput {
   steps: readonly StepFact[];
   rules: readonly RuleFact[];
   tokenBudget: number;
-  countTokens: (text: string) => number;
+  /** Returns the number of tokens in a text, counted in steps. */
+  tokenSteps: (text: string) => Steps<number>;
 }
 
 export interface Context {
@@ -75,11 +77,12 @@ interface Line {
  * Writes a prompt that keeps to the budget. The only exception is a budget that is too small for
  * the system text and the question (about 250 tokens).
  */
-export function packContext(input: ContextInput): Context {
-  const { steps, tokenBudget, countTokens } = input;
-  const question = questionLine(input);
-  let left = tokenBudget - FRAME - countTokens(SYSTEM_TEXT) - countTokens(`${question}\n${TITLES.join('\n')}\n`);
-  const cost = (line: string) => countTokens(`${line}\n`);
+export function* packContext(input: ContextInput): Steps<Context> {
+  const { steps, tokenBudget, tokenSteps } = input;
+  const question = yield* questionLine(input);
+  let left = tokenBudget - FRAME - (yield* tokenSteps(SYSTEM_TEXT));
+  left -= yield* tokenSteps(`${question}\n${TITLES.join('\n')}\n`);
+  const cost = (line: string) => tokenSteps(`${line}\n`);
 
   const edgeLines = (room: number, taken: readonly Line[]) =>
     takeLines(
@@ -90,21 +93,21 @@ export function packContext(input: ContextInput): Context {
       cost,
       new Set(taken.map(({ number }) => number)),
     );
-  const best = edgeLines(steps.length === 0 ? left : Math.floor(left * EDGES_SHARE), []);
+  const best = yield* edgeLines(steps.length === 0 ? left : Math.floor(left * EDGES_SHARE), []);
   left -= best.spent;
-  const facts = takeLines(steps, (step) => numberOf(step.step_tag), stepLine, left, cost);
+  const facts = yield* takeLines(steps, (step) => numberOf(step.step_tag), stepLine, left, cost);
   left -= facts.spent;
   const told = new Set(facts.lines.map(({ number }) => number));
   const used = new Set(
     steps.slice(0, facts.tried).flatMap((step) => (told.has(numberOf(step.step_tag)) ? [step.rule_tag] : [])),
   );
   const wanted = input.rules.filter((rule) => used.has(rule.rule_tag));
-  const rules = takeLines(wanted, (rule) => numberOf(rule.rule_tag), ruleLine, left, cost);
+  const rules = yield* takeLines(wanted, (rule) => numberOf(rule.rule_tag), ruleLine, left, cost);
   left -= rules.spent;
-  const more = edgeLines(left, best.lines);
+  const more = yield* edgeLines(left, best.lines);
   const rank = new Map(input.edges.map((edge, index) => [edge.edge_id, index]));
   const edges = [...best.lines, ...more.lines].sort((a, b) => rank.get(a.number)! - rank.get(b.number)!);
-  return fitted(question, edges, facts.lines, rules.lines, input);
+  return yield* fitted(question, edges, facts.lines, rules.lines, input);
 }
 
 const TITLES = ['Hyperedges, best first:', 'Derived facts:', 'Rules:'] as const;
@@ -114,20 +117,20 @@ const TITLES = ['Hyperedges, best first:', 'Derived facts:', 'Rules:'] as const;
  * If they exceed the budget, lines are dropped from the end: of the edges first, then of the facts,
  * then of the rules.
  */
-function fitted(
+function* fitted(
   question: string,
   edges: Line[],
   steps: Line[],
   rules: Line[],
-  { tokenBudget, countTokens }: ContextInput,
-): Context {
-  const inSystem = countTokens(SYSTEM_TEXT);
+  { tokenBudget, tokenSteps }: ContextInput,
+): Steps<Context> {
+  const inSystem = yield* tokenSteps(SYSTEM_TEXT);
   for (;;) {
     const sections = [edges, steps, rules].flatMap((lines, index) =>
       lines.length === 0 ? [] : [TITLES[index]!, ...lines.map(({ text }) => text)],
     );
     const user = [question, ...sections].join('\n');
-    const tokens = inSystem + countTokens(user);
+    const tokens = inSystem + (yield* tokenSteps(user));
     const longest = edges.length > 0 ? edges : steps.length > 0 ? steps : rules;
     if (tokens + FRAME <= tokenBudget || longest.length === 0) {
       const numbers = (lines: Line[]) => lines.map(({ number }) => number);
@@ -147,14 +150,14 @@ function fitted(
  * Writes lines for `items`, in order, and skips lines that do not fit into `room` tokens. `tried`
  * in the result is the number of items considered.
  */
-function takeLines<Item>(
+function* takeLines<Item>(
   items: readonly Item[],
   numberOf: (item: Item) => number,
   write: (item: Item) => string,
   room: number,
-  cost: (line: string) => number,
+  cost: (line: string) => Steps<number>,
   skip: ReadonlySet<number> = new Set(),
-): { lines: Line[]; spent: number; tried: number } {
+): Steps<{ lines: Line[]; spent: number; tried: number }> {
   const lines: Line[] = [];
   let spent = 0;
   let misses = 0;
@@ -165,7 +168,7 @@ function takeLines<Item>(
     const number = numberOf(item);
     if (skip.has(number)) continue;
     const text = write(item);
-    const tokens = cost(text);
+    const tokens = yield* cost(text);
     if (spent + tokens > room) {
       misses++;
       continue;
@@ -176,10 +179,10 @@ function takeLines<Item>(
   return { lines, spent, tried };
 }
 
-function questionLine({ question, tokenBudget, countTokens }: ContextInput): string {
+function* questionLine({ question, tokenBudget, tokenSteps }: ContextInput): Steps<string> {
   for (let most = QUESTION_SHOWN; ; most = Math.floor(most / 2)) {
     const line = `Question: ${quotedText(question, most)}`;
-    if (most < 40 || countTokens(line) <= tokenBudget / 4) return line;
+    if (most < 40 || (yield* tokenSteps(line)) <= tokenBudget / 4) return line;
   }
 }
 

@@ -41,7 +41,7 @@ export const MOST_FACTS = 500_000;
 const MOST_PROOF_FACTS = 1_000_000;
 const MOST_ROUNDS = 1_000_000;
 /** Number of facts processed between two yields. */
-const STEP_FACTS = 5000;
+const STEP_FACTS = 2000;
 
 function tooLongProofs(facts: number): HedgerowError {
   return refusal(
@@ -163,7 +163,7 @@ interface Numbered {
  * order.
  */
 function* numberedFacts(model: Model, all: Float64Array, { rules, asked }: DerivedSource): Steps<Numbered> {
-  const places = nodePlaces(rules);
+  const places = yield* nodePlaces(rules);
   const wanted = new Set(asked);
   const facts = new Float64Array(all.length);
   const numbers = new Uint32Array(all.length);
@@ -190,7 +190,7 @@ function* numberedFacts(model: Model, all: Float64Array, { rules, asked }: Deriv
  */
 function touches(
   { pred, args }: { readonly pred: string; readonly args: readonly unknown[] },
-  places: ReturnType<typeof nodePlaces>,
+  places: ReadonlyMap<string, ReadonlySet<number>>,
   asked: ReadonlySet<number>,
 ): boolean {
   const nodes = places.get(pred);

@@ -2,7 +2,7 @@
 // the answer, and firewall.
 
 import type { Table } from '../engine/index.ts';
-import { countTokens, type LanguageModel } from '../llm/index.ts';
+import { type LanguageModel, tokenSteps } from '../llm/index.ts';
 import type { RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 import { type Computed, type ComputeTools, computeFigure } from './computed.ts';
@@ -76,7 +76,7 @@ function namesOf(edges: readonly RetrievedEdge[], { names, runner }: Tools): Pro
 }
 
 async function find(request: ReasonRequest & Partial<RagRequest>, tools: Tools): Promise<Found> {
-  const retrieval = await tools.runner.run(retrieve(tools.table, request.query, retrieveOptions(request, tools)));
+  const retrieval = await tools.runner.run(retrieved(request, tools));
   const figure = await computeFigure(retrieval, tools);
   // The first or last edge replaces the best edges, because it may not be among them.
   return { retrieval, edges: figure?.edge === undefined ? retrieval.edges : [figure.edge], figure };
@@ -183,13 +183,26 @@ function withFigureText(answer: string, { sentence }: Computed): string {
   return answer === ABSTAINED_ANSWER || answer === '' ? sentence : `${sentence} ${answer}`;
 }
 
-function retrieveOptions(request: ReasonRequest & Partial<RagRequest>, { nowMs, names, rules }: Tools) {
-  const { topK, timeStart, timeEnd } = request;
-  const predicates = new Set<string>();
-  for (const { head, rule } of rules?.rules ?? []) {
-    for (const stem of [stemOf(head.pred), ...stemsOfName(head.pred), ...stemsOfName(rule.name)]) predicates.add(stem);
+function* retrieved(
+  { query, topK, timeStart, timeEnd }: ReasonRequest & Partial<RagRequest>,
+  { table, nowMs, names, rules }: Tools,
+): Steps<Retrieval> {
+  const predicates = yield* wordsOfRules(rules);
+  const override = { startTs: timeStart, endTs: timeEnd };
+  return yield* retrieve(table, query, { topK, nowMs: nowMs(), override, names, predicates });
+}
+
+/** Number of rules whose words are stemmed in one step. */
+const RULES_A_STEP = 50;
+
+/** Returns the stems of the words in the names of rules and of the predicates that they derive. */
+function* wordsOfRules(rules: RuleSet | undefined): Steps<Set<string>> {
+  const stems = new Set<string>();
+  for (const [index, { head, rule }] of (rules?.rules ?? []).entries()) {
+    for (const stem of [stemOf(head.pred), ...stemsOfName(head.pred), ...stemsOfName(rule.name)]) stems.add(stem);
+    if (index % RULES_A_STEP === RULES_A_STEP - 1) yield;
   }
-  return { topK, nowMs: nowMs(), override: { startTs: timeStart, endTs: timeEnd }, names, predicates };
+  return stems;
 }
 
 function reasonOver(
@@ -242,7 +255,8 @@ function* contextOf(
   names: ReadonlyMap<number, string> | undefined,
 ): Steps<Context> {
   const steps = yield* firstSteps(derived, MOST_CONTEXT_STEPS);
-  return packContext({ question: query, edges, names, steps, rules: derived?.rules ?? [], tokenBudget, countTokens });
+  const rules = derived?.rules ?? [];
+  return yield* packContext({ question: query, edges, names, steps, rules, tokenBudget, tokenSteps });
 }
 
 function* write(

@@ -1,8 +1,7 @@
 // Prepares, in steps, what the first question or check of a process needs: names of months, parsers
 // of dates, and regular expressions, which V8 compiles when they are first used, and again when
 // they are used for the second time. Together this takes some 200 ms. The service does this in the
-// background after it has started; whoever asks earlier does it first. The longest step is one that
-// cannot be divided: the second use of the regular expression of written numbers (11 ms).
+// background after it has started; whoever asks earlier does it first.
 
 import type { Steps } from '../schedule/steps.ts';
 import { numbersOf, prepareNumbers } from './firewall/answer-numbers.ts';
@@ -51,10 +50,7 @@ export function* warmUpQuestions(): Steps<void> {
 export function* warmUpChecks(): Steps<void> {
   if (hasChecks) return;
   yield* loadMonths();
-  for (let use = 0; use < USES; use++) {
-    prepareNumbers();
-    yield;
-  }
+  for (let use = 0; use < USES; use++) yield* prepareNumbers();
   for (let use = 0; use < USES; use++) {
     numbersOf('Twelve, 1,234 and IV');
     yield;

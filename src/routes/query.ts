@@ -29,7 +29,7 @@ function query(call: Call): Reply | Promise<Reply> {
 /** Requests of more bytes have long parameters, which several phases read. */
 const LONG_BODY = 2 ** 17;
 
-/** Parses a long text in steps. Binding and answering then take one step each. */
+/** Parses and binds a long text in steps. Beginning to answer then takes one step. */
 async function answerLong(
   call: Call,
   statements: Statements,
@@ -40,10 +40,7 @@ async function answerLong(
   const slices = slicesOf(call);
   const prepared = await statements.prepareLong(text, slices);
   requireRole(call, prepared);
-  await slices(() => {
-    statements.bindAhead(prepared, parameters);
-    return false;
-  });
+  await statements.bindAhead(prepared, parameters, slices);
   await slices(() => false);
   return answer(call, statements, prepared, parameters, iso, false);
 }

@@ -47,8 +47,8 @@ const STEP_ROWS = 30_000;
  * The costs of running a rule once (besides the rows that it tries), of planning it, and of a
  * round, each counted in tried rows.
  */
-const RUN_ROWS = 100;
-const PLAN_ROWS = 1000;
+const RUN_ROWS = 300;
+const PLAN_ROWS = 3000;
 const ROUND_ROWS = 100;
 /** What each predicate and each rule adds to the cost of a round, even if nothing is new for it. */
 const PREDICATE_ROWS = 8;

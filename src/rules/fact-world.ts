@@ -113,8 +113,9 @@ function* allConstants(set: RuleSet, base: BaseFacts): Steps<ConstantSet> {
       if (at % LOAD_VALUES === LOAD_VALUES - 1) yield;
     }
   }
-  for (const { head, body } of set.rules) {
+  for (const [index, { head, body }] of set.rules.entries()) {
     for (const term of [...head.args, ...body.flatMap(termsOf)]) if ('constant' in term) constants.add(term.constant);
+    if (index % RULES_A_STEP === RULES_A_STEP - 1) yield;
   }
   return constants;
 }

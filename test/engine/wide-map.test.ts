@@ -1,6 +1,6 @@
 // Compares `WideMap` with a Map, and checks that long texts of one length do not make it slow.
 
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { WideMap } from '../../src/engine/idempotency/wide-map.ts';
 import { Random } from '../support/random.ts';
 
@@ -54,4 +54,21 @@ test('a wide map handles long texts of one length quickly, and keeps, replaces a
     false,
   ]);
   expect([wide.size, wide.has(keys[8]!), wide.has(keys[9]!)]).toEqual([2999, false, true]);
+});
+
+test('a wide map that is split moves two keys for each new one', () => {
+  const wide = new WideMap<string, number>();
+  const keys = Array.from({ length: 40_000 }, (_, index) => `word ${index}`);
+  const sets = vi.spyOn(Map.prototype, 'set');
+  let before = 0;
+  let most = 0;
+  for (const [index, key] of keys.entries()) {
+    wide.set(key, index);
+    most = Math.max(most, sets.mock.calls.length - before);
+    before = sets.mock.calls.length;
+  }
+  sets.mockRestore();
+  expect(most).toBe(3);
+  for (const [index, key] of keys.entries()) if (wide.get(key) !== index) throw new Error(key);
+  expect(wide.size).toBe(keys.length);
 });

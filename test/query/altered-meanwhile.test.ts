@@ -133,3 +133,24 @@ test('an error that is not caused by a change of the table is reported unchanged
     ),
   ).rejects.toMatchObject({ status: 400 });
 });
+
+test('a long MATCH that was bound ahead while a column changed is bound again', async () => {
+  const conditions = Array.from({ length: 2000 }, (_, index) => `e.n = ${index % 5}`).join(' OR ');
+  const text = `MATCH (e:T) WHERE ${conditions} RETURN count(*) AS c, min(e.other) AS o`;
+  const prepared = statements.prepare(text);
+  const parameters = {};
+  let steps = 0;
+  await statements.bindAhead(prepared, parameters, async (step) => {
+    while (step()) {
+      steps++;
+      if (steps !== 3) continue;
+      await run('ALTER TABLE T DROP COLUMN other');
+      await run('ALTER TABLE T ADD COLUMN other INTEGER');
+    }
+  });
+  // 250 conditions are bound in a step.
+  expect(steps).toBe(9);
+  const result = await statements.execute(prepared, { parameters, session: 's', slices: atOnce });
+  expect(result.columnTypes).toEqual(['INTEGER', 'INTEGER']);
+  result.close();
+});

@@ -5,8 +5,9 @@ import type { Database } from '../../src/engine/index.ts';
 import { HedgerowError } from '../../src/errors.ts';
 import type { BoundDelete, BoundInsert, BoundMatch, BoundUpdate } from '../../src/query/binder/bound.ts';
 import { bindDelete, bindInsert, bindUpdate } from '../../src/query/binder/changes.ts';
-import { bindMatch } from '../../src/query/binder/match.ts';
+import { bindingMatch, bindMatch } from '../../src/query/binder/match.ts';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
+import type { MatchNode } from '../../src/query/parser/ast.ts';
 import { parseStatement } from '../../src/query/parser/parser.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 
@@ -47,6 +48,11 @@ export function bind(
 
 export function match(text: string, parameters?: ParameterValues): BoundMatch {
   return bind(text, parameters) as BoundMatch;
+}
+
+/** Returns the steps in which a MATCH is bound. */
+export function matchSteps(text: string): Generator<null, BoundMatch, void> {
+  return bindingMatch(parseStatement(text) as MatchNode, text, database, {});
 }
 
 /** Returns `code line:column` and the message with which a statement is refused. */

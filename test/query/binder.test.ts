@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { BoundDelete, BoundInsert, BoundUpdate } from '../../src/query/binder/bound.ts';
 import { Identities } from '../../src/query/binder/identities.ts';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
-import { bind, match, refusal } from './bind-world.ts';
+import { Scope } from '../../src/query/binder/scope.ts';
+import { bind, match, matchSteps, refusal } from './bind-world.ts';
 import { countCalls } from './counted-calls.ts';
 
 function columns(text: string): string[] {
@@ -314,5 +315,22 @@ describe('the work of binding', () => {
       .join(', ')}`;
     const looks = countCalls(Identities.prototype, ['of'], () => expect(match(text).orderBy).toHaveLength(100));
     expect(looks).toBeLessThan(20 * 2000);
+  });
+
+  it.each(['AND', 'OR'])('on a long chain of %s is divided into steps of 250 conditions', (word) => {
+    const conditions = Array.from({ length: 2000 }, (_, i) => `a.n ${word === 'OR' ? '=' : '<>'} ${i}`);
+    const text = `MATCH (a:Contact) WHERE ${conditions.join(` ${word} `)} RETURN a.id`;
+    const steps = matchSteps(text);
+    let step = steps.next();
+    const fields: number[] = [];
+    while (step.done !== true) {
+      const calls = countCalls(Scope.prototype, ['field'], () => {
+        step = steps.next();
+      });
+      fields.push(calls);
+    }
+    expect(Math.max(...fields)).toBeLessThanOrEqual(250);
+    expect(fields).toHaveLength(8);
+    expect(step.value).toEqual(match(text));
   });
 });

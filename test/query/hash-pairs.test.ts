@@ -1,11 +1,12 @@
 // Tests the hash table of an equality join, the concatenation of row sets, and the sorting of
 // numbers. All run in slices, and must have the same results as plain implementations.
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { BoundExpression, ValueType } from '../../src/query/binder/bound.ts';
 import { QueryContext, type RowSource } from '../../src/query/executor/context.ts';
 import { hashPairs, hashTable } from '../../src/query/executor/joins/hash-pairs.ts';
 import { NO_ROWS, type PropertyColumn, type RowSet } from '../../src/query/executor/rows/row-set.ts';
+import { ValueIds } from '../../src/query/executor/rows/value-ids.ts';
 import { sortedNumbers } from '../../src/query/executor/sorts/sorted-numbers.ts';
 import { concatenated } from '../../src/query/executor/values/concatenation.ts';
 import { finish } from '../../src/schedule/steps.ts';
@@ -101,6 +102,34 @@ describe('pairs of an equality join', () => {
       expect(found).toEqual(wanted);
     }
   });
+});
+
+test('each key of a join of several keys is looked up in a step of its own', () => {
+  const ROWS = 9000;
+  const own = context();
+  const links = [0, 1, 2].map((id) => ({ left: field(0, id, 'integer'), right: field(1, id, 'integer') }));
+  const columns = [7, 11, ROWS].map((values) => Array.from({ length: ROWS }, (_, row) => row % values));
+  const set = setOf(columns, ['integer', 'integer', 'integer']);
+  const lefts = { count: ROWS, sides: [{ set, rows: undefined }] };
+  const rights = { count: ROWS, sides: [undefined, { set, rows: undefined }] };
+  function* joined() {
+    return yield* hashPairs(links, lefts, yield* hashTable(links, rights, own), own);
+  }
+  const lookups = vi.spyOn(ValueIds.prototype, 'knownIds');
+  let before = 0;
+  let most = 0;
+  let pairs = 0;
+  for (const some of joined()) {
+    most = Math.max(most, lookups.mock.calls.length - before);
+    before = lookups.mock.calls.length;
+    pairs += some?.count ?? 0;
+  }
+  const rows = lookups.mock.calls.map(([, count]) => count);
+  lookups.mockRestore();
+  expect(most).toBe(1);
+  expect(Math.max(...rows)).toBeLessThanOrEqual(4096);
+  expect(rows.reduce((sum, count) => sum + count, 0)).toBe(2 * 3 * ROWS);
+  expect(pairs).toBe(ROWS);
 });
 
 test('concatenated sets contain the rows of one set after those of the other', () => {

@@ -83,3 +83,15 @@ test('ids of lists are equal where their JSON is, whichever way a list is compar
     -1, 0, -1, -1, 4,
   ]);
 });
+
+test('a table of thousands of lists is divided before moving them all takes long', () => {
+  const table = new ListTable();
+  let most = 0;
+  for (let value = 0; value < 30_000; value++) {
+    const before = table.bytes;
+    table.placeOf([value]);
+    most = Math.max(most, table.bytes - before);
+  }
+  // The parts take 512 KB when the table is divided.
+  expect(most).toBeLessThan(600_000);
+});

@@ -77,3 +77,15 @@ test('a few large integers do not reserve memory for all smaller ones', () => {
     tables.map(() => [3, 2, -1]),
   );
 });
+
+test('a table of thousands of numbers is divided before moving them all takes long', () => {
+  const table = new NumberTable();
+  let most = 0;
+  for (let value = 0; value < 30_000; value++) {
+    const before = table.bytes;
+    table.placeOf(value + 0.5);
+    most = Math.max(most, table.bytes - before);
+  }
+  // The parts take 1 MB when the table is divided.
+  expect(most).toBeLessThan(1_100_000);
+});

@@ -36,7 +36,8 @@ test('the predicates of many rules are defined in steps', () => {
   const base = new BaseFacts();
   base.add('member', 1, 2);
   const stepsOf = (rules: typeof chain) => [...FactWorld.load(readRuleSet(rules, ['body', 'rules']), base)].length;
-  expect(stepsOf(chain) - stepsOf(chain.slice(0, 1))).toBeGreaterThanOrEqual(RULES / 100);
+  // Their constants are collected in as many steps.
+  expect(stepsOf(chain) - stepsOf(chain.slice(0, 1))).toBeGreaterThanOrEqual((2 * RULES) / 100);
 });
 
 test('many strata are evaluated in steps, even if each has only one rule and few facts', () => {
@@ -51,8 +52,8 @@ test('many strata are evaluated in steps, even if each has only one rule and few
   expect(set.strataCount).toBe(RULES);
   const base = new BaseFacts();
   base.add('member', 1, 2);
-  // Planning a rule counts as 1,000 rows, and a step has 30,000.
-  expect([...evaluate(set, base)].length).toBeGreaterThan(RULES / 30);
+  // Planning a rule counts as 3,000 rows, and a step has 30,000.
+  expect([...evaluate(set, base)].length).toBeGreaterThan(RULES / 10);
 });
 
 test('a large set is read in steps', () => {

@@ -57,6 +57,25 @@ export function bindCondition(node: Expression, scope: Scope, where: string): Bo
   return bound;
 }
 
+/** Number of conditions of a chain that are bound in one step. */
+const CONDITIONS_A_STEP = 250;
+
+/** Does the same as `bindCondition`. Yields null between steps if the condition is a long chain. */
+export function* bindingCondition(
+  node: Expression,
+  scope: Scope,
+  where: string,
+): Generator<null, BoundExpression, void> {
+  if ((node.kind !== 'and' && node.kind !== 'or') || node.items.length <= CONDITIONS_A_STEP)
+    return bindCondition(node, scope, where);
+  const items: BoundExpression[] = [];
+  for (let from = 0; from < node.items.length; from += CONDITIONS_A_STEP) {
+    addConditions(node, from, Math.min(node.items.length, from + CONDITIONS_A_STEP), scope, items);
+    yield null;
+  }
+  return { kind: node.kind, items, type: 'boolean', text: scope.textOf(node) };
+}
+
 export function requireNumber(bound: BoundExpression, node: Expression, scope: Scope, what: string): void {
   if (!isNumeric(bound.type)) throw scope.error(node, `${what} takes a number, not ${described(bound.type)}.`);
 }
@@ -119,14 +138,19 @@ export function itemTypeOf(bound: BoundExpression): ValueType | undefined {
 }
 
 function bindLogic(node: LogicNode, scope: Scope): BoundExpression {
-  const where = node.kind === 'and' ? 'AND' : 'OR';
   const items: BoundExpression[] = [];
-  for (const item of node.items) {
-    const bound = bindCondition(item, scope, where);
-    if (bound.kind === node.kind) for (const one of bound.items) items.push(one);
-    else items.push(bound);
-  }
+  addConditions(node, 0, node.items.length, scope, items);
   return { kind: node.kind, items, type: 'boolean', text: scope.textOf(node) };
+}
+
+/** Binds the conditions [from, to) of a chain. */
+function addConditions(node: LogicNode, from: number, to: number, scope: Scope, into: BoundExpression[]): void {
+  const where = node.kind === 'and' ? 'AND' : 'OR';
+  for (let index = from; index < to; index++) {
+    const bound = bindCondition(node.items[index]!, scope, where);
+    if (bound.kind === node.kind) for (const one of bound.items) into.push(one);
+    else into.push(bound);
+  }
 }
 
 function bindBinary(node: BinaryNode, scope: Scope): BoundExpression {

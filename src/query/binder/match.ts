@@ -2,11 +2,12 @@
 
 import type { Database, Table } from '../../engine/index.ts';
 import { didYouMean } from '../../model/suggestions.ts';
+import { finish } from '../../schedule/steps.ts';
 import type { ItemNode, LiteralNode, MatchNode, NameNode, ParameterNode, PatternNode } from '../parser/ast.ts';
 import { shown, shownName } from '../shown.ts';
 import { errorAt } from '../syntax-error.ts';
 import type { BoundConstant, BoundExpression, BoundItem, BoundMatch, BoundPattern, BoundValues } from './bound.ts';
-import { bindCondition, bindExpression, itemTypeOf } from './expressions.ts';
+import { bindExpression, bindingCondition, itemTypeOf } from './expressions.ts';
 import { Grouping } from './grouping.ts';
 import { Identities } from './identities.ts';
 import type { ParameterValues } from './parameters.ts';
@@ -33,6 +34,16 @@ export function bindTable(catalog: Catalog, name: NameNode, text: string): Table
 }
 
 export function bindMatch(node: MatchNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundMatch {
+  return finish(bindingMatch(node, text, catalog, parameters));
+}
+
+/** Does the same as `bindMatch`. Yields null between steps if there are many conditions. */
+export function* bindingMatch(
+  node: MatchNode,
+  text: string,
+  catalog: Catalog,
+  parameters: ParameterValues,
+): Generator<null, BoundMatch, void> {
   const patterns = bindPatterns(node.patterns, text, catalog, parameters);
   const rows = new Scope({
     text,
@@ -40,7 +51,7 @@ export function bindMatch(node: MatchNode, text: string, catalog: Catalog, param
     parameters,
     noAggregates: 'aggregates are allowed in RETURN and ORDER BY, not in WHERE',
   });
-  const where = node.where === undefined ? [] : conjuncts(bindCondition(node.where, rows, 'WHERE'));
+  const where = node.where === undefined ? [] : conjuncts(yield* bindingCondition(node.where, rows, 'WHERE'));
   const identities = new Identities();
   const grouping = new Grouping(identities);
   const output = rows.with(grouping.bind, '');

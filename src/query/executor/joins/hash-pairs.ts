@@ -17,7 +17,7 @@ import { ABSENT, ValueIds } from '../rows/value-ids.ts';
 import { type Building, CHUNK_PAIRS, type PairFinder, pairsFor } from './join-pairs.ts';
 
 /** Maximum number of rows whose keys are evaluated at once. */
-const KEYS_AT_ONCE = 8192;
+const KEYS_AT_ONCE = 4096;
 /** Number of rows that are counted or placed in one step. */
 const ROWS_A_STEP = 2 ** 16;
 /**
@@ -56,7 +56,7 @@ export function* hashPairs(
   const lefts = links.map((link) => link.left);
   let pairs = pairsFor(0);
   for (const part of parts(left, context)) {
-    const ids = keys.find(lefts, part.batch);
+    const ids = yield* keys.find(lefts, part.batch);
     for (let i = 0; i < ids.length; i++) {
       if (ids[i] === ABSENT) continue;
       const end = table.offsets[ids[i]! + 1]!;
@@ -91,7 +91,7 @@ function* rowsById(
 ): Building<RowsById> {
   const ids = new Int32Array(right.count);
   for (const { from, batch } of parts(right, context)) {
-    ids.set(keys.take(expressions, batch), from);
+    ids.set(yield* keys.take(expressions, batch), from);
     yield null;
   }
   const offsets = new Uint32Array(keys.size + 1);
@@ -141,7 +141,7 @@ class KeyIds {
    * Returns the ids of build rows, and assigns an id to each new combination. The id is `ABSENT` if
    * a key is null.
    */
-  take(expressions: readonly BoundExpression[], batch: Batch): Int32Array {
+  take(expressions: readonly BoundExpression[], batch: Batch): Building<Int32Array> {
     return this.#idsOf(expressions, batch, true);
   }
 
@@ -149,20 +149,28 @@ class KeyIds {
    * Returns the ids of probe rows. The id is `ABSENT` if a key is null or no build row has the
    * combination.
    */
-  find(expressions: readonly BoundExpression[], batch: Batch): Int32Array {
+  find(expressions: readonly BoundExpression[], batch: Batch): Building<Int32Array> {
     return this.#idsOf(expressions, batch, false);
   }
 
-  #idsOf(expressions: readonly BoundExpression[], batch: Batch, takes: boolean): Int32Array {
+  /**
+   * Each key and each pair of keys is a step of its own, because the tables of several of them may
+   * grow in the same batch.
+   */
+  *#idsOf(expressions: readonly BoundExpression[], batch: Batch, takes: boolean): Building<Int32Array> {
     let ids: Int32Array | undefined;
     for (const [index, expression] of expressions.entries()) {
+      if (ids !== undefined) yield null;
       const vector = this.#context.transient(expression, batch);
       const values = this.#ids[index]!;
       const pairs = this.#pairs[index - 1];
       const bytes = values.bytes + (pairs?.bytes ?? 0);
       const own = values.knownIds(vector, batch.count, takes);
       if (ids === undefined) ids = own;
-      else join(ids, own, pairs!, takes);
+      else {
+        yield null;
+        join(ids, own, pairs!, takes);
+      }
       this.#context.charge(values.bytes + (pairs?.bytes ?? 0) - bytes);
     }
     return ids!;

@@ -5,13 +5,13 @@
 // arrays and not a million objects, which garbage collection would have to move.
 //
 // A hash table with open addressing, at most half full, finds the place of a list. A slot contains
-// the list's hash and its place + 1. Above 16,384 lists the table is split into 64 parts by the
+// the list's hash and its place + 1. Above 8,192 lists the table is split into 64 parts by the
 // upper bits of the hash, which grow at different times, as in number-table.ts.
 
 import { GrowingNumbers } from '../folds/growing-numbers.ts';
 
 const FIRST_SLOTS = 64;
-const WHOLE_LISTS = 16_384;
+const WHOLE_LISTS = 8192;
 const PARTS = 64;
 const PART_SHIFT = 26;
 /** Number of lists or numbers for which room is made at once. */

@@ -2,7 +2,7 @@
 //
 // Small integers are looked up directly, by value, in an array. All other numbers are in a hash
 // table with open addressing, at most half full, whose slots contain the number and its place + 1
-// side by side. Above 16,384 numbers it is split into 64 parts by the upper bits of the hash. The
+// side by side. Above 8,192 numbers it is split into 64 parts by the upper bits of the hash. The
 // parts grow independently and at different times, so that no single step moves very many numbers.
 //
 // Invariant: each number is in the array or in the slots, and `#values[place]` is the number with
@@ -16,7 +16,7 @@ const FIRST_SLOTS = 64;
  * With more numbers than this, the hash table is split into parts: moving a million numbers at once
  * would block other work for too long.
  */
-const WHOLE_NUMBERS = 16_384;
+const WHOLE_NUMBERS = 8192;
 const PARTS = 64;
 /** Number of places for which room is made at once. */
 const RESERVED_AT_ONCE = 1024;

@@ -71,7 +71,7 @@ function factsOf(items: readonly Value[]): ListFacts {
 }
 
 /** The work of one step (some ms), in values. Eight characters of text count as one value. */
-const WORK_A_STEP = 5_000;
+const WORK_A_STEP = 2_500;
 const LETTERS_A_VALUE = 8;
 /** Bytes of an item in the lookup table, in addition to the item itself. */
 const BYTES_OF_ITEM = 56;
