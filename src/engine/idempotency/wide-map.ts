@@ -38,6 +38,8 @@ export class WideMap<K, V> {
   #parts: Map<K, V>[] = [new Map()];
   /** During a split: the keys that are not in the parts yet. No key is in both. */
   #unsplit: Map<K, V> | undefined;
+  /** Gives the keys of `#unsplit`. One iterator for all, because a new one skips each deleted key. */
+  #oldest: MapIterator<[K, V]> | undefined;
   #long: LongTexts<V> | undefined;
 
   get size(): number {
@@ -68,6 +70,7 @@ export class WideMap<K, V> {
     part.set(key, value);
     if (part.size > PLAIN_KEYS && this.#parts.length === 1) {
       this.#unsplit = part;
+      this.#oldest = part.entries();
       this.#parts = Array.from({ length: PARTS }, () => new Map());
     }
   }
@@ -80,6 +83,7 @@ export class WideMap<K, V> {
   clear(): void {
     this.#parts = [new Map()];
     this.#unsplit = undefined;
+    this.#oldest = undefined;
     this.#long = undefined;
   }
 
@@ -90,13 +94,16 @@ export class WideMap<K, V> {
   /** Makes room for `set(key)`, and moves the two oldest keys to their parts. */
   #splitSome(unsplit: Map<K, V>, key: K): void {
     unsplit.delete(key);
-    let moved = 0;
-    for (const [oldest, value] of unsplit) {
-      unsplit.delete(oldest);
-      this.#partOf(oldest).set(oldest, value);
-      if (++moved === MOVED_AT_ONCE) return;
+    for (let moved = 0; moved < MOVED_AT_ONCE; moved++) {
+      const { done, value: entry } = this.#oldest!.next();
+      if (done === true) {
+        this.#unsplit = undefined;
+        this.#oldest = undefined;
+        return;
+      }
+      unsplit.delete(entry[0]);
+      this.#partOf(entry[0]).set(entry[0], entry[1]);
     }
-    this.#unsplit = undefined;
   }
 }
 
