@@ -54,8 +54,10 @@ export interface Materialized {
 const BATCH = 10_000;
 /** At least this many edges, if there are so many, are inspected to choose column types. */
 const LOOKED_AT = 10_000;
-/** Number of edges that are read or inserted in one step, which takes a millisecond or two. */
+/** Number of edges that are inserted in one step, which takes a millisecond or two. */
 const EDGES_A_STEP = 100;
+/** Number of edges and vertices that are read in one step, some 3 ms if all vertices are new. */
+const VERTICES_A_STEP = 4000;
 const MOST_NODES = 20_000_000;
 const NODES_SUFFIX = '_nodes';
 
@@ -169,7 +171,8 @@ class Copy {
   readonly #idOf = new WideMap<string, number>();
   /** Detects two vertices with the same hash. */
   readonly #hashed = new WideMap<number, string>();
-  #seen = 0;
+  /** Edges and vertices that were read since the last pause. */
+  #work = 0;
   #edges: EdgeInput[] = [];
   #newNodes: EdgeInput[] = [];
 
@@ -187,7 +190,11 @@ class Copy {
 
   async add(edges: readonly HydratedEdge[]): Promise<void> {
     for (const { event_ts, members, properties } of edges) {
-      if (++this.#seen % EDGES_A_STEP === 0) await this.#pauses.pause();
+      this.#work += 1 + members.length;
+      if (this.#work >= VERTICES_A_STEP) {
+        this.#work = 0;
+        await this.#pauses.pause();
+      }
       const vertices = new Set(members.map(({ vertex_local_id }) => vertex_local_id));
       if (vertices.size > this.#table.maxMembers || !Number.isSafeInteger(event_ts)) {
         this.skipped++;
