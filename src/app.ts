@@ -1,24 +1,22 @@
 // Assembles the service from its parts (configuration, log, audit log, metrics, HTTP, engine,
 // keys), and starts and stops them in order.
 
-import { randomBytes, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { basename, dirname, resolve } from 'node:path';
-import { createSecureContext } from 'node:tls';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { KeyStore } from './access/keys.ts';
 import { Analytics } from './analytics/index.ts';
-import { type Config, ConfigError, type LoadedConfig, variableOf } from './config.ts';
+import type { Config, LoadedConfig } from './config.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './engine/index.ts';
-import { Follower, LeaderLink, startDirectory } from './follow/index.ts';
-import { chooseTransport, startService } from './http/index.ts';
-import type { TlsFiles, Transport, TransportFacts } from './http/transport.ts';
+import { Follower, LeaderLink, type LeaderSource, startDirectory } from './follow/index.ts';
+import { chooseTransport, startService, type TlsFiles, type Transport, type TransportFacts } from './http/index.ts';
 import { MEGABYTE } from './limits.ts';
 import { createChatModel } from './llm/index.ts';
 import { AuditLog } from './observe/audit.ts';
 import { type Logger, openLog } from './observe/log.ts';
-import { Redactor } from './observe/redact.ts';
 import { createObserver, type ServiceObserver } from './observe/service-observer.ts';
-import { Statements } from './query/index.ts';
+import { bracketed, builtFiles, makeDirectories, redactorFor, tlsOf, wideDirectories } from './prepare.ts';
+import { type SessionHooks, Statements } from './query/index.ts';
 import { Reasoning } from './rag/index.ts';
 import {
   type CursorRegistry,
@@ -29,9 +27,10 @@ import {
   type Service,
 } from './routes/index.ts';
 import { Scheduler } from './schedule/scheduler.ts';
-import { nodeFs, widerThanOwner } from './storage/index.ts';
+import { nodeFs } from './storage/index.ts';
 import { VERSION } from './version.ts';
 import { type RefineProposal, VirtualGraphs } from './virtual/index.ts';
+import { Crew, type Question, shareOf, type Usage, WORKERS_DIR, type WorkerPeer } from './workers/index.ts';
 
 export interface App {
   /** The address of the service, such as `http://127.0.0.1:8000` or with https. */
@@ -49,6 +48,13 @@ export interface App {
   close(reason: string): Promise<void>;
 }
 
+/** What a worker does for the process that leads the service. */
+export interface WorkerApp extends App {
+  answer(question: Question): Promise<unknown>;
+  /** Notes what the callers of other workers have used. */
+  charge(usage: Usage): void;
+}
+
 export interface Opened {
   /** The first admin key, if this start created it. Show the key once and never log it. */
   readonly firstKey: string | undefined;
@@ -57,22 +63,28 @@ export interface Opened {
 const KEY_FLUSH_MS = 60_000;
 /** How long requests that were passed on to the leader may take when the service ends. */
 const FORWARDING_MS = 5000;
+/** How often workers tell each other what their callers have used. */
+const USAGE_MS = 100;
+/** How often a worker looks whether it has what the leader had at its start. */
+const HEAD_LOOK_MS = 10;
 /** Time after the start at which the warm-up begins. The first requests come before. */
 const WARM_UP_AFTER_MS = 1000;
 
 /**
  * Starts the service. It listens first and then opens the database: until the database is open,
- * `/health/ready` and all data routes answer 503. Rejects if the service cannot listen.
+ * `/health/ready` and all data routes answer 503. Rejects if the service cannot listen. `peer` is
+ * given in a worker of a service.
  */
-export async function startApp({ config, warnings }: LoadedConfig): Promise<App> {
+export async function startApp({ config, warnings }: LoadedConfig, peer?: WorkerPeer<Config>): Promise<WorkerApp> {
   const redactor = redactorFor(config);
   const now = () => new Date();
   const opened = openLog({ format: config.logFormat, level: config.logLevel, now, redactor });
-  const { log } = opened;
-  for (const warning of [...warnings, ...wideDirectories(config)]) log.warn(warning);
+  const log = peer === undefined ? opened.log : opened.log.child({ worker: peer.number });
+  if (peer === undefined) for (const warning of [...warnings, ...wideDirectories(config)]) log.warn(warning);
   const scheduler = new Scheduler();
   let audit: AuditLog | undefined;
   let observer: ServiceObserver | undefined;
+  let crew: Crew | undefined;
   const closeLogs = async () => {
     observer?.close();
     await audit?.close();
@@ -93,95 +105,165 @@ export async function startApp({ config, warnings }: LoadedConfig): Promise<App>
       schedule: () => scheduler.figures,
     });
     const application = routesApplication();
-    const service = await listen(config, tls, transport, application, scheduler, observer, log);
+    if (peer === undefined && config.workers > 0) crew = await Crew.open(config, transport, log);
+    const place = {
+      tls,
+      transport: crew?.link ?? transport,
+      port: crew?.port ?? peer?.port ?? config.port,
+      peer,
+      crew,
+    };
+    const service = await listen(config, place, application, scheduler, observer, log);
     const { cursors } = application.initial;
-    const running = new RunningApp(config, service, cursors, scheduler, observer, log);
     const url = `${tls === undefined ? 'http' : 'https'}://${bracketed(service.host)}:${service.port}`;
-    log.info('starting', { url, version: VERSION, transport: transport.facts });
-    void running.ready.then(() => log.info('listening', { url })).catch(() => undefined);
+    const running = new RunningApp({ config, service, cursors, scheduler, observer, log, peer, crew, url });
+    if (peer === undefined) log.info('starting', { url, version: VERSION, transport: transport.facts });
+    crew?.start(running);
+    const ready =
+      crew === undefined ? running.ready : Promise.all([running.ready, crew.ready]).then(([opened]) => opened);
+    void ready.then(() => peer ?? log.info('listening', { url })).catch(() => undefined);
     return {
       url,
       transport: transport.facts,
-      ready: running.ready,
-      reopenLogs: () => audit?.reopen(),
+      ready,
+      reopenLogs: () => {
+        audit?.reopen();
+        crew?.reopenLogs();
+      },
+      answer: (question) => running.answer(question),
+      charge: (usage) => running.charge(usage),
       close: async (reason) => {
+        await crew?.close(reason);
         await running.close(reason);
         await closeLogs();
       },
     };
   } catch (error) {
+    await crew?.close('start failed');
     await closeLogs();
     throw error;
   }
 }
 
+interface AppParts {
+  readonly config: Config;
+  readonly service: Service;
+  readonly cursors: CursorRegistry;
+  readonly scheduler: Scheduler;
+  readonly observer: ServiceObserver;
+  readonly log: Logger;
+  /** Set in a worker. */
+  readonly peer: WorkerPeer<Config> | undefined;
+  /** Set if workers answer reads. */
+  readonly crew: Crew | undefined;
+  readonly url: string;
+}
+
 /** The parts that open after the service listens and close in the opposite order. */
 class RunningApp {
   readonly ready: Promise<Opened>;
+  readonly #parts: AppParts;
   readonly #service: Service;
-  readonly #cursors: CursorRegistry;
   readonly #observer: ServiceObserver;
   readonly #log: Logger;
+  readonly #source: LeaderSource | undefined;
   readonly #database: Promise<Database>;
   readonly #ending = new AbortController();
   /** Ends requests that were passed on to the leader. */
   readonly #forwarding = new AbortController();
   #follower: Follower | undefined;
   #keys: KeyStore | undefined;
+  #rooms: Rooms | undefined;
   #keyFlush: ReturnType<typeof setInterval> | undefined;
+  #usage: ReturnType<typeof setInterval> | undefined;
   #warmUp: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(
-    config: Config,
-    service: Service,
-    cursors: CursorRegistry,
-    scheduler: Scheduler,
-    observer: ServiceObserver,
-    log: Logger,
-  ) {
+  constructor(parts: AppParts) {
+    const { config, service, observer, log, peer, url } = parts;
+    this.#parts = parts;
     this.#service = service;
-    this.#cursors = cursors;
     this.#observer = observer;
     this.#log = log;
-    this.#database = openEngine(config, scheduler, observer, log, this.#ending.signal);
-    this.ready = this.#open(config);
+    this.#source = peer?.feed(url) ?? leaderOf(config);
+    this.#database = openEngine(parts, this.#source, this.#ending.signal);
+    this.ready = this.#open();
   }
 
-  async #open(config: Config): Promise<Opened> {
+  async #open(): Promise<Opened> {
+    const { config, peer, crew } = this.#parts;
     const database = await this.#database;
-    const leader = this.#follow(config, database);
-    const { keys, firstKey } = config.authDisabled ? NO_KEYS : await openKeys(config, database, this.#log);
-    if (leader === undefined && keys !== undefined) {
-      this.#keys = keys;
+    const leader = this.#follow(database);
+    const { keys, firstKey } = config.authDisabled
+      ? NO_KEYS
+      : await openKeys(config, leader !== undefined, database, this.#log);
+    this.#keys = keys;
+    if (leader === undefined && keys !== undefined)
       this.#keyFlush = setInterval(() => void this.#flushKeys(keys), KEY_FLUSH_MS).unref();
-    }
     this.#observer.attach(database.statistics, leader);
-    const rooms = roomsOf(config, database);
-    this.#service.open({ database, leader, keys, ...rooms });
+    const rooms = roomsOf(config, database, {
+      onSession: crew?.onSession,
+      isAtLeader: peer && ((session) => peer.hasSession(session)),
+    });
+    this.#rooms = rooms;
+    crew?.state.visible(database.lastLsn);
+    if (peer !== undefined) await this.#joinService(peer, database);
+    else this.#follower?.start();
+    this.#service.open({ database, leader, keys, workers: crew, ...rooms });
     // If it fails, the first question fails in the same way and reports it.
     const warmUp = () => void rooms.reasoning?.warmUp().catch(() => undefined);
     this.#warmUp = setTimeout(warmUp, WARM_UP_AFTER_MS).unref();
-    this.#follower?.start();
     this.#log.info('database open', { dir: database.dir, last_lsn: database.lastLsn });
     return { firstKey };
   }
 
+  /** In a worker: waits until everything that the leader had is visible here. */
+  async #joinService(peer: WorkerPeer<Config>, database: Database): Promise<void> {
+    const follower = this.#follower!;
+    follower.start();
+    while (!Number.isFinite(follower.lag.ms) || database.lastLsn < peer.own.freshLsn()) {
+      this.#ending.signal.throwIfAborted();
+      await sleep(HEAD_LOOK_MS);
+    }
+    this.#usage = setInterval(() => {
+      const usage = { ...this.#service.rateLimit.takeSpent(), used: this.#keys?.takeUsed() ?? [] };
+      if (usage.keys.length + usage.addresses.length + usage.used.length > 0) void peer.tell({ kind: 'usage', usage });
+    }, USAGE_MS).unref();
+  }
+
+  /** Notes what the callers of other processes of the service have used. */
+  charge(usage: Usage): void {
+    this.#service.rateLimit.charge(usage, performance.now());
+    this.#keys?.noteUsed(usage.used);
+  }
+
+  /** In a worker: answers a question of the leader. */
+  async answer(question: Question): Promise<unknown> {
+    const rooms = this.#rooms;
+    if (question.about === 'metrics') return this.#observer.ofProcess();
+    if (question.about === 'clear-cache') return rooms?.virtual?.clearCache(question.graph) ?? 0;
+    return rooms?.reasoning?.interaction(question.id, question.keyId).catch(() => undefined);
+  }
+
   /** Returns what the service needs to know of its leader; undefined if it follows none. */
-  #follow(config: Config, database: Database): Leader | undefined {
-    const link = leaderOf(config);
-    if (link === undefined) return undefined;
+  #follow(database: Database): Leader | undefined {
+    const { config, cursors, peer } = this.#parts;
+    const leader = this.#source;
+    if (leader === undefined) return undefined;
     const follower = new Follower({
       database,
-      leader: link,
+      leader,
       now: () => performance.now(),
-      cursorSecret: (secret) => this.#cursors.share(secret),
-      notice: (message, fields) => this.#log.info(message, fields),
+      cursorSecret: (secret) => cursors.share(secret),
+      notice: (message, fields) => (peer === undefined ? this.#log.info(message, fields) : undefined),
       warn: (message, fields) => this.#log.warn(message, fields),
+      // The process that leads starts this worker again, with an empty directory.
+      onLost: peer && ((detail) => void peer.fail(detail, true)),
     });
     this.#follower = follower;
     return {
-      url: link.url,
-      forwards: config.forwardWrites,
+      url: leader.url,
+      forwards: config.forwardWrites || peer !== undefined,
+      own: peer?.own,
       ending: this.#forwarding.signal,
       get lagMs() {
         return follower.lag.ms;
@@ -207,8 +289,9 @@ class RunningApp {
     // If opening failed, `ready` has already reported it.
     await this.ready.catch(() => undefined);
     clearInterval(this.#keyFlush);
+    clearInterval(this.#usage);
     clearTimeout(this.#warmUp);
-    if (this.#keys !== undefined) await this.#flushKeys(this.#keys);
+    if (this.#keys !== undefined && this.#source === undefined) await this.#flushKeys(this.#keys);
     const database = await this.#database.catch(() => undefined);
     this.#observer.detach();
     await database?.close();
@@ -226,10 +309,17 @@ class RunningApp {
   }
 }
 
+interface Place {
+  readonly tls: TlsFiles | undefined;
+  readonly transport: Transport;
+  readonly port: number;
+  readonly peer: WorkerPeer<Config> | undefined;
+  readonly crew: Crew | undefined;
+}
+
 function listen(
   config: Config,
-  tls: TlsFiles | undefined,
-  transport: Transport,
+  { tls, transport, port, peer, crew }: Place,
   application: ReturnType<typeof routesApplication>,
   scheduler: Scheduler,
   observer: ServiceObserver,
@@ -239,9 +329,11 @@ function listen(
     routes,
     application,
     host: config.host,
-    port: config.port,
+    port,
     tls,
     transport,
+    shared: peer,
+    servesWorkers: crew !== undefined,
     scheduler,
     maxBodyBytes: Math.floor(config.maxBodyMb * MEGABYTE),
     version: VERSION,
@@ -256,28 +348,10 @@ function listen(
     backupRoot: resolve(config.backupRoot),
     pageFile: builtFiles('docs-page'),
     consoleFile: builtFiles('console'),
-    observer,
+    // The workers count the requests of clients.
+    observer: crew === undefined ? observer : { ...observer, requestDone: () => undefined },
     log,
   });
-}
-
-/**
- * Returns a function that reads a file of a page by name, each file only once. The build puts these
- * files beside dist. The routes ensure that no name leads outside the folder.
- */
-export function builtFiles(folder: 'docs-page' | 'console'): (name: string) => Uint8Array | undefined {
-  const files = new Map<string, Uint8Array>();
-  return (name) => {
-    let bytes = files.get(name);
-    if (bytes !== undefined) return bytes;
-    try {
-      bytes = readFileSync(new URL(`../build/${folder}/${name}`, import.meta.url));
-    } catch {
-      return undefined;
-    }
-    files.set(name, bytes);
-    return bytes;
-  };
 }
 
 /** Returns the connection to the leader; undefined if the service follows none. */
@@ -286,17 +360,15 @@ function leaderOf({ follow: url, followKey: key }: Config): LeaderLink | undefin
 }
 
 async function openEngine(
-  config: Config,
-  scheduler: Scheduler,
-  observer: ServiceObserver,
-  log: Logger,
+  { config, scheduler, observer, log, crew }: AppParts,
+  leader: LeaderSource | undefined,
   signal: AbortSignal,
 ): Promise<Database> {
   const dir = resolve(config.dataDir);
-  const leader = leaderOf(config);
   const notice = (message: string, fields: Record<string, unknown>) => log.info(message, fields);
   const auditLog = resolve(config.auditLog);
   const besides = dirname(auditLog) === dir ? [basename(auditLog)] : [];
+  if (crew !== undefined) besides.push(WORKERS_DIR);
   if (leader !== undefined) await startDirectory({ fs: nodeFs, dir, leader, signal, besides, notice });
   return openDatabase({
     dir,
@@ -304,11 +376,12 @@ async function openEngine(
     primaryTable: config.primaryTable,
     maxMembers: config.maxMembers,
     durability: config.durability,
-    memoryBudgetMb: config.memoryBudgetMb,
+    memoryBudgetMb: crew === undefined ? config.memoryBudgetMb : shareOf(config),
     history: historyOf(config),
     scheduler,
     notice,
     observeLog: observer.logGroup,
+    ...(crew === undefined ? {} : { onVisible: (lsn) => crew.state.visible(lsn) }),
   });
 }
 
@@ -321,18 +394,19 @@ function historyOf({ changesKeepSeconds, changesKeepMb }: Config): DatabaseOptio
  * Creates the parts that answer requests about a database. Their work is run by the database's
  * scheduler.
  */
-export function roomsOf(config: Config, database: Database): Rooms {
+export function roomsOf(config: Config, database: Database, sessions: SessionHooks = {}): Rooms {
   const analytics = new Analytics({ database });
   return {
-    statements: statementsOf(config, database),
+    statements: statementsOf(config, database, sessions),
     analytics,
     reasoning: reasoningOf(config, database, analytics),
     virtual: virtualOf(config, database),
   };
 }
 
-function statementsOf(config: Config, database: Database): Statements {
+function statementsOf(config: Config, database: Database, sessions: SessionHooks): Statements {
   return new Statements({
+    ...sessions,
     database,
     now: () => Date.now(),
     nowUs: () => performance.now() * 1000,
@@ -386,8 +460,13 @@ interface OpenedKeys {
 
 const NO_KEYS: OpenedKeys = { keys: undefined, firstKey: undefined };
 
-async function openKeys({ apiKey, follow }: Config, { documents }: Database, log: Logger): Promise<OpenedKeys> {
-  if (follow !== undefined) {
+async function openKeys(
+  { apiKey }: Config,
+  isFollower: boolean,
+  { documents }: Database,
+  log: Logger,
+): Promise<OpenedKeys> {
+  if (isFollower) {
     return { keys: KeyStore.follow({ documents, now: () => Date.now(), randomBytes }), firstKey: undefined };
   }
   const opened = await KeyStore.open({ documents, now: () => Date.now(), randomBytes, bootstrapKey: apiKey });
@@ -399,93 +478,4 @@ async function openKeys({ apiKey, follow }: Config, { documents }: Database, log
     log.warn('No admin key is valid. Stop the server and make one: hedgerow keys create --role admin --data DIR.');
   }
   return opened;
-}
-
-/**
- * Creates the directories that receive files at startup. Throws a ConfigError that names the
- * setting.
- */
-function makeDirectories({ dataDir, auditLog }: Config): void {
-  for (const [name, dir] of [
-    ['dataDir', resolve(dataDir)],
-    ['auditLog', dirname(resolve(auditLog))],
-  ] as const) {
-    try {
-      nodeFs.makeDir(dir);
-    } catch (error) {
-      const detail = `${variableOf(name)}: the directory ${dir} cannot be made (${(error as Error).message}). Choose one that this user may write.`;
-      throw new ConfigError(detail);
-    }
-  }
-}
-
-/**
- * Returns warnings about directories that users other than the owner can access. The modes are not
- * changed, since they may be intentional.
- */
-function wideDirectories({ dataDir, backupRoot }: Config): string[] {
-  return [...new Set([resolve(dataDir), resolve(backupRoot)])].flatMap((dir) => {
-    const mode = widerThanOwner(dir);
-    if (mode === undefined) return [];
-    return `${dir} can be used by others than its owner (mode ${mode}). New files in it are accessible to the owner only; chmod -R go-rwx ${dir} restricts existing files too.`;
-  });
-}
-
-/** Creates a redactor that masks the secrets of the configuration in all log lines. */
-export function redactorFor({ apiKey, followKey, openaiApiKey, virtualDsn }: Config): Redactor {
-  const redactor = new Redactor();
-  for (const secret of [apiKey, followKey, openaiApiKey]) if (secret !== undefined) redactor.registerSecret(secret);
-  for (const dsn of Object.values(virtualDsn)) {
-    for (const secret of [dsn, ...passwordsOf(dsn)]) redactor.registerSecret(secret);
-  }
-  return redactor;
-}
-
-/** Returns the password in an address, as written (percent-encoded) and decoded. */
-function passwordsOf(dsn: string): string[] {
-  if (!URL.canParse(dsn)) return [];
-  const { password } = new URL(dsn);
-  try {
-    return [password, decodeURIComponent(password)];
-  } catch {
-    return [password];
-  }
-}
-
-/** Shorter RSA keys provide less than 112 bits of security (NIST SP 800-57 part 1, table 2). */
-const LEAST_RSA_BITS = 2048;
-
-/**
- * Checks and returns the TLS files. They are checked here because the transport would only report
- * that it cannot listen. Throws ConfigError.
- */
-function tlsOf({ tlsCert, tlsKey }: Config): TlsFiles | undefined {
-  if (tlsCert === undefined || tlsKey === undefined) return undefined;
-  const files: TlsFiles = { certFile: resolve(tlsCert), keyFile: resolve(tlsKey) };
-  const [cert, key] = [pem('tlsCert', files.certFile), pem('tlsKey', files.keyFile)];
-  try {
-    createSecureContext({ cert, key });
-  } catch (error) {
-    const pair = `${variableOf('tlsCert')} and ${variableOf('tlsKey')}`;
-    throw new ConfigError(`${pair} are not a certificate and its key (${(error as Error).message}).`);
-  }
-  const { modulusLength: bits = LEAST_RSA_BITS } = new X509Certificate(cert).publicKey.asymmetricKeyDetails ?? {};
-  if (bits < LEAST_RSA_BITS)
-    throw new ConfigError(
-      `${variableOf('tlsCert')} has an RSA key of ${bits} bits, which others can break. Take one of ${LEAST_RSA_BITS} bits or more, or an elliptic curve.`,
-    );
-  return files;
-}
-
-function pem(name: 'tlsCert' | 'tlsKey', file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new ConfigError(`${variableOf(name)} names ${file}, which cannot be read (${(error as Error).message}).`);
-  }
-}
-
-/** Returns the host as a URL contains it: IPv6 addresses in brackets. */
-export function bracketed(host: string): string {
-  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }

@@ -63,6 +63,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   client: [...BASE, 'http', 'routes'], // types only, see below
   console: ['client', 'formats', 'tabular', 'model', 'http', 'routes'], // of the last two, types only; see below
   'index.ts': [...BASE, 'engine', 'core', 'query', 'analytics', 'rules', 'rag', 'virtual'],
+  // Several processes of one service: the engine's changes travel through follow.
+  workers: [...BASE, 'http', 'follow'],
+  'prepare.ts': [...BASE, 'config.ts', 'http', 'observe', 'storage'],
   'app.ts': [
     ...BASE,
     'config.ts',
@@ -73,12 +76,16 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'llm',
     'http',
     'follow',
+    'prepare.ts',
     'routes',
     'storage',
+    'workers',
   ],
+  'worker.ts': ['app.ts', 'config.ts', 'workers'],
   cli: [
     ...BASE,
     'app.ts',
+    'prepare.ts',
     'config.ts',
     'observe',
     'storage',
@@ -99,6 +106,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const ENTRIES = [
   'src/index.ts',
   'src/main.ts',
+  'src/worker.ts',
   'src/core/index.ts',
   'src/engine/compaction/worker.ts',
   'src/query/copy/parquet-thread.ts',
@@ -133,7 +141,7 @@ const BANS: readonly Ban[] = [
       'src/storage/lock-socket.ts',
       'src/core/load.ts',
       'src/cli/',
-      'src/app.ts',
+      'src/prepare.ts',
       'src/http/transport-node.ts',
       'src/version.ts',
       'src/threads/priority.ts',
@@ -141,8 +149,10 @@ const BANS: readonly Ban[] = [
       'src/virtual/backends/held-files.ts',
       'src/http/tcp-table.ts',
       'src/http/connection-limit.ts',
+      'src/workers/shared-state.ts',
+      'src/workers/worker-directories.ts',
     ],
-  }, // app.ts: package.json; transport-node.ts: certificate, key; files.ts: user files; tcp-table.ts: kernel table
+  }, // shared-state.ts: read at each request; prepare.ts: built pages, certificate, key; transport-node.ts: certificate, key; files.ts: user files; tcp-table.ts: kernel table
   {
     pattern: /\b(Date\.now|Math\.random|setTimeout|setInterval|performance\.now|new Date)\(/,
     instead: 'the clock, schedule or random function that was passed in',
@@ -169,12 +179,21 @@ const BANS: readonly Ban[] = [
   {
     pattern: /\bprocess\.exit\(/,
     instead: 'an exit code that is returned',
-    except: ['src/main.ts', 'src/cli/world.ts'],
+    except: ['src/main.ts', 'src/cli/world.ts', 'src/worker.ts', 'src/workers/worker-peer.ts'],
   },
   {
     pattern: /\bHEDGEROW_|\bOPENAI_API_KEY\b/,
     instead: 'a key in `settings` of the error: http/ and cli/ add the variable, which an embedder does not have',
-    except: ['src/config', 'src/app.ts', 'src/http/', 'src/routes/', 'src/cli/', 'src/client/', 'src/console/'],
+    except: [
+      'src/config',
+      'src/prepare.ts',
+      'src/app.ts',
+      'src/http/',
+      'src/routes/',
+      'src/cli/',
+      'src/client/',
+      'src/console/',
+    ],
   },
   { pattern: /\beval\(|new Function\(/, instead: 'code' },
   { pattern: /JSON\.parse\(JSON\.stringify\(/, instead: 'structuredClone' },

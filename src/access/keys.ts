@@ -74,6 +74,8 @@ export class KeyStore implements Authenticator {
    * again. That would cost 1.5 us, a tenth of the time of a small request.
    */
   readonly #seen = new Map<string, Entry>();
+  /** The times that `takeUsed` has returned. */
+  readonly #told = new Map<string, number>();
   readonly #changes = new Mutex();
   readonly #given = Buffer.alloc(HASH_LENGTH);
   /** Unknown keys are compared with this, so that the check takes as long as for known keys. */
@@ -164,6 +166,29 @@ export class KeyStore implements Authenticator {
   /** Returns true for a stored key, expired or not; does not change `last_used_at`. */
   knows(key: string): boolean {
     return this.#find(key) !== undefined;
+  }
+
+  /**
+   * Returns the keys that were used since the last call, with their times in epoch milliseconds,
+   * for `noteUsed` in the process that leads the service.
+   */
+  takeUsed(): [keyId: string, atMs: number][] {
+    const used: [string, number][] = [];
+    for (const [id, { lastUsedMs }] of this.#byId) {
+      if (lastUsedMs === null || lastUsedMs === this.#told.get(id)) continue;
+      this.#told.set(id, lastUsedMs);
+      used.push([id, lastUsedMs]);
+    }
+    for (const id of this.#told.keys()) if (!this.#byId.has(id)) this.#told.delete(id);
+    return used;
+  }
+
+  /** Notes when keys were used in another process of the service. */
+  noteUsed(used: readonly (readonly [keyId: string, atMs: number])[]): void {
+    for (const [id, atMs] of used) {
+      const entry = this.#byId.get(id);
+      if (entry !== undefined) entry.lastUsedMs = Math.max(entry.lastUsedMs ?? 0, atMs);
+    }
   }
 
   /** Number of admin keys that are currently valid. */

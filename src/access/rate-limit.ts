@@ -33,6 +33,14 @@ export interface RateLimitOptions {
   /** A random number that decides which callers share an allowance once too many are tracked. */
   seed: number;
   maxTracked?: number;
+  /** True if the requests are noted for `takeSpent`. Default: false. */
+  notes?: boolean;
+}
+
+/** Numbers of requests by caller. */
+export interface Spent {
+  readonly keys: readonly (readonly [id: string, requests: number])[];
+  readonly addresses: readonly (readonly [id: CallerId, requests: number])[];
 }
 
 export class RateLimit {
@@ -48,19 +56,53 @@ export class RateLimit {
    */
   readonly #keys: Allowances;
   readonly #addresses: Allowances;
+  /** Accepted requests since the last `takeSpent`; undefined if they are not noted. */
+  #spentKeys: Map<string, number> | undefined;
+  #spentAddresses: Map<CallerId, number> | undefined;
 
-  constructor({ perMinute, seed, maxTracked = MAX_TRACKED }: RateLimitOptions) {
+  constructor({ perMinute, seed, maxTracked = MAX_TRACKED, notes = false }: RateLimitOptions) {
+    if (notes) {
+      this.#spentKeys = new Map();
+      this.#spentAddresses = new Map();
+    }
     this.perMinute = perMinute;
     this.#keys = new Allowances(maxTracked, seed);
     this.#addresses = new Allowances(maxTracked, seed);
   }
 
   takeByKey(keyId: string, nowMs: number): boolean {
-    return this.#take(this.#keys, keyId, nowMs);
+    const isTaken = this.#take(this.#keys, keyId, nowMs);
+    if (isTaken && this.#spentKeys !== undefined) this.#spentKeys.set(keyId, (this.#spentKeys.get(keyId) ?? 0) + 1);
+    return isTaken;
   }
 
   takeByAddress(id: CallerId, nowMs: number): boolean {
-    return this.#take(this.#addresses, id, nowMs);
+    const isTaken = this.#take(this.#addresses, id, nowMs);
+    if (isTaken) this.#spentAddresses?.set(id, (this.#spentAddresses.get(id) ?? 0) + 1);
+    return isTaken;
+  }
+
+  /** Returns the requests that were accepted here since the last call. */
+  takeSpent(): Spent {
+    const spent = { keys: [...(this.#spentKeys ?? [])], addresses: [...(this.#spentAddresses ?? [])] };
+    this.#spentKeys?.clear();
+    this.#spentAddresses?.clear();
+    return spent;
+  }
+
+  /** Counts requests that another process of the service has accepted. */
+  charge({ keys, addresses }: Spent, nowMs: number): void {
+    if (this.perMinute === 0) return;
+    for (const [id, requests] of keys) this.#charge(this.#keys, id, requests, nowMs);
+    for (const [id, requests] of addresses) this.#charge(this.#addresses, id, requests, nowMs);
+  }
+
+  #charge(allowances: Allowances, id: CallerId, requests: number, nowMs: number): void {
+    const wholeMs = Math.floor(nowMs);
+    const allowance = allowances.of(id, wholeMs);
+    const now = wholeMs * this.perMinute;
+    const most = now + MINUTE_MS * this.perMinute;
+    allowance.backAt = Math.min(most, Math.max(now, allowance.backAt) + requests * REQUEST);
   }
 
   /** Number of callers tracked individually. */

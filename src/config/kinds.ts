@@ -1,6 +1,7 @@
 // The kinds of values that settings take: how each is parsed and how messages describe it.
 
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { IDENTIFIER } from '../model/columns.ts';
 
 export interface Kind<T> {
@@ -16,6 +17,8 @@ export interface Kind<T> {
 
 /** A text longer than twice this is not a number; sensible numbers are far shorter. */
 const MOST_DIGITS = 15;
+const MOST_WORKERS = 64;
+const MOST_AUTO = 8;
 
 export const textKind = (placeholder: string): Kind<string> => ({
   parse: (text) => (text === '' ? undefined : text),
@@ -44,6 +47,17 @@ export const switchKind: Kind<boolean> = {
   takes: '1 or 0',
   form: 'boolean',
   placeholder: '[1|0]',
+};
+
+/** The number of workers; `auto` leaves one core to the process that leads. */
+export const workersKind: Kind<number> = {
+  parse: (text) =>
+    text === 'auto'
+      ? Math.min(MOST_AUTO, Math.max(1, availableParallelism() - 1))
+      : integerKind(0, MOST_WORKERS).parse(text),
+  takes: `an integer from 0 to ${MOST_WORKERS}, or auto`,
+  form: 'string',
+  placeholder: '<N|auto>',
 };
 
 export function oneOf<T extends string>(values: readonly T[]): Kind<T> {

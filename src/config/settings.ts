@@ -26,6 +26,7 @@ import {
   serverUrlKind,
   switchKind,
   textKind,
+  workersKind,
 } from './kinds.ts';
 
 export interface Config {
@@ -35,6 +36,8 @@ export interface Config {
   tlsCert: string | undefined;
   tlsKey: string | undefined;
   transport: 'auto' | 'uws' | 'node';
+  /** Number of processes that serve the port beside the one that writes; 0: it serves alone. */
+  workers: number;
   apiKey: string | undefined;
   authDisabled: boolean;
   allowInsecure: boolean;
@@ -112,6 +115,12 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
     initial: () => 'auto',
     about: 'HTTP server: uWebSockets.js or node:http; auto: uWebSockets.js where it loads',
     shown: 'auto',
+  },
+  workers: {
+    kind: workersKind,
+    initial: () => 0,
+    about: 'processes that answer reads, 0: one process does all; auto: cores - 1, at most 8',
+    shown: '0',
   },
   apiKey: {
     kind: secretKind,

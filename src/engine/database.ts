@@ -101,12 +101,12 @@ export class Database {
   #closed = false;
 
   private constructor(options: EngineOptions) {
-    const { fs, dir, primaryTable, memoryBudgetBytes, now, nowUs, schedule, notice } = options;
+    const { fs, dir, primaryTable, memoryBudgetBytes, now, nowUs, schedule, notice, onVisible } = options;
     this.dir = dir;
     this.primaryTable = primaryTable;
     this.scheduler = options.scheduler ?? new Scheduler();
     this.#options = options;
-    const committer = new Committer(new LsnWaits({ nowUs, schedule }), options.follows === true);
+    const committer = new Committer(new LsnWaits({ nowUs, schedule, onVisible }), options.follows === true);
     this.#committer = committer;
     this.#trigger = new CompactionTrigger({
       memoryBudgetBytes,

@@ -101,4 +101,6 @@ export interface EngineOptions {
    */
   notice?: (message: string, fields: Record<string, unknown>) => void;
   observeLog?: (figures: LogGroupFigures) => void;
+  /** Called with the newest visible LSN before a write up to it is acknowledged. */
+  onVisible?: (lsn: number) => void;
 }

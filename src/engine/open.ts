@@ -60,13 +60,14 @@ export interface DatabaseOptions {
   scheduler?: Scheduler;
   notice?: EngineOptions['notice'];
   observeLog?: EngineOptions['observeLog'];
+  onVisible?: EngineOptions['onVisible'];
 }
 
 /** Upper bound of the range that `randomInt` accepts. */
 const MOST_OWNERS = 2 ** 48 - 1;
 
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { openLog, notice, observeLog, scheduler } = options;
+  const { openLog, notice, observeLog, onVisible, scheduler } = options;
   const schedule = (callback: () => void, delayMs: number) => void setTimeout(callback, delayMs).unref();
   return Database.open({
     dir: resolve(options.dir),
@@ -88,5 +89,6 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
     ...(scheduler ? { scheduler } : {}),
     ...(notice ? { notice } : {}),
     ...(observeLog ? { observeLog } : {}),
+    ...(onVisible ? { onVisible } : {}),
   });
 }

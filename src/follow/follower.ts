@@ -5,11 +5,11 @@ import type { Database } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { FrameDecoder, type Heartbeat } from './frame-stream.ts';
 import { LeaderClock } from './leader-clock.ts';
-import { type LeaderLink, LeaderRefusal } from './leader-link.ts';
+import { LeaderRefusal, type LeaderSource } from './leader-link.ts';
 
 export interface FollowerOptions {
   readonly database: Database;
-  readonly leader: LeaderLink;
+  readonly leader: LeaderSource;
   /** Monotonic milliseconds. */
   readonly now: () => number;
   /** Receives the secret with which the leader signs cursors, at each connection. */
@@ -18,6 +18,8 @@ export interface FollowerOptions {
   readonly notice: (message: string, fields: Record<string, unknown>) => void;
   /** Reports that the leader cannot be followed any more. */
   readonly warn: FollowerOptions['notice'];
+  /** Called when the leader's log does not go on from the state here, and never will. */
+  readonly onLost?: ((detail: string) => void) | undefined;
 }
 
 /** How far a follower is behind its leader. */
@@ -164,6 +166,7 @@ export class Follower {
     this.#isConnected = false;
     this.#failures++;
     this.problem = detail;
+    if (isFinal) this.#options.onLost?.(detail);
     if (isBad) this.#failures = Math.max(this.#failures, 10);
   }
 

@@ -2,11 +2,32 @@
 
 import { HedgerowError } from '../errors.ts';
 
+/** What a follower needs of its leader. */
+export interface LeaderSource {
+  /** Base address of the leader, without a slash at its end. */
+  readonly url: string;
+  /** Yields the bytes of a snapshot. Throws `LeaderRefusal`, or the error of the connection. */
+  snapshot(signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined>;
+  /**
+   * Yields the bytes of the log after an LSN, without end. `sum` is the checksum of the frame that
+   * ends there. Throws like `snapshot`.
+   */
+  log(fromLsn: number, sum: number | undefined, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined>;
+}
+
 export interface LeaderLinkOptions {
   /** Base address of the leader, without a slash at its end. */
   readonly url: string;
   /** An admin key of the leader; undefined if the leader needs none. */
   readonly key: string | undefined;
+}
+
+/** Path of a snapshot at the leader. */
+export const SNAPSHOT_TARGET = '/v1/snapshot';
+
+/** Returns the path and query of the log after an LSN; `sum` as in `LeaderSource.log`. */
+export function logTarget(fromLsn: number, sum: number | undefined): string {
+  return `/v1/log?from_lsn=${fromLsn}${sum === undefined ? '' : `&sum=${sum}`}`;
 }
 
 /** If nothing arrives for this long, not even a heartbeat, the connection counts as lost. */
@@ -26,7 +47,7 @@ export class LeaderRefusal extends Error {
   }
 }
 
-export class LeaderLink {
+export class LeaderLink implements LeaderSource {
   readonly #options: LeaderLinkOptions;
 
   constructor(options: LeaderLinkOptions) {
@@ -37,18 +58,12 @@ export class LeaderLink {
     return this.#options.url;
   }
 
-  /** Yields the bytes of a snapshot. Throws `LeaderRefusal`, or the error of the connection. */
   snapshot(signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
-    return this.#bytes('/v1/snapshot', signal);
+    return this.#bytes(SNAPSHOT_TARGET, signal);
   }
 
-  /**
-   * Yields the bytes of the log after an LSN, without end. `sum` is the checksum of the frame that
-   * ends there. Throws like `snapshot`.
-   */
   log(fromLsn: number, sum: number | undefined, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
-    const checked = sum === undefined ? '' : `&sum=${sum}`;
-    return this.#bytes(`/v1/log?from_lsn=${fromLsn}${checked}`, signal);
+    return this.#bytes(logTarget(fromLsn, sum), signal);
   }
 
   async *#bytes(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
@@ -66,7 +81,7 @@ export class LeaderLink {
       const { key, url } = this.#options;
       const headers = key === undefined ? {} : { 'X-API-Key': key };
       const answer = await fetch(`${url}${path}`, { headers, redirect: 'error', signal: own.signal });
-      if (!answer.ok) throw await refusalOf(answer);
+      if (!answer.ok) throw refusalOf(answer.status, await answer.text().catch(() => ''));
       reader = (answer.body as ReadableStream<Uint8Array>).getReader();
       for (;;) {
         const { done, value } = await reader.read();
@@ -86,8 +101,8 @@ export class LeaderLink {
   }
 }
 
-async function refusalOf(answer: Response): Promise<LeaderRefusal> {
-  const text = await answer.text().catch(() => '');
+/** Returns the error for an answer other than 2xx; `text` is its body. */
+export function refusalOf(status: number, text: string): LeaderRefusal {
   let body: { code?: unknown; detail?: unknown } = {};
   try {
     body = JSON.parse(text) as typeof body;
@@ -95,8 +110,8 @@ async function refusalOf(answer: Response): Promise<LeaderRefusal> {
     // Something between the leader and this process has answered.
   }
   const code = typeof body.code === 'string' ? body.code : undefined;
-  const detail = typeof body.detail === 'string' ? body.detail : `It answered with status ${answer.status}.`;
-  return new LeaderRefusal(answer.status, code, detail);
+  const detail = typeof body.detail === 'string' ? body.detail : `It answered with status ${status}.`;
+  return new LeaderRefusal(status, code, detail);
 }
 
 /** `fetch` hides the reason of a failure in the cause. */

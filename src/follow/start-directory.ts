@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadCore, makeChecksum } from '../core/index.ts';
 import { restoreBackup } from '../engine/index.ts';
 import { type Fs, manifestPath, writeWhole } from '../storage/index.ts';
-import { type LeaderLink, LeaderRefusal } from './leader-link.ts';
+import { LeaderRefusal, type LeaderSource } from './leader-link.ts';
 
 /** Name of the snapshot in the data directory while it is received. */
 const SNAPSHOT = '.snapshot';
@@ -17,7 +17,7 @@ export interface StartOptions {
   readonly fs: Fs;
   /** Absolute path of the data directory, which exists. */
   readonly dir: string;
-  readonly leader: LeaderLink;
+  readonly leader: LeaderSource;
   readonly signal: AbortSignal;
   /** Names of files in the directory that do not belong to a database. */
   readonly besides: readonly string[];

@@ -27,7 +27,7 @@ export class RequestCall implements Call {
   body: Buffer;
   parsed: { readonly value: unknown } | undefined;
   readonly client: Exchange;
-  readonly caller: Principal;
+  caller: Principal;
   readonly deadlineMs: number;
   readonly sessionId: string;
   once: Once | undefined;

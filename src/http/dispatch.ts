@@ -20,7 +20,7 @@ import {
   X_REQUEST_ID,
 } from './header-names.ts';
 import { LONG_JSON_BYTES, parseLongJson } from './json-body.ts';
-import { atLeader, checkLag, forward, forwardable, isForLeader, type LeaderPort } from './leader.ts';
+import { atLeader, checkLag, forward, forwardable, isForLeader, type LeaderPort, mayRedirect } from './leader.ts';
 import { overloaded } from './load.ts';
 import { JSON_TYPE, mediaType } from './media.ts';
 import { minLsnOf, untilVisible, waitsForLsn } from './min-lsn.ts';
@@ -104,6 +104,7 @@ export class Dispatcher {
     if (parts.cors.isOn) exchange.cors = parts.cors.allow(request.getHeader(ORIGIN));
     if (!isProbe) {
       parts.load.arrive(exchange.startMs);
+      if (parts.leader?.own !== undefined) awaitFresh(exchange, parts);
       guard.identify(exchange, request, this.#repeated);
     }
     if (match === undefined) throw routeNotFound(path);
@@ -144,10 +145,16 @@ export class Dispatcher {
    * is for the leader and requests are not passed on.
    */
   #checkFollower(exchange: Exchange, leader: LeaderPort, route: Route, request: TransportRequest, path: string): void {
-    const query = request.getQuery() ?? '';
-    exchange.target = query === '' ? path : `${path}?${query}`;
-    if (leader.forwards) exchange.forwardable = forwardable(request);
-    if (isForLeader(route) && exchange.forwardable === undefined) throw atLeader(leader, exchange.target);
+    const isOneService = leader.own !== undefined;
+    const isPassed = isForLeader(route, isOneService);
+    if (isPassed || mayRedirect(route)) {
+      const query = request.getQuery() ?? '';
+      exchange.target = query === '' ? path : `${path}?${query}`;
+      if (leader.forwards) exchange.forwardable = forwardable(request, exchange, isOneService);
+    }
+    if (isPassed && exchange.forwardable === undefined) throw atLeader(leader, exchange.target);
+    // The leader checks the key, and sees all writes.
+    if (isPassed && isOneService) exchange.awaitedLsn = 0;
     if (waitsForLsn(route)) checkLag(request.getHeader(X_MAX_LAG_MS), leader.lagMs);
   }
 
@@ -247,19 +254,33 @@ export class Dispatcher {
     return overloaded();
   }
 
-  /** Runs the handler as soon as reads see `minLsn`. */
+  /** Runs the handler as soon as reads see `minLsn`, and what the client may know of. */
   #runAt(exchange: Exchange, route: Route, call: RequestCall, minLsn: number): void {
-    if (minLsn === 0 || minLsn <= call.database.lastLsn) {
-      this.#run(exchange, route, call);
+    const lsn = Math.max(exchange.awaitedLsn, minLsn);
+    if (lsn === 0 || lsn <= call.database.lastLsn) {
+      this.#runSure(exchange, route, call);
       return;
     }
     exchange.outlive();
-    untilVisible(call, minLsn).then(
+    untilVisible(call, lsn).then(
       () => {
-        if (!exchange.gone) this.#run(exchange, route, call);
+        if (!exchange.gone) this.#runSure(exchange, route, call);
       },
       (error) => exchange.fail(error),
     );
+  }
+
+  /** Runs the handler, after the check of a key that could not be made before. */
+  #runSure(exchange: Exchange, route: Route, call: RequestCall): void {
+    if (exchange.unsure !== undefined) {
+      try {
+        call.caller = this.#options.guard.confirm(exchange, exchange.unsure, route);
+      } catch (error) {
+        exchange.fail(error);
+        return;
+      }
+    }
+    this.#run(exchange, route, call);
   }
 
   /**
@@ -337,7 +358,7 @@ function runAtFollower(
   once: OnceOnly,
 ): Reply | Promise<Reply> {
   const pass = () => forward(leader, target, forwardable!, route.method, call);
-  if (forwardable !== undefined && isForLeader(route)) return pass();
+  if (forwardable !== undefined && isForLeader(route, leader.own !== undefined)) return pass();
   const failed = (error: unknown): Promise<Reply> => {
     if (forwardable !== undefined && error instanceof HedgerowError && error.code === 'not_leader') return pass();
     throw error;
@@ -350,6 +371,13 @@ function runAtFollower(
   } catch (error) {
     return failed(error);
   }
+}
+
+/** In a worker: notes what the client may know of, if it is not visible here yet. */
+function awaitFresh(exchange: Exchange, { leader, database }: Parts): void {
+  if (database === undefined) return;
+  const lsn = leader!.own!.freshLsn();
+  if (lsn > database.lastLsn) exchange.awaitedLsn = lsn;
 }
 
 function optionsReply({ allow }: Resource, isPreflight: boolean): Reply {

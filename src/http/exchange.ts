@@ -12,6 +12,7 @@ import { type HeadFacts, writeHead } from './answer-head.ts';
 import { bytesOf } from './byte-text.ts';
 import { addressText } from './client-address.ts';
 import { errorReply } from './error-reply.ts';
+import type { UnsureKey } from './guard.ts';
 import { atLeader, type Forwardable } from './leader.ts';
 import { overloaded } from './load.ts';
 import type { Parts } from './parts.ts';
@@ -68,6 +69,10 @@ export class Exchange implements HeadFacts {
   target: string;
   /** Set if the request can be passed on to the leader. */
   forwardable: Forwardable | undefined;
+  /** In a worker: an LSN of which the client may know, and for which it must wait; else 0. */
+  awaitedLsn: number;
+  /** Set if the key must be checked again, once `awaitedLsn` is visible. */
+  unsure: UnsureKey | undefined;
   readonly sentId: string;
   readonly requestNumber: number;
   private readonly transport: TransportResponse;
@@ -96,6 +101,8 @@ export class Exchange implements HeadFacts {
     this.cors = undefined;
     this.target = '';
     this.forwardable = undefined;
+    this.awaitedLsn = 0;
+    this.unsure = undefined;
     this.transport = transport;
     this.sentId = isSaneId(sentId) ? sentId : '';
     this.requestNumber = services.ids.nextNumber();

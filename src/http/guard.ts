@@ -2,7 +2,7 @@
 // host and origin (only if no key is needed), key, role. Route and method are checked before that;
 // load, content type and body after it.
 
-import { EVERYONE, includesRole, NOBODY } from '../access/principal.ts';
+import { EVERYONE, includesRole, NOBODY, type Principal } from '../access/principal.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
 import { type HedgerowError, refusal } from '../errors.ts';
 import { addressId, addressText } from './client-address.ts';
@@ -24,6 +24,12 @@ interface Passage {
   hasRivals: boolean;
   /** True if the caller is over the rate limit. */
   isLimited: boolean;
+}
+
+/** A key that a worker has read before it saw all writes of which its client may know. */
+export interface UnsureKey extends Readonly<Passage> {
+  /** Empty if there is none. */
+  readonly key: string;
 }
 
 export class Guard {
@@ -53,11 +59,11 @@ export class Guard {
    * Refuses nothing yet.
    */
   identify(exchange: Exchange, request: TransportRequest, repeated: RepeatedHeaders): void {
-    const { authDisabled, keys } = this.#parts;
+    const { authDisabled, keys, servesWorkers } = this.#parts;
     const passage = this.#passage;
     passage.hasKey = false;
     passage.hasRivals = false;
-    if (authDisabled) {
+    if (authDisabled || (servesWorkers && request.isOwn === true)) {
       exchange.caller = EVERYONE;
     } else {
       const key = keyOf(request);
@@ -99,7 +105,22 @@ export class Guard {
       throw tooMany(this.#limit.perMinute, this.#limit.retryMs);
     }
     this.refuseForeign(exchange, request, repeated, route.isPage === true);
-    if (route.role !== 'none') this.#requireRole(exchange, route);
+    if (route.role === 'none') return;
+    if (exchange.awaitedLsn > 0) exchange.unsure = { ...this.#passage, key: keyOf(request) };
+    else this.#requireRole(exchange, route);
+  }
+
+  /**
+   * Checks a key once this process sees all writes of which its client may know, such as the one
+   * that has made or revoked the key. Returns the caller; throws if the role is too low.
+   */
+  confirm(exchange: Exchange, { key, ...passage }: UnsureKey, route: Route): Principal {
+    const { authDisabled, keys } = this.#parts;
+    exchange.unsure = undefined;
+    Object.assign(this.#passage, passage);
+    if (!authDisabled) exchange.caller = (passage.hasRivals ? undefined : keys?.authenticate(key)) ?? NOBODY;
+    this.#requireRole(exchange, route);
+    return exchange.caller;
   }
 
   /**

@@ -13,7 +13,7 @@ export { detailOf } from './error-reply.ts';
 export { invalidFields, kindOf } from './field-errors.ts';
 export { parseInteger } from './integers.ts';
 export { jsonProblem } from './json-depth.ts';
-export type { LeaderPort } from './leader.ts';
+export type { LeaderPort, OwnLeader } from './leader.ts';
 export { JSON_BODY, JSON_OR_NDJSON_BODY, JSON_TYPE, NDJSON_TYPE, NO_BODY } from './media.ts';
 export { untilVisible } from './min-lsn.ts';
 export { type Once, WriteAnswer } from './once.ts';
@@ -32,5 +32,15 @@ export {
 } from './reply.ts';
 export type { Call, Carried, HttpServices, Route, Services } from './route.ts';
 export { type Application, type Service, type ServiceOptions, startService } from './service.ts';
-export type { Transport } from './transport.ts';
+export type {
+  HttpServer,
+  ListenOptions,
+  RequestHandler,
+  TlsFiles,
+  Transport,
+  TransportFacts,
+  TransportRequest,
+  TransportResponse,
+} from './transport.ts';
+export { cannotListen } from './transport.ts';
 export { type ValidatedDefinition, validated } from './validated.ts';

@@ -7,6 +7,7 @@ import { request as httpsRequest } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { type HedgerowError, refusal } from '../errors.ts';
 import type { RequestCall } from './call.ts';
+import type { Exchange } from './exchange.ts';
 import { parseInteger } from './integers.ts';
 import type { Reply } from './reply.ts';
 import type { Route } from './route.ts';
@@ -25,6 +26,35 @@ export interface LeaderPort {
   readonly lagMs: number;
   /** Aborted when requests that were passed on must end, because this service ends. */
   readonly ending: AbortSignal;
+  /**
+   * Set if this process and its leader are one service, which listens on one port (src/workers).
+   */
+  readonly own?: OwnLeader | undefined;
+}
+
+/** What a worker, one of the processes of a service, has of the process that leads the service. */
+export interface OwnLeader {
+  /** Returns the newest LSN that any client of the service may know of. */
+  freshLsn(): number;
+  /** Passes a request on; resolves with the answer. Rejects if the leader is lost. */
+  pass(request: PassedRequest): Promise<PassedAnswer>;
+}
+
+export interface PassedRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: Forwardable['headers'];
+  readonly body: Buffer;
+  /** Address of the client, 4 or 16 bytes. */
+  readonly address: ArrayBuffer;
+}
+
+export interface PassedAnswer {
+  readonly status: number;
+  /** By name in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: Buffer;
 }
 
 /** Headers of a request that belong to its connection, and are not passed on. */
@@ -51,16 +81,23 @@ const PASSED_BACK = [
 ] as const;
 /** How long the leader may be silent while it has a request. */
 const FORWARD_MS = 30_000;
+const NO_ADDRESS = new ArrayBuffer(0);
 /** How long the answer to a write waits until this service has the write too. */
 const SEEN_MS = 1000;
 
 /** A request that may have to be passed on. */
 export interface Forwardable {
   readonly headers: readonly (readonly [string, string])[];
+  /** Address of the client; used if the leader and this process are one service. */
+  readonly address: ArrayBuffer;
 }
 
-/** Returns true for routes that only the leader can answer. */
-export function isForLeader({ role, method, isLocal }: Route): boolean {
+/**
+ * Returns true for routes that only the leader can answer. If it and this process are one service,
+ * these are also those that answer for the whole service.
+ */
+export function isForLeader({ role, method, isLocal, isOfService }: Route, isOneService = false): boolean {
+  if (isOneService && (isLocal === true || isOfService === true)) return true;
   return method !== 'GET' && (role === 'readwrite' || role === 'admin') && isLocal !== true;
 }
 
@@ -73,15 +110,23 @@ export function mayRedirect(route: Route): boolean {
   return isForLeader(route) || (route.method !== 'GET' && route.idempotent && route.isLocal !== true);
 }
 
-/** Returns what is needed to pass a request on; undefined if another follower has passed it on. */
-export function forwardable(request: TransportRequest): Forwardable | undefined {
+/**
+ * Returns what is needed to pass a request on; undefined if another follower has passed it on.
+ * Within one service, requests are passed on also then, with the client's address and the id of the
+ * request.
+ */
+export function forwardable(request: TransportRequest, exchange: Exchange, isOneService: boolean) {
   const headers: [string, string][] = [];
   let isPassedOn = false;
   request.forEach((name, value) => {
     if (name === FORWARDED) isPassedOn = true;
-    if (!OWN_HEADERS.has(name)) headers.push([name, value]);
+    if (!OWN_HEADERS.has(name) && !(isOneService && name === 'x-request-id')) headers.push([name, value]);
   });
-  return isPassedOn ? undefined : { headers: [...headers, [FORWARDED, '1']] };
+  if (isOneService) {
+    headers.push(['x-request-id', exchange.requestId]);
+    return { headers, address: exchange.remoteAddress };
+  }
+  return isPassedOn ? undefined : { headers: [...headers, [FORWARDED, '1'] as [string, string]], address: NO_ADDRESS };
 }
 
 /**
@@ -119,29 +164,30 @@ export function atLeader({ url }: LeaderPort, target: string): HedgerowError {
 export async function forward(
   leader: LeaderPort,
   target: string,
-  { headers }: Forwardable,
+  { headers, address }: Forwardable,
   method: string,
   { body, database }: RequestCall,
 ): Promise<Reply> {
-  let answer: IncomingMessage;
-  let bytes: Buffer;
+  const request: PassedRequest = { method, target, headers, body, address };
+  let answer: PassedAnswer;
   try {
-    answer = await send(leader, target, headers, method, body);
-    bytes = await buffer(answer);
+    answer = await (leader.own === undefined ? send(leader, request) : leader.own.pass(request));
   } catch (error) {
     throw unavailable(leader, error as NodeJS.ErrnoException);
   }
-  const lsn = answer.headers['x-hedgerow-lsn'];
-  if (lsn !== undefined && answer.statusCode! < 400) await database.whenVisible(Number(lsn), SEEN_MS);
+  const { status } = answer;
+  const lsn = answer.headers.get('x-hedgerow-lsn');
+  // Within one service, each read waits for what its client may know of.
+  if (lsn !== undefined && status < 400 && leader.own === undefined) await database.whenVisible(Number(lsn), SEEN_MS);
   const passed: [string, string][] = [];
   for (const [name, shown] of PASSED_BACK) {
-    const value = answer.headers[name];
-    if (typeof value === 'string') passed.push([shown, value]);
+    const value = answer.headers.get(name);
+    if (value !== undefined) passed.push([shown, value]);
   }
   return {
-    status: answer.statusCode!,
-    contentType: answer.headers['content-type'] ?? 'application/octet-stream',
-    body: bytes,
+    status,
+    contentType: answer.headers.get('content-type') ?? 'application/octet-stream',
+    body: answer.body,
     lsn: lsn === undefined ? undefined : Number(lsn),
     headers: passed.length === 0 ? undefined : passed,
     source: undefined,
@@ -155,14 +201,11 @@ export async function forward(
  * Sends a request. It ends, with its answer, when nothing has come from the leader for
  * `FORWARD_MS`, or when this service ends.
  */
-function send(
+async function send(
   { url, ending }: LeaderPort,
-  target: string,
-  headers: Forwardable['headers'],
-  method: string,
-  body: Buffer,
-): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
+  { target, headers, method, body }: PassedRequest,
+): Promise<PassedAnswer> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const request = url.startsWith('https:') ? httpsRequest : httpRequest;
     const sent = request(`${url}${target}`, { method, timeout: FORWARD_MS });
     for (const [name, value] of headers) sent.appendHeader(name, value);
@@ -176,6 +219,10 @@ function send(
     sent.on('response', resolve);
     sent.end(body);
   });
+  const names = Object.entries(answer.headers).flatMap(([name, value]): [string, string][] =>
+    typeof value === 'string' ? [[name, value]] : [],
+  );
+  return { status: answer.statusCode!, headers: new Map(names), body: await buffer(answer) };
 }
 
 /** Codes of connections that were never made: the request was not carried out. */

@@ -15,6 +15,8 @@ export interface Parts extends Services<Carried> {
   readonly cors: Cors;
   /** True if requests arrive over TLS; answers then tell browsers to use https only. */
   readonly isTls: boolean;
+  /** True if requests come from the workers of this service, which have checked some of it. */
+  readonly servesWorkers: boolean;
   readonly load: Load;
   readonly readerLimits: ReaderLimits;
   readonly sample: Sample;

@@ -162,6 +162,11 @@ export interface Route<S extends Carried = Carried> {
    * answers it too.
    */
   readonly isLocal?: boolean;
+  /**
+   * True for a route that reads and answers for the whole service: if several processes serve one
+   * port (src/workers), the leading one answers.
+   */
+  readonly isOfService?: boolean;
   /** True for the probes: neither the rate limit nor the load limits apply to them. */
   readonly rateExempt: boolean;
   /** True if invalid input is answered with 422 instead of 400, as for rules, reasoning and RAG. */

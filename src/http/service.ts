@@ -23,7 +23,7 @@ import { Router } from './router.ts';
 import { Sample } from './sample.ts';
 import { SocketCounts } from './socket-counts.ts';
 import { peersOf } from './tcp-table.ts';
-import type { HttpServer, TlsFiles, Transport } from './transport.ts';
+import type { HttpServer, ListenOptions, TlsFiles, Transport } from './transport.ts';
 
 const SWEEP_MS = 30_000;
 
@@ -36,6 +36,13 @@ export interface ServiceOptions<S extends Carried> {
   tls?: TlsFiles | undefined;
   /** Default: uWebSockets.js if it loads, otherwise node:http. */
   transport?: Transport;
+  /** Set if other processes listen on the same port; see `ListenOptions`. */
+  shared?: ListenOptions['shared'];
+  /**
+   * True if all requests come from workers of this service, which have checked rate limits, hosts
+   * and origins. Default: false.
+   */
+  servesWorkers?: boolean;
   /** Shares the event loop with other long work of the thread; default: a separate scheduler. */
   scheduler?: Scheduler | undefined;
   maxBodyBytes: number;
@@ -89,6 +96,8 @@ export interface Service<S extends Carried = Carried> {
    * the routes that need none.
    */
   open(services: Partial<S>): void;
+  /** The rate limit, whose counts the processes of one service exchange. */
+  readonly rateLimit: Pick<RateLimit, 'takeSpent' | 'charge'>;
   /**
    * Refuses new work, waits for running requests (at most `graceMs` milliseconds), and then stops
    * listening. The database stays open.
@@ -101,7 +110,9 @@ export async function startService<S extends Carried>(options: ServiceOptions<S>
   const { application, transport = chooseTransport('auto') } = options;
   const parts = makeParts(options, transport);
   const { load } = parts;
-  const limit = new RateLimit({ perMinute: options.rateLimitQpm, seed: randomBytes(4).readUInt32LE() });
+  const perMinute = options.servesWorkers === true ? 0 : options.rateLimitQpm;
+  const notes = perMinute > 0 && options.shared !== undefined;
+  const limit = new RateLimit({ perMinute, seed: randomBytes(4).readUInt32LE(), notes });
   const dispatcher = new Dispatcher({
     parts,
     router: new Router(options.routes, (route) => parts.observer.addRoute(route.method, route.path)),
@@ -132,6 +143,7 @@ export async function startService<S extends Carried>(options: ServiceOptions<S>
     open: (services) => {
       Object.assign(parts, services);
     },
+    rateLimit: limit,
     close: async (graceMs = 10_000) => {
       parts.draining = true;
       clearInterval(sweep);
@@ -146,9 +158,11 @@ export async function startService<S extends Carried>(options: ServiceOptions<S>
 /** Returns undefined if keys are needed. */
 function foreignRequests(
   { authDisabled, host, publicHosts = [], tls }: ServiceOptions<Carried>,
-  { cors }: Parts,
+  { cors, servesWorkers }: Parts,
 ): ForeignRequests | undefined {
-  return authDisabled ? new ForeignRequests({ host, publicHosts, isSecure: tls !== undefined, cors }) : undefined;
+  return authDisabled && !servesWorkers
+    ? new ForeignRequests({ host, publicHosts, isSecure: tls !== undefined, cors })
+    : undefined;
 }
 
 function makeParts<S extends Carried>(options: ServiceOptions<S>, transport: Transport): Parts & Services<S> {
@@ -180,6 +194,7 @@ function makeParts<S extends Carried>(options: ServiceOptions<S>, transport: Tra
     heads: new AnswerHeads({ limit: options.rateLimitQpm, vary: cors.vary, tags, idPrefix: ids.prefix }),
     cors,
     isTls: options.tls !== undefined,
+    servesWorkers: options.servesWorkers === true,
     load: new Load(limits),
     readerLimits: { stallMs: limits.stallMs, streamMs: (options.streamMaxSeconds ?? 0) * 1000 },
     epochMs: () => Date.now(),

@@ -57,11 +57,15 @@ async function listen(handle: RequestHandler, options: ListenOptions): Promise<H
     // `on` and not `once`: a connection that cannot be accepted (ENFILE, ENOBUFS) is an error of
     // the server too, and without a listener it would end the process.
     server.on('error', () => reject(cannotListen(options)));
-    server.listen(port, host, resolve);
+    if (options.shared === undefined) server.listen(port, host, resolve);
+    else {
+      options.shared.onConnection((socket) => server.emit('connection', socket));
+      resolve();
+    }
   });
   return {
     host,
-    port: (server.address() as AddressInfo).port,
+    port: (server.address() as AddressInfo | null)?.port ?? port,
     close: () => {
       clearInterval(sweep);
       server.close();

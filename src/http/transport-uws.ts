@@ -43,7 +43,7 @@ export interface UwsModule {
 
 /**
  * LIBUS_LISTEN_EXCLUSIVE_PORT. Without this option two processes can share a port, and each gets
- * some of the connections.
+ * some of the connections, as workers do.
  */
 const EXCLUSIVE_PORT = 1;
 
@@ -78,7 +78,7 @@ function listen(uws: UwsModule, handle: RequestHandler, options: ListenOptions):
   app.get('/*', (response, request) => take(response, request, 'GET'));
   app.any('/*', (response, request) => take(response, request, request.getCaseSensitiveMethod()));
   return new Promise((resolve, reject) => {
-    app.listen(host, port, EXCLUSIVE_PORT, (socket) => {
+    app.listen(host, port, options.shared === undefined ? EXCLUSIVE_PORT : 0, (socket) => {
       if (socket === false) reject(cannotListen(options));
       else resolve({ host, port: uws.us_socket_local_port(socket), close: () => void app.close() });
     });

@@ -2,6 +2,7 @@
 // (test/http/transport.test.ts): uWebSockets.js (transport-uws.ts), if one of its binaries loads,
 // and node:http (transport-node.ts). choose-transport.ts decides between them.
 
+import type { Socket } from 'node:net';
 import type { SocketCounts } from './socket-counts.ts';
 
 export type TransportName = 'uws' | 'node';
@@ -51,6 +52,12 @@ export interface ListenOptions {
   tls?: TlsFiles | undefined;
   /** Counts the connections; those that it refuses are closed at once. */
   sockets: SocketCounts;
+  /**
+   * Set if other processes of the service serve the same port. uWebSockets.js then shares the port
+   * (SO_REUSEPORT). node:http does not listen; it is called with the connections that it is to
+   * serve.
+   */
+  shared?: { onConnection(take: (socket: Socket) => void): void } | undefined;
 }
 
 export interface HttpServer {
@@ -61,7 +68,7 @@ export interface HttpServer {
   close(): void;
 }
 
-export function cannotListen({ host, port }: ListenOptions): Error {
+export function cannotListen({ host, port }: Pick<ListenOptions, 'host' | 'port'>): Error {
   return new Error(
     `cannot listen on ${host}:${port}: the address is in use, or not one of this machine; --port or HEDGEROW_PORT takes another`,
   );
@@ -113,6 +120,8 @@ export interface TransportResponse {
 
 /** Only valid until the request callback returns. */
 export interface TransportRequest {
+  /** True for a request of a worker itself, at its leader (src/workers). */
+  readonly isOwn?: boolean;
   getUrl(): string;
   /**
    * Returns the raw query string; undefined without `?`. Never call this with a name, which would

@@ -36,6 +36,8 @@ export interface ValidatedDefinition<
   audit?: AuditEvent;
   /** See Route. */
   isLocal?: boolean;
+  /** See Route. */
+  isOfService?: boolean;
   /** Default: false; see Route. */
   rateExempt?: boolean;
   /** Default: false; see Route. */
@@ -97,6 +99,7 @@ export function validated<
     ...(definition.events === undefined ? {} : { events: definition.events }),
     ...(definition.isPage === undefined ? {} : { isPage: definition.isPage }),
     ...(definition.isLocal === undefined ? {} : { isLocal: definition.isLocal }),
+    ...(definition.isOfService === undefined ? {} : { isOfService: definition.isOfService }),
     ...(definition.answerTypes === undefined ? {} : { answerTypes: definition.answerTypes }),
     ...(definition.errors === undefined ? {} : { errors: definition.errors }),
     handler: (call) => {

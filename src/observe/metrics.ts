@@ -5,7 +5,14 @@
 // codes. Frequent events are counted in typed arrays (accumulators.ts) and formatted only at a
 // scrape. The engine's figures are gathered at a scrape too.
 
-import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Gauge,
+  type Metric,
+  type MetricObject,
+  Registry,
+} from 'prom-client';
 import { type SchedulerFigures, type StepFigures, WORK_KINDS } from '../schedule/scheduler.ts';
 import { AnswerCounts, BYTES_BOUNDS, DURATION_BOUNDS_US, Histograms, OPERATIONS_BOUNDS } from './accumulators.ts';
 import type { DatabaseFigures, FiguresSource, LogGroup } from './database-figures.ts';
@@ -43,6 +50,12 @@ export interface MetricsOptions {
   schedule?: (() => SchedulerFigures) | undefined;
 }
 
+/** The metrics of one process, as another process receives them. */
+export type ProcessMetrics = readonly MetricObject[];
+
+/** How the values of several processes of one service become one. */
+type Aggregator = 'sum' | 'max';
+
 type Labels = Record<string, string | number>;
 interface Sample {
   labels: Labels;
@@ -69,6 +82,8 @@ export class Metrics {
   #lag: LagSource | undefined;
   /** The engine's figures for the current scrape. */
   #figures: DatabaseFigures | undefined;
+  /** Metrics that are the same in all processes of a service: the leading process reports them. */
+  readonly #ofService = new Set([`${PREFIX}build_info`]);
 
   constructor(options: MetricsOptions) {
     this.#eventLoop = new EventLoopMonitor(options.nowMs);
@@ -121,9 +136,33 @@ export class Metrics {
     this.#lag = lag;
   }
 
-  async text(): Promise<{ contentType: string; text: string }> {
+  /**
+   * Returns the metrics in text form. `others` are those of other processes of the service, which
+   * are added.
+   */
+  async text(others: readonly ProcessMetrics[] = []): Promise<{ contentType: string; text: string }> {
     this.#figures = await this.#source?.gatherFigures();
-    return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
+    const { contentType } = this.#registry;
+    if (others.length === 0) return { contentType, text: await this.#registry.metrics() };
+    const all = [await this.#objects(), ...others].map((metrics) => [...metrics]);
+    return { contentType, text: await AggregatorRegistry.aggregate(all).metrics() };
+  }
+
+  /** Returns the metrics of this process for `text` of the process that leads the service. */
+  async ofProcess(): Promise<ProcessMetrics> {
+    this.#figures = await this.#source?.gatherFigures();
+    return (await this.#objects()).filter(({ name }) => !this.#ofService.has(name));
+  }
+
+  async #objects(): Promise<MetricObject[]> {
+    const metrics = (await this.#registry.getMetricsAsJSON()) as unknown as (MetricObject & { values: Sample[] })[];
+    return metrics.map((metric) => ({
+      ...metric,
+      values: metric.values.map(({ sharedLabels, ...sample }) => ({
+        ...sample,
+        labels: { ...sharedLabels, ...sample.labels },
+      })),
+    })) as unknown as MetricObject[];
   }
 
   close(): void {
@@ -152,7 +191,10 @@ export class Metrics {
 
   #registerEngine(): void {
     const gauge = this.#addFigure.bind(this);
+    const memory = this.#addMemory.bind(this);
     const none = () => NONE;
+    for (const name of ['log_sync_duration_seconds', 'log_group_operations', 'log_group_bytes'])
+      this.#ofService.add(PREFIX + name);
     gauge('gauge', 'records_total', 'Live edges in all tables.', (figures) => figures.records);
     gauge('gauge', 'tables', 'Tables.', (figures) => figures.tables);
     gauge(
@@ -163,11 +205,11 @@ export class Metrics {
     );
     gauge('gauge', 'indexes', 'Secondary indexes.', (figures) => figures.indexes);
     gauge('gauge', 'segments', 'Segment files in use.', (figures) => figures.segments);
-    gauge('gauge', 'segments_resident_bytes', 'Segments in memory.', (figures) => figures.residentBytes);
-    gauge('gauge', 'memory_charged_bytes', 'Other memory within the budget.', (figures) => figures.chargedBytes);
-    gauge('gauge', 'memory_pinned_bytes', 'Old memtables that readers hold.', (figures) => figures.pinnedBytes);
-    gauge('gauge', 'memtable_bytes', 'Memtables in memory.', (figures) => figures.memtableBytes);
-    gauge('gauge', 'snapshots_open', 'Snapshots that pin segments.', (figures) => figures.snapshotsOpen);
+    memory('segments_resident_bytes', 'Segments in memory.', (figures) => figures.residentBytes);
+    memory('memory_charged_bytes', 'Other memory within the budget.', (figures) => figures.chargedBytes);
+    memory('memory_pinned_bytes', 'Old memtables that readers hold.', (figures) => figures.pinnedBytes);
+    memory('memtable_bytes', 'Memtables in memory.', (figures) => figures.memtableBytes);
+    memory('snapshots_open', 'Snapshots that pin segments.', (figures) => figures.snapshotsOpen);
     gauge('gauge', 'wal_size_bytes', 'Write-ahead log on disk.', (figures) => figures.walBytes);
     gauge('gauge', 'wal_pending', 'Operations in the log that no segment holds.', (figures) => figures.walPending);
     gauge('gauge', 'log_failed', '1: the log takes no writes until a restart.', (figures) => Number(figures.logFailed));
@@ -179,15 +221,18 @@ export class Metrics {
       'Compactions that wait for their turn.',
       (figures) => figures.compactionsQueued,
     );
+    this.#ofService.add(`${PREFIX}durability_info`);
     this.#add('gauge', 'durability_info', 'How writes are made durable.', () =>
       this.#figures === undefined ? [] : [{ labels: { mode: this.#figures.durability }, value: 1 }],
     );
-    const behind = (name: string, help: string, read: (lag: LagSource) => number) =>
-      this.#add('gauge', name, help, () => {
+    const behind = (name: string, help: string, read: (lag: LagSource) => number) => {
+      const samples = () => {
         const value = this.#lag === undefined ? Number.POSITIVE_INFINITY : read(this.#lag);
         // Unknown until the follower has been at the head once.
         return Number.isFinite(value) ? [{ labels: {}, value }] : [];
-      });
+      };
+      this.#add('gauge', name, help, samples, 'max');
+    };
     behind(
       'follower_lag_lsn',
       'LSNs of the leader that are not visible here.',
@@ -211,11 +256,18 @@ export class Metrics {
       this.#add(type, name, help, () => [{ labels: NONE, value: read(schedule()) }]);
     add('counter', 'long_work_turns_total', 'Turns of the event loop with long work.', ({ turns }) => turns);
     add('counter', 'long_work_steps_total', 'Steps of long work.', ({ steps }) => steps);
-    const addByWork = (type: 'gauge' | 'counter', name: string, help: string, read: (figures: StepFigures) => number) =>
-      this.#add(type, name, help, () => {
+    const addByWork = (
+      type: 'gauge' | 'counter',
+      name: string,
+      help: string,
+      read: (figures: StepFigures) => number,
+    ) => {
+      const samples = () => {
         const { byKind } = schedule();
         return WORK_KINDS.map((work) => ({ labels: { work }, value: read(byKind[work]) }));
-      });
+      };
+      this.#add(type, name, help, samples, type === 'gauge' ? 'max' : 'sum');
+    };
     addByWork('counter', 'long_work_slow_steps_total', 'Steps over 20 ms.', ({ longSteps }) => longSteps);
     const longest = ({ longestStepMs }: StepFigures) => longestStepMs * MILLI;
     addByWork('gauge', 'long_work_longest_step_seconds', 'The longest step since the start.', longest);
@@ -227,14 +279,16 @@ export class Metrics {
     this.#add('counter', 'audit_lines_lost_total', 'Audit lines that could not be written.', () =>
       alone(auditLinesLost()),
     );
-    this.#add('gauge', 'event_loop_delay_seconds', 'How late timers run; percentile 100 is the worst.', () => {
+    const delays = () => {
       const { p50, p99, max } = this.#eventLoop.read();
       return [
         { labels: { percentile: '50' }, value: p50 },
         { labels: { percentile: '99' }, value: p99 },
         { labels: { percentile: '100' }, value: max },
       ];
-    });
+    };
+    const delayHelp = 'How late timers run; percentile 100 is the worst.';
+    this.#add('gauge', 'event_loop_delay_seconds', delayHelp, delays, 'max');
     new Gauge({
       name: `${PREFIX}build_info`,
       help: 'Version of the service and of Node.',
@@ -243,6 +297,7 @@ export class Metrics {
     }).set({ version, node: process.version }, 1);
     if (transport !== undefined) {
       const { name, reason } = transport;
+      this.#ofService.add(`${PREFIX}transport_info`);
       this.#add('gauge', 'transport_info', 'HTTP server in use, and why.', () => [
         { labels: { name, version: transport.version, reason }, value: 1 },
       ]);
@@ -254,10 +309,18 @@ export class Metrics {
       this.#registry.removeSingleMetric(`nodejs_active_${what}_total`);
   }
 
+  /** Adds a figure of the data. */
   #addFigure(type: 'gauge' | 'counter', name: string, help: string, read: (figures: DatabaseFigures) => number): void {
+    this.#ofService.add(PREFIX + name);
     this.#add(type, name, help, () =>
       this.#figures === undefined ? [] : [{ labels: {}, value: read(this.#figures) }],
     );
+  }
+
+  /** Adds a figure of what a process holds in memory. */
+  #addMemory(name: string, help: string, read: (figures: DatabaseFigures) => number): void {
+    this.#addFigure('gauge', name, help, read);
+    this.#ofService.delete(PREFIX + name);
   }
 
   /** Adds a histogram; `sparse` omits series without samples. */
@@ -289,13 +352,19 @@ export class Metrics {
   }
 
   /** Adds a metric whose samples are computed at each scrape. */
-  #add(type: 'gauge' | 'counter' | 'histogram', name: string, help: string, samples: () => Sample[]): void {
+  #add(
+    type: 'gauge' | 'counter' | 'histogram',
+    name: string,
+    help: string,
+    samples: () => Sample[],
+    aggregator: Aggregator = 'sum',
+  ): void {
     const metric = {
       name: PREFIX + name,
       help,
       type,
-      aggregator: 'sum',
-      get: async () => ({ name: PREFIX + name, help, type, aggregator: 'sum', values: samples() }),
+      aggregator,
+      get: async () => ({ name: PREFIX + name, help, type, aggregator, values: samples() }),
       reset: () => {},
     };
     // The parameter is declared as one of the library's own classes, but the registry needs no more

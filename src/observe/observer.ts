@@ -2,6 +2,7 @@
 // log.
 
 import type { LogFields } from './log.ts';
+import type { ProcessMetrics } from './metrics.ts';
 
 /** Labels of the metric `query_duration_seconds`; a closed set. */
 export type QueryLabel = 'tpi' | 'fmi' | 'psi' | 'join' | 'scan';
@@ -73,8 +74,11 @@ export interface Observer {
    */
   addRoute(method: string, path: string): number;
   refused(code: RefusalCode): void;
-  /** Returns all metrics in text format, and their content type. */
-  metrics(): Promise<{ contentType: string; text: string }>;
+  /**
+   * Returns all metrics in text format, and their content type. `others` are those of other
+   * processes of the service.
+   */
+  metrics(others?: readonly ProcessMetrics[]): Promise<{ contentType: string; text: string }>;
   error(message: string, fields: LogFields): void;
 }
 

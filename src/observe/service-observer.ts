@@ -5,7 +5,7 @@ import type { AuditLog } from './audit.ts';
 import type { FiguresSource, LogGroup } from './database-figures.ts';
 import { jsonText } from './json-text.ts';
 import type { LogFields, ServiceLog } from './log.ts';
-import { type LagSource, Metrics, QUERY_LABELS, type TransportLabels } from './metrics.ts';
+import { type LagSource, Metrics, type ProcessMetrics, QUERY_LABELS, type TransportLabels } from './metrics.ts';
 import type { AuditFacts, Observer, QueryFacts, QueryLabel, RefusalCode } from './observer.ts';
 import { isOwnId, type QueryLines } from './query-line.ts';
 
@@ -43,6 +43,8 @@ export interface ServiceObserver extends Observer {
   attach(database: FiguresSource, lag?: LagSource): void;
   /** Counts a group of log frames. The engine takes this function as its option `observeLog`. */
   readonly logGroup: (group: LogGroup) => void;
+  /** Returns the metrics of this process, for the process that leads the service. */
+  ofProcess(): Promise<ProcessMetrics>;
   /**
    * Removes the gauges of the database and keeps the counters. Call this before the database
    * closes.
@@ -110,7 +112,8 @@ export function createObserver(options: ObserverOptions): ServiceObserver {
     audit: (facts: AuditFacts) => audit?.write(facts),
     addRoute: (method, path) => metrics.addRoute(method, path),
     refused: (code: RefusalCode) => metrics.refused(code),
-    metrics: () => metrics.text(),
+    metrics: (others) => metrics.text(others),
+    ofProcess: () => metrics.ofProcess(),
     error: (message: string, fields: LogFields) => log.error(message, fields),
     attach: (database, lag) => metrics.attach(database, lag),
     logGroup: (group) => metrics.logGroup(group),

@@ -19,5 +19,5 @@ export { columnPlan, readScan } from './executor/rows/scan-rows.ts';
 export { isoValues } from './executor/values/iso-values.ts';
 export type { ColumnNeeds, ScanPlan } from './planner/plan.ts';
 export { type QueryPlanFigures, type StatementResult, typesOfAnswer } from './result.ts';
-export { LONG_TEXT, Statements } from './statements.ts';
+export { LONG_TEXT, type SessionHooks, Statements } from './statements.ts';
 export { WrittenRead } from './written-read.ts';

@@ -46,6 +46,13 @@ export interface SessionOptions {
   readonly newId: () => string;
   /** The memory that all statements share. */
   readonly memory: MemoryPool;
+  /**
+   * Called when a session begins a transaction (true), and when it has none any more (false). A
+   * session whose transaction was rolled back because it was idle still has one.
+   */
+  readonly onSession?: ((session: string, hasTransaction: boolean) => void) | undefined;
+  /** Returns whether the leader, if this database follows one, has a transaction of a session. */
+  readonly isAtLeader?: ((session: string) => boolean) | undefined;
 }
 
 export class Sessions {
@@ -84,7 +91,8 @@ export class Sessions {
    * of the session are refused like this, because its transaction is at the leader.
    */
   atLeader(kind: 'begin' | 'commit' | 'rollback', session: string): void {
-    if (kind === 'begin') this.#led.set(session, this.#options.now());
+    // If the leader tells which sessions it has, nothing need be remembered.
+    if (kind === 'begin' && this.#options.isAtLeader === undefined) this.#led.set(session, this.#options.now());
     else this.#led.delete(session);
     if (this.#led.size > MOST_EXPIRED) this.#led.delete(this.#led.keys().next().value!);
     this.#options.database.assertLeads();
@@ -108,6 +116,7 @@ export class Sessions {
    */
   find(session: string): OpenTransaction | undefined {
     if (this.#led.size > 0) this.#assertNotLed(session);
+    if (this.#options.isAtLeader?.(session) === true) this.#options.database.assertLeads();
     this.sweep();
     const open = this.#open.get(session);
     if (open !== undefined) this.#touch(open);
@@ -158,6 +167,7 @@ export class Sessions {
     this.#touch(open);
     this.#open.set(session, open);
     this.#expired.delete(session);
+    this.#options.onSession?.(session, true);
     return open;
   }
 
@@ -175,6 +185,7 @@ export class Sessions {
       return { lsn, id: open.id };
     } finally {
       this.#forget(session, open);
+      this.#options.onSession?.(session, false);
     }
   }
 
@@ -188,10 +199,12 @@ export class Sessions {
     const expired = this.#expired.get(session);
     if (expired !== undefined) {
       this.#expired.delete(session);
+      this.#options.onSession?.(session, false);
       return { id: expired };
     }
     const open = this.#ofSession(session, 'ROLLBACK');
     this.#forget(session, open);
+    this.#options.onSession?.(session, false);
     open.transaction.rollback();
     return { id: open.id };
   }
@@ -278,7 +291,10 @@ export class Sessions {
       this.#forget(session, open);
       open.transaction.rollback();
       this.#expired.set(session, open.id);
-      if (this.#expired.size > MOST_EXPIRED) this.#expired.delete(this.#expired.keys().next().value!);
+      if (this.#expired.size <= MOST_EXPIRED) continue;
+      const oldest = this.#expired.keys().next().value!;
+      this.#expired.delete(oldest);
+      this.#options.onSession?.(oldest, false);
     }
   }
 

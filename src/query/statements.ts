@@ -19,12 +19,15 @@ import { shapeOf } from './planner/shape.ts';
 import { type Prepared, preparing } from './prepare.ts';
 import { estimatorOf, type ReadOptions, type ReadView, runAnalyze, runExplain, runRead, runWritten } from './read.ts';
 import { rowsResult, type StatementResult, whenDone } from './result.ts';
-import { type OpenTransaction, Sessions } from './sessions.ts';
+import { type OpenTransaction, type SessionOptions, Sessions } from './sessions.ts';
 import { StatementCache } from './statement-cache.ts';
 import { runDelete, runInsert, runUpdate, type WriteOptions, type Written } from './write.ts';
 import type { RowFormat, WrittenRead } from './written-read.ts';
 
-export interface StatementsOptions {
+/** How the processes of a service know of each other's transactions; see `SessionOptions`. */
+export type SessionHooks = Pick<SessionOptions, 'onSession' | 'isAtLeader'>;
+
+export interface StatementsOptions extends SessionHooks {
   readonly database: Database;
   /** Epoch milliseconds. */
   readonly now: () => number;
@@ -90,6 +93,8 @@ export class Statements {
       idleSeconds: options.transactionIdleSeconds,
       newId: options.newId,
       memory: this.#memory,
+      onSession: options.onSession,
+      isAtLeader: options.isAtLeader,
     });
   }
 

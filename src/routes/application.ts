@@ -9,6 +9,7 @@ import type { Database } from '../engine/index.ts';
 import type * as http from '../http/index.ts';
 import { validated as validatedWith } from '../http/index.ts';
 import type { GenericSchema } from '../http/schema.ts';
+import type { ProcessMetrics } from '../observe/metrics.ts';
 import type { Statements } from '../query/index.ts';
 import type { Reasoning } from '../rag/index.ts';
 import type { VirtualGraphs } from '../virtual/index.ts';
@@ -40,6 +41,19 @@ export interface ServicesOfRoutes extends Rooms {
   /** Undefined unless this service follows another one. */
   leader: Leader | undefined;
   readonly cursors: CursorRegistry;
+  /** The other processes of this service; undefined if it has one process, and in a worker. */
+  workers: Workers | undefined;
+}
+
+/** The processes that answer reads for this one (src/workers). */
+export interface Workers {
+  readonly list: readonly { readonly pid: number; readonly thread: number }[];
+  /** Returns the metrics of each. */
+  metrics(): Promise<ProcessMetrics[]>;
+  /** Returns an interaction as JSON text; undefined if no worker has it. */
+  interaction(id: string, keyId: string | null | undefined): Promise<string | undefined>;
+  /** Removes the cached results of a virtual graph; resolves with their number. */
+  clearCache(graph: string): Promise<number>;
 }
 
 /** The service that this one follows, and how far this one is behind. */
@@ -69,6 +83,7 @@ export function routesApplication(): http.Application<ServicesOfRoutes> {
     initial: {
       database: undefined,
       leader: undefined,
+      workers: undefined,
       keys: undefined,
       statements: undefined,
       analytics: undefined,

@@ -48,6 +48,7 @@ const health = validated({
   path: '/health',
   role: 'readonly',
   summary: 'Statistics of the service and its data.',
+  isOfService: true,
   answers: { 200: healthAnswer },
   handler: async (_input, { services, database }) => {
     const { leader } = services;
@@ -62,6 +63,7 @@ const health = validated({
       version: services.version,
       ...engine,
       ...roleOf(leader),
+      workers: services.workers?.list ?? [],
       uptime_seconds: Math.round(services.now() - services.startedAt) / 1000,
       auth_disabled: services.authDisabled,
       transport: services.transport,

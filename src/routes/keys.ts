@@ -13,6 +13,7 @@ const list = validated({
   path: '/v1/keys',
   role: 'admin',
   summary: 'Id, role and times of all keys that are not revoked, oldest first.',
+  isOfService: true,
   answers: { 200: v.array(keyItem) },
   errors: [503],
   handler: (_input, { services }) => jsonReply(200, requireKeys(services).list()),

@@ -14,6 +14,8 @@ const HEARTBEAT_MS = 1000;
  * little however many commits there are.
  */
 const REST_MS = 5;
+/** The same for the workers of this service, whose reads wait for acknowledged writes. */
+const WORKER_REST_MS = 1;
 
 /** Sends frames as the follower takes them; ends when the service shuts down. */
 class LogSource implements ChunkSource {
@@ -85,7 +87,8 @@ class LogSource implements ChunkSource {
       const leftMs = this.#beatMs - now;
       if (leftMs <= 0) return this.#beat();
       if (database.lastLsn > lsn) await after(Math.min(SOON_MS, leftMs));
-      else if (await database.whenVisible(lsn + 1, leftMs)) await after(REST_MS);
+      else if (await database.whenVisible(lsn + 1, leftMs))
+        await after(services.workers === undefined ? REST_MS : WORKER_REST_MS);
       // It resolves at once if the log has failed or the database closes.
       else if (this.#beatMs - services.now() > SOON_MS) await after(SOON_MS);
     }

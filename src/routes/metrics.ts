@@ -11,10 +11,11 @@ const metrics = validated({
   role: 'readonly',
   summary: 'Metrics of the service, its data and its process, in Prometheus text form.',
   database: false,
+  isOfService: true,
   answerTypes: ['text/plain'],
   answers: { 200: v.string() },
   handler: async (_input, { services }) => {
-    const { contentType, text } = await services.observer.metrics();
+    const { contentType, text } = await services.observer.metrics(await services.workers?.metrics());
     return contentReply(200, contentType, text);
   },
 });

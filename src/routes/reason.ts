@@ -184,13 +184,16 @@ const past = validated({
   summary:
     'What was retrieved, derived, generated and stripped for one of the last 1,000 questions. An admin key may read all of them, other keys only their own.',
   data: true,
+  isOfService: true,
   unprocessable: true,
   parameters: interactionParameters,
   answers: { 200: interaction },
   errors: [404],
   handler: async ({ parameters: { id } }, call) => {
     const { role, keyId } = call.caller;
-    return jsonTextReply(200, await requireReasoning(call).interaction(id, role === 'admin' ? undefined : keyId));
+    const owner = role === 'admin' ? undefined : keyId;
+    const text = await call.services.workers?.interaction(id, owner);
+    return jsonTextReply(200, text ?? (await requireReasoning(call).interaction(id, owner)));
   },
 });
 

@@ -199,7 +199,10 @@ const clear = validated({
   parameters: graphParameters,
   answers: { 200: clearedCache },
   errors: [404],
-  handler: ({ parameters: { id } }, call) => jsonReply(200, { id, cleared: graphsOf(call).clearCache(id) }),
+  handler: async ({ parameters: { id } }, call) => {
+    const here = graphsOf(call).clearCache(id);
+    return jsonReply(200, { id, cleared: here + ((await call.services.workers?.clearCache(id)) ?? 0) });
+  },
 });
 
 const introspect = validated({

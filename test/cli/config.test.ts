@@ -104,6 +104,7 @@ test('every flag sets its setting', async () => {
     'tls-cert': 'c',
     'tls-key': 'k',
     transport: 'node',
+    workers: '3',
     host: '::1',
     port: '1',
     'api-key': 'k'.repeat(20),

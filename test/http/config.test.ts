@@ -42,6 +42,7 @@ test('every setting has its documented default', () => {
     follow: undefined,
     followKey: undefined,
     forwardWrites: false,
+    workers: 0,
     transactionIdleSeconds: 30,
     backupRoot: 'data/backups',
     copyRoot: undefined,

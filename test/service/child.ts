@@ -41,11 +41,12 @@ export interface Run {
 }
 
 /**
- * Environment variables that the child inherits: the transport that all tests use, a second
+ * Environment variables that the child inherits: the transport and the number of workers that all
+ * tests use, a second
  * location of packages (for another version of uWebSockets.js), and what counts slow steps.
  */
 const PASSED_ON = Object.fromEntries(
-  ['HEDGEROW_TRANSPORT', 'NODE_PATH', 'NODE_OPTIONS', 'HEDGEROW_TEST_SLOW_STEPS'].flatMap((name) =>
+  ['HEDGEROW_TRANSPORT', 'HEDGEROW_WORKERS', 'NODE_PATH', 'NODE_OPTIONS', 'HEDGEROW_TEST_SLOW_STEPS'].flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]]],
   ),
 ) as Readonly<Record<string, string>>;

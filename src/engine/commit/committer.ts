@@ -350,6 +350,7 @@ export class Committer {
     if (lsn <= this.visibleLsn) return;
     assert(lsn <= this.#log!.headLsn, 'nothing is visible that was never given out');
     this.visibleLsn = lsn;
+    this.#waits.visible(lsn);
     const waiters = this.#waiters;
     let at = this.#first;
     while (at < waiters.length && waiters[at]!.lsn <= lsn) {

@@ -17,6 +17,8 @@ export interface LsnWaitsOptions {
    * one timer.
    */
   schedule: (callback: () => void, delayMs: number) => void;
+  /** Called with the newest visible LSN before a write up to it is acknowledged. */
+  onVisible?: ((lsn: number) => void) | undefined;
 }
 
 /**
@@ -51,6 +53,12 @@ export class LsnWaits {
     return this.#waits.size;
   }
 
+  /** Reports that reads see `lsn` from now on. */
+  visible(lsn: number): void {
+    this.#options.onVisible?.(lsn);
+  }
+
+  /** Ends the waits for `lsn`. */
   reached(lsn: number): void {
     if (this.#waits.size > 0) this.#settle((wait) => wait.lsn <= lsn, true);
   }

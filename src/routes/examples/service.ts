@@ -31,6 +31,7 @@ export const SERVICE_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
       leader: null,
       lag_lsn: 0,
       lag_ms: 0,
+      workers: [],
       follow_problem: null,
       uptime_seconds: 3600.5,
       auth_disabled: false,

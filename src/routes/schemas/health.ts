@@ -51,6 +51,10 @@ export const healthAnswer = v.looseObject({
     v.nullable(count()),
     "Milliseconds since the follower last knew that it had all of its leader's writes; null if it has not had them since its start.",
   ),
+  workers: described(
+    v.array(v.object({ pid: count(), thread: count() })),
+    'The processes that answer reads beside the one that writes; empty if it answers alone.',
+  ),
   follow_problem: described(v.nullable(v.string()), 'Why the leader cannot be followed; null if it is followed.'),
   uptime_seconds: v.number(),
   auth_disabled: v.boolean(),
