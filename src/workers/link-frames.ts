@@ -58,9 +58,13 @@ export class FrameWriter {
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   #isEnded = false;
+  readonly #drained: () => void;
 
-  constructor(socket: Duplex) {
+  /** `drained` is called when more may be sent, after `isFull` was true. */
+  constructor(socket: Duplex, drained: () => void = () => undefined) {
     this.#socket = socket;
+    this.#drained = drained;
+    socket.on('drain', drained);
   }
 
   /** True while the other side reads more slowly than this one writes. */
@@ -104,9 +108,13 @@ export class FrameWriter {
 
   #flush(): void {
     const waiting = this.#waiting;
+    const wasFull = this.isFull;
     this.#waiting = [];
     this.#waitingBytes = 0;
-    if (waiting.length > 0) this.#socket.write(waiting.length === 1 ? waiting[0] : Buffer.concat(waiting));
+    if (waiting.length === 0) return;
+    const isTaken = this.#socket.write(waiting.length === 1 ? waiting[0] : Buffer.concat(waiting));
+    // If the socket takes everything at once, no event `drain` follows.
+    if (wasFull && isTaken) this.#drained();
   }
 }
 

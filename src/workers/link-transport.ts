@@ -50,8 +50,10 @@ export class LinkTransport implements Transport {
 
   /** Serves the requests of a worker's socket until it is closed. */
   attach(socket: Duplex): void {
-    const writer = new FrameWriter(socket);
     const open = new Map<number, LinkResponse>();
+    const writer = new FrameWriter(socket, () => {
+      for (const response of [...open.values()]) response.drained();
+    });
     const reader = new FrameReader((kind, number, payload) => {
       if (kind === REQUEST) this.#begin(writer, open, number, payload);
       else if (kind === ABORT) open.get(number)?.abort();
@@ -59,9 +61,6 @@ export class LinkTransport implements Transport {
     });
     this.#sockets.add(socket);
     socket.on('data', (piece: Buffer) => reader.receive(piece));
-    socket.on('drain', () => {
-      for (const response of [...open.values()]) response.drained();
-    });
     socket.on('error', () => undefined);
     socket.on('close', () => {
       this.#sockets.delete(socket);

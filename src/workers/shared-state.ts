@@ -44,6 +44,7 @@ export function openState(): number {
 export class StateWriter {
   readonly #fd: number;
   readonly #head = new Float64Array(3);
+  #isClosed = false;
 
   /** `fd`: the file, open for writing. */
   constructor(fd: number) {
@@ -61,16 +62,20 @@ export class StateWriter {
   /** Tells which sessions have a transaction. */
   sessions(names: readonly string[]): void {
     const hashes = names.slice(0, MOST_SESSIONS).map(hashOf);
-    if (hashes.length > 0) writeSync(this.#fd, Buffer.concat(hashes), 0, hashes.length * HASH_BYTES, HEAD_BYTES);
+    if (hashes.length > 0 && !this.#isClosed)
+      writeSync(this.#fd, Buffer.concat(hashes), 0, hashes.length * HASH_BYTES, HEAD_BYTES);
     this.#head[1] = names.length;
     this.#writeHead();
   }
 
+  /** Closes the file. What is told afterwards is for nobody. */
   close(): void {
+    this.#isClosed = true;
     closeSync(this.#fd);
   }
 
   #writeHead(): void {
+    if (this.#isClosed) return;
     writeSync(this.#fd, this.#head, 0, HEAD_BYTES, 0);
   }
 }
