@@ -72,6 +72,7 @@ export function loadConfig(surroundings: Surroundings): LoadedConfig {
   const virtualDsn = dsnsOf(environment, file, sources);
   const config = { ...values, virtualDsn } as Config;
   checkTls(config);
+  checkWorkers(config);
   const warnings = [...unknownNames(environment), ...exposure(config), ...weakKey(config), ...plainLeader(config)];
   return { config, sources, warnings };
 }
@@ -133,6 +134,14 @@ function checkTls({ tlsCert, tlsKey }: Config): void {
   const [set, missing]: [SettingName, SettingName] =
     tlsKey === undefined ? ['tlsCert', 'tlsKey'] : ['tlsKey', 'tlsCert'];
   throw new ConfigError(`${variableOf(set)} is set, but ${variableOf(missing)} is not: TLS needs both or none.`);
+}
+
+function checkWorkers({ workers, follow }: Config): void {
+  if (workers === 0 || follow === undefined) return;
+  const [own, other] = [variableOf('workers'), variableOf('follow')];
+  throw new ConfigError(
+    `${own} and ${other} are set: a server that follows another one answers from one process. Start several followers instead.`,
+  );
 }
 
 /** Warns if the key of the leader is sent in plain text over a network. */

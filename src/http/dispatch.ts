@@ -153,9 +153,12 @@ export class Dispatcher {
       if (leader.forwards) exchange.forwardable = forwardable(request, exchange, isOneService);
     }
     if (isPassed && exchange.forwardable === undefined) throw atLeader(leader, exchange.target);
+    // Within one service, reads see what the leader has acknowledged.
+    if (waitsForLsn(route) && !isOneService) checkLag(request.getHeader(X_MAX_LAG_MS), leader.lagMs);
+    if (!isPassed || !isOneService) return;
     // The leader checks the key, and sees all writes.
-    if (isPassed && isOneService) exchange.awaitedLsn = 0;
-    if (waitsForLsn(route)) checkLag(request.getHeader(X_MAX_LAG_MS), leader.lagMs);
+    exchange.awaitedLsn = 0;
+    exchange.unsure = undefined;
   }
 
   #readBody(

@@ -60,6 +60,8 @@ async function listen(handle: RequestHandler, options: ListenOptions): Promise<H
     if (options.shared === undefined) server.listen(port, host, resolve);
     else {
       options.shared.onConnection((socket) => server.emit('connection', socket));
+      // Makes node:http check for connections that are too slow.
+      server.emit('listening');
       resolve();
     }
   });

@@ -65,6 +65,7 @@ const wal = validated({
   path: '/v1/wal',
   role: 'readonly',
   summary: 'Entries and bytes in the write-ahead log.',
+  isOfService: true,
   answers: { 200: walAnswer },
   handler: async (_input, { database }) => walReply(await database.statistics.gatherWal()),
 });

@@ -104,7 +104,7 @@ test('every flag sets its setting', async () => {
     'tls-cert': 'c',
     'tls-key': 'k',
     transport: 'node',
-    workers: '3',
+    workers: '0',
     host: '::1',
     port: '1',
     'api-key': 'k'.repeat(20),

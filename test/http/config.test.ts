@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
 import { ConfigError, type ConfigFlags, isLoopback, loadConfig, messageWithSettings } from '../../src/config.ts';
 import { refusal, type SettingKey } from '../../src/errors.ts';
@@ -211,6 +212,18 @@ test('a key that could be guessed is accepted with a warning', () => {
   ]);
   expect(load({ HEDGEROW_API_KEY: 'x'.repeat(60) }).warnings.length).toBe(1);
   expect(load({ HEDGEROW_API_KEY: 'hgr_9f86d081884c7d659a2feaa0c55ad015a3bf4f1b' }).warnings).toEqual([]);
+});
+
+test('a follower has no workers', () => {
+  const both = { HEDGEROW_FOLLOW: 'http://127.0.0.1:1', HEDGEROW_WORKERS: '2' };
+  expect(() => load(both)).toThrow('HEDGEROW_WORKERS and HEDGEROW_FOLLOW are set');
+});
+
+test('workers are a number, or auto', () => {
+  const workersOf = (text: string) => load({ HEDGEROW_WORKERS: text }).config.workers;
+  expect(workersOf('3')).toBe(3);
+  expect(workersOf('auto')).toBe(Math.min(8, Math.max(1, availableParallelism() - 1)));
+  for (const text of ['-1', '65', 'all', '1.5']) expect(() => workersOf(text)).toThrow('HEDGEROW_WORKERS');
 });
 
 test('TLS needs both files or neither', () => {
