@@ -26,6 +26,7 @@ import { type BenchRow, tableOf } from './row.ts';
 import { runStatements } from './statements.ts';
 import { runTexts } from './texts.ts';
 import { runVirtual } from './virtual.ts';
+import { runWorkers } from './workers.ts';
 import { Workspace } from './workspace.ts';
 
 const PARTS: Readonly<Record<string, Part>> = {
@@ -40,6 +41,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   deadlines: runDeadlines,
   follow: runFollow,
   changes: runChanges,
+  workers: runWorkers,
   loop: runLoop,
   texts: runTexts,
   restart: runRestart,

@@ -24,6 +24,7 @@ import { runStatements } from '../../bench/statements.ts';
 import { syntheticEdges } from '../../bench/synthetic.ts';
 import { runVirtual } from '../../bench/virtual.ts';
 import { openDirect } from '../../bench/virtual-direct.ts';
+import { runWorkers } from '../../bench/workers.ts';
 import { Workspace } from '../../bench/workspace.ts';
 import { transportsHere } from '../support/transport.ts';
 
@@ -55,6 +56,7 @@ describe('parts of the benches', () => {
     ['virtual', runVirtual, duckdb === undefined ? 0 : 10],
     ['follow', runFollow, 8],
     ['changes', runChanges, 6],
+    ['workers', runWorkers, 13],
     ['loop', runLoop, 60],
     ['memory', runMemory, 1],
     ['analytics', runAnalytics, 12],
