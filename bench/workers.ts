@@ -85,7 +85,8 @@ async function compared({ tiny, workspace }: PartOptions, kind: Kind, crews: rea
       const start = performance.now();
       const measured = await loads[place]!();
       const seconds = (performance.now() - start) / 1000;
-      const cpuUs = ((cpuMsOf(pids) - before) * 1000) / (measured.rate * seconds);
+      const allUs = ((cpuMsOf(pids) - before) * 1000) / (measured.rate * seconds);
+      const cpuUs = tiny ? measured.cpuUs : allUs;
       if (round >= 0) found[place]!.push({ ...measured, cpuUs });
     }
   }
@@ -135,7 +136,7 @@ function residentMb(pids: readonly number[]): number {
 async function pairsOf({ server, workers }: Crew, pairs: number): Promise<BenchRow[]> {
   const agents = Array.from({ length: CONNECTIONS }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
   let turn = 0;
-  let unseen = 0;
+  let seen = 0;
   const start = performance.now();
   const write = async (writer: number) => {
     for (let n = writer; n < pairs; n += WRITERS) {
@@ -143,7 +144,7 @@ async function pairsOf({ server, workers }: Crew, pairs: number): Promise<BenchR
       const agent = () => agents[(turn++ * 7) % CONNECTIONS]!;
       await sent(server, agent(), 'POST', '/v1/hyperedges', JSON.stringify({ event_ts: n, members: [node] }));
       const answer = await sent(server, agent(), 'GET', `/v1/hyperedges/node/${node}`);
-      if ((JSON.parse(answer) as { num_tuples: number }).num_tuples !== 1) unseen++;
+      if ((JSON.parse(answer) as { num_tuples: number }).num_tuples === 1) seen++;
     }
   };
   await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
@@ -151,7 +152,7 @@ async function pairsOf({ server, workers }: Crew, pairs: number): Promise<BenchR
   for (const agent of agents) agent.destroy();
   const what = `${pairs} writes, each read over another connection, --workers ${workers}`;
   return [
-    benchRow({ name: `${what}: not seen`, unit: 'pairs', ours: unseen, target: { oursAtMost: 0 } }),
+    benchRow({ name: `${what}: seen`, unit: 'pairs', ours: seen, target: { oursAtLeast: pairs } }),
     benchRow({ name: '  rate', unit: 'pairs/s', ours: pairs / seconds }),
   ];
 }
