@@ -94,6 +94,8 @@ export type SettingKey =
   | 'llmAllowedHosts'
   | 'llmBaseUrl'
   | 'llmModel'
+  | 'logDsn'
+  | 'snapshotDir'
   | 'openaiApiKey'
   | 'virtualDsn'
   | `virtualDsn.${string}`

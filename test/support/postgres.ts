@@ -31,8 +31,13 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
+export interface PostgresSettings {
+  /** Settings of the server, such as `max_connections=50`, besides those of every test. */
+  readonly settings?: readonly string[];
+}
+
 /** Starts a server. If PostgreSQL 15 is missing, prints the reason and returns undefined. */
-export async function startPostgres(): Promise<TestPostgres | undefined> {
+export async function startPostgres({ settings = [] }: PostgresSettings = {}): Promise<TestPostgres | undefined> {
   const reason = await missing();
   if (reason !== undefined) {
     process.stdout.write(`skipped: ${reason}\n`);
@@ -63,7 +68,7 @@ export async function startPostgres(): Promise<TestPostgres | undefined> {
   await asOwner(owner, join(BIN, 'initdb'), init, folder);
   const port = await freePort();
   const address = `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`;
-  let server = await launch(owner, data, port, folder, address);
+  let server = await launch(owner, data, port, folder, address, settings);
   const end = async (signal: NodeJS.Signals) => {
     if (server.exitCode !== null || server.signalCode !== null) return;
     const gone = new Promise((resolve) => server.once('exit', resolve));
@@ -78,7 +83,7 @@ export async function startPostgres(): Promise<TestPostgres | undefined> {
     run: (sql) => runSql(address, sql),
     kill: () => end('SIGQUIT'), // Stops all its processes immediately, without a checkpoint.
     async start() {
-      server = await launch(owner, data, port, folder, address);
+      server = await launch(owner, data, port, folder, address, settings);
     },
     async stop() {
       await end('SIGINT');
@@ -120,6 +125,7 @@ async function launch(
   port: number,
   folder: string,
   address: string,
+  more: readonly string[],
 ): Promise<ChildProcess> {
   const settings = [
     'fsync=off',
@@ -127,6 +133,7 @@ async function launch(
     'max_connections=20',
     `unix_socket_directories=${folder}`,
     'listen_addresses=127.0.0.1',
+    ...more,
   ];
   const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])];
   const server = spawn(join(BIN, 'postgres'), args, { ...owner, cwd: folder, env: { TZ: 'UTC' }, stdio: 'ignore' });

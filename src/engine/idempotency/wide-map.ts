@@ -38,7 +38,9 @@ export class WideMap<K, V> {
   #parts: Map<K, V>[] = [new Map()];
   /** During a split: the keys that are not in the parts yet. No key is in both. */
   #unsplit: Map<K, V> | undefined;
-  /** Gives the keys of `#unsplit`. One iterator for all, because a new one skips each deleted key. */
+  /**
+   * Gives the keys of `#unsplit`. One iterator for all, because a new one skips each deleted key.
+   */
   #oldest: MapIterator<[K, V]> | undefined;
   #long: LongTexts<V> | undefined;
 
