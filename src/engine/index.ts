@@ -25,6 +25,7 @@ export type { AlterAction } from './catalog/alter.ts';
 export type { DocumentChange, Documents } from './catalog/documents.ts';
 export type { ChangeReader } from './changes/change-feed.ts';
 export type { Change, ChangeForm, ChangeTail } from './changes/change-tail.ts';
+export { neededLogLsn } from './checkpoint/needed-log.ts';
 export { InlineRunner } from './compaction/merge-files.ts';
 export { WorkerRunner } from './compaction/worker-runner.ts';
 export { Database } from './database.ts';
