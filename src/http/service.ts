@@ -89,6 +89,8 @@ export interface Service<S extends Carried = Carried> {
    * the routes that need none.
    */
   open(services: Partial<S>): void;
+  /** Resolves when no request is running, or after `ms` milliseconds. */
+  idle(ms: number): Promise<void>;
   /**
    * Refuses new work, waits for running requests (at most `graceMs` milliseconds), and then stops
    * listening. The database stays open.
@@ -132,6 +134,7 @@ export async function startService<S extends Carried>(options: ServiceOptions<S>
     open: (services) => {
       Object.assign(parts, services);
     },
+    idle: (ms) => Promise.race([load.idle(), wait(ms)]),
     close: async (graceMs = 10_000) => {
       parts.draining = true;
       clearInterval(sweep);
