@@ -72,6 +72,7 @@ export function loadConfig(surroundings: Surroundings): LoadedConfig {
   const virtualDsn = dsnsOf(environment, file, sources);
   const config = { ...values, virtualDsn } as Config;
   checkTls(config);
+  checkLog(config);
   const warnings = [...unknownNames(environment), ...exposure(config), ...weakKey(config), ...plainLeader(config)];
   return { config, sources, warnings };
 }
@@ -133,6 +134,28 @@ function checkTls({ tlsCert, tlsKey }: Config): void {
   const [set, missing]: [SettingName, SettingName] =
     tlsKey === undefined ? ['tlsCert', 'tlsKey'] : ['tlsKey', 'tlsCert'];
   throw new ConfigError(`${variableOf(set)} is set, but ${variableOf(missing)} is not: TLS needs both or none.`);
+}
+
+/** Checks the settings of a log in PostgreSQL. Throws ConfigError. */
+function checkLog(config: Config): void {
+  const { log, logDsn, follow, durability, changesKeepSeconds } = config;
+  const own = (['logDsn', 'advertiseUrl', 'snapshotDir'] as const).find((name) => config[name] !== undefined);
+  if (log === 'files') {
+    if (own === undefined) return;
+    throw new ConfigError(`${variableOf(own)} is set, but ${variableOf('log')} is not postgres.`);
+  }
+  const isPostgres = `${variableOf('log')} is postgres`;
+  if (logDsn === undefined)
+    throw new ConfigError(`${isPostgres}, but ${variableOf('logDsn')} is not set: it names the database with the log.`);
+  if (!/^postgres(ql)?:\/\/./.test(logDsn))
+    throw new ConfigError(`${variableOf('logDsn')} must be postgres://user:password@host:port/database.`);
+  if (follow !== undefined)
+    throw new ConfigError(
+      `${isPostgres}, and ${variableOf('follow')} is set: a server follows either one or the other.`,
+    );
+  if (durability !== 'fsync') throw new ConfigError(`${isPostgres}, so ${variableOf('durability')} must be fsync.`);
+  if (changesKeepSeconds === 0)
+    throw new ConfigError(`${isPostgres}, so ${variableOf('changesKeepSeconds')} must be above 0.`);
 }
 
 /** Warns if the key of the leader is sent in plain text over a network. */
