@@ -29,6 +29,16 @@ export interface TestPostgres {
   start(): Promise<void>;
   /** Stops the server and removes its files. */
   stop(): Promise<void>;
+  /**
+   * Starts a standby, and has commits wait for it. Its own commits wait for nobody once it was
+   * promoted.
+   */
+  standby(): Promise<TestStandby>;
+}
+
+export interface TestStandby extends TestPostgres {
+  /** Makes it a primary. */
+  promote(): Promise<void>;
 }
 
 export interface PostgresSettings {
@@ -66,6 +76,16 @@ export async function startPostgres({ settings = [] }: PostgresSettings = {}): P
     '-N',
   ];
   await asOwner(owner, join(BIN, 'initdb'), init, folder);
+  return serve(owner, folder, data, settings);
+}
+
+/** Starts the server of a data directory. */
+async function serve(
+  owner: Owner | undefined,
+  folder: string,
+  data: string,
+  settings: readonly string[],
+): Promise<TestPostgres> {
   const port = await freePort();
   const address = `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`;
   let server = await launch(owner, data, port, folder, address, settings);
@@ -88,6 +108,37 @@ export async function startPostgres({ settings = [] }: PostgresSettings = {}): P
     async stop() {
       await end('SIGINT');
       await rm(folder, { recursive: true, force: true });
+    },
+    standby: () => startStandby(owner, address, settings),
+  };
+}
+
+async function startStandby(
+  owner: Owner | undefined,
+  primary: string,
+  settings: readonly string[],
+): Promise<TestStandby> {
+  const folder = await mkdtemp(join(tmpdir(), 'hedgerow-standby-'));
+  if (owner !== undefined) {
+    await chmod(folder, 0o755);
+    await chown(folder, owner.uid, owner.gid);
+  }
+  const data = join(folder, 'data');
+  await asOwner(
+    owner,
+    join(BIN, 'pg_basebackup'),
+    ['-d', primary, '-D', data, '-R', '-X', 'stream', '-c', 'fast'],
+    folder,
+  );
+  const standby = await serve(owner, folder, data, settings);
+  const isThere = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'";
+  while (Number((await runSql(primary, isThere))[0]![0]) === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  await runSql(primary, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await runSql(primary, 'SELECT pg_reload_conf()');
+  return {
+    ...standby,
+    async promote() {
+      await standby.run('SELECT pg_promote()');
     },
   };
 }

@@ -10,6 +10,8 @@ export interface TcpProxy {
   hold(): void;
   /** Drops what the server sends, until `release`. Connections stay open. */
   swallow(): void;
+  /** Loses everything that either side sends, also on new connections, until `release`. */
+  silence(): void;
   /** Resolves when a client has sent something that is held or whose answer was dropped. */
   caught(): Promise<void>;
   release(): void;
@@ -18,7 +20,7 @@ export interface TcpProxy {
 
 export async function startProxy(toPort: number): Promise<TcpProxy> {
   const pairs = new Set<{ client: Socket; server: Socket; held: Buffer[] }>();
-  let mode: 'pass' | 'hold' | 'swallow' = 'pass';
+  let mode: 'pass' | 'hold' | 'swallow' | 'silent' = 'pass';
   let tell = () => {};
   let caught = new Promise<void>(() => undefined);
   const setMode = (next: typeof mode) => {
@@ -41,11 +43,11 @@ export async function startProxy(toPort: number): Promise<TcpProxy> {
       if (mode === 'hold') {
         pair.held.push(bytes);
         tell();
-      } else server.write(bytes);
+      } else if (mode !== 'silent') server.write(bytes);
     });
     server.on('data', (bytes) => {
       if (mode === 'swallow') tell();
-      else client.write(bytes);
+      else if (mode !== 'silent') client.write(bytes);
     });
   });
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
@@ -60,6 +62,7 @@ export async function startProxy(toPort: number): Promise<TcpProxy> {
     cut,
     hold: () => setMode('hold'),
     swallow: () => setMode('swallow'),
+    silence: () => setMode('silent'),
     caught: () => caught,
     release() {
       setMode('pass');
