@@ -94,6 +94,7 @@ export type SettingKey =
   | 'llmAllowedHosts'
   | 'llmBaseUrl'
   | 'llmModel'
+  | 'log'
   | 'logDsn'
   | 'snapshotDir'
   | 'openaiApiKey'

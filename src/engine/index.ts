@@ -36,6 +36,7 @@ export type { IdempotencyStore } from './idempotency/idempotency-store.ts';
 export { IdRanges } from './idempotency/kept-answer.ts';
 export { WideMap } from './idempotency/wide-map.ts';
 export { type DatabaseOptions, openDatabase } from './open.ts';
+export { LOG_ORIGIN } from './recovery/open-log.ts';
 export { type EdgePiece, EdgeRead, type EdgeWindow } from './scan/edge-read.ts';
 export { readEdges } from './scan/read-edges.ts';
 export { Scan } from './scan/scan.ts';

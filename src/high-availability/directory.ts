@@ -3,12 +3,10 @@
 // belong to. A new directory begins with the newest snapshot, or with the log if there is none.
 
 import type { CoreModule } from '../core/index.ts';
-import { restoreBackup } from '../engine/index.ts';
+import { LOG_ORIGIN, restoreBackup } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { type Crc32c, type Fs, manifestPath, readWhole, writeFileAtomically, writeWhole } from '../storage/index.ts';
 
-/** Name of the file that names the database in PostgreSQL. */
-export const ORIGIN = 'postgres.json';
 /** Name of a snapshot in the data directory while it is received. */
 const SNAPSHOT = '.snapshot';
 /** What is made from the log. */
@@ -30,7 +28,7 @@ export interface DirectoryOptions {
  */
 export async function claimDirectory({ fs, dir }: DirectoryOptions, id: string): Promise<void> {
   fs.makeDir(dir);
-  const path = `${dir}/${ORIGIN}`;
+  const path = `${dir}/${LOG_ORIGIN}`;
   if (fs.exists(path)) {
     const { database } = JSON.parse(Buffer.from(readWhole(fs, path)).toString()) as { database: unknown };
     if (database === id) return;
@@ -73,7 +71,7 @@ export async function restoreSnapshot(options: DirectoryOptions, pieces: AsyncIt
     await receive(fs, file, pieces);
     const { lsn } = await restoreBackup({
       ...{ fs, crc32c, core, file, dir },
-      besides: [...besides, SNAPSHOT, ORIGIN],
+      besides: [...besides, SNAPSHOT, LOG_ORIGIN],
       progress: () => undefined,
       checkStopped: () => signal.throwIfAborted(),
     });

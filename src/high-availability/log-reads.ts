@@ -3,6 +3,7 @@
 import { assert } from '../assert.ts';
 import { corruption } from '../errors.ts';
 import type { Crc32c, LogBatches, LogFollower, LogFrame } from '../storage/index.ts';
+import type { Connection } from './connection.ts';
 import { LOG_TABLE, lastLsnOf, readFrames, readOldest, removed } from './log-rows.ts';
 import type { SharedConnection } from './shared-connection.ts';
 
@@ -48,6 +49,11 @@ export class LogReads {
     const oldestLsn = await readOldest(connection);
     if (oldestLsn === undefined || oldestLsn > lsn) throw removed(lsn, oldestLsn);
     throw corruption(LOG_TABLE, lsn, `LSN ${lsn} must be in it, but it is not there`);
+  }
+
+  /** Resolves with the connection that all readers share. */
+  connection(): Promise<Connection> {
+    return this.#connection.get();
   }
 
   /** Resolves with the oldest LSN in the log; undefined if it is empty. */

@@ -422,22 +422,19 @@ export class PostgresLog implements LogStore {
   }
 
   async #remove({ epoch }: Tenure): Promise<void> {
-    const { history, seconds, removableLsn, postgres } = this.#options;
-    if (this.#extent.removable(this.obsoleteLsn, history, seconds?.() ?? 0) === 0) return;
-    const connection = await postgres.connect({ commits: 'local' });
-    try {
-      const others = (await removableLsn?.(connection)) ?? Number.POSITIVE_INFINITY;
-      const lsn = this.#extent.removable(Math.min(this.obsoleteLsn, others), history, seconds?.() ?? 0);
-      if (lsn === 0) return;
-      await connection.run(
-        `DELETE FROM hedgerow_log WHERE first_lsn <= $1 AND last_lsn <= $1
-          AND EXISTS (SELECT 1 FROM hedgerow_lease WHERE epoch = $2)`,
-        [lsn, epoch],
-      );
-      this.#removed(lsn);
-    } finally {
-      await connection.close();
-    }
+    const { history, seconds, removableLsn } = this.#options;
+    const nowSeconds = seconds?.() ?? 0;
+    if (this.#extent.removable(this.obsoleteLsn, history, nowSeconds) === 0) return;
+    const connection = await this.#reads.connection();
+    const others = (await removableLsn?.(connection)) ?? Number.POSITIVE_INFINITY;
+    const lsn = this.#extent.removable(Math.min(this.obsoleteLsn, others), history, nowSeconds);
+    if (lsn === 0) return;
+    await connection.run(
+      `DELETE FROM hedgerow_log WHERE first_lsn <= $1 AND last_lsn <= $1
+        AND EXISTS (SELECT 1 FROM hedgerow_lease WHERE epoch = $2)`,
+      [lsn, epoch],
+    );
+    this.#removed(lsn);
   }
 
   #removed(lsn: number): void {

@@ -55,14 +55,15 @@ export async function readProcesses(connection: Connection): Promise<ProcessStat
 }
 
 /**
- * Resolves with the LSN up to which neither a live process nor a new one, which begins with the
- * newest snapshot, needs the log.
+ * Resolves with the LSN up to which neither another live process than `id` nor a new one, which
+ * begins with the newest snapshot, needs the log.
  */
-export async function removableLsn(connection: Connection): Promise<number> {
+export async function removableLsn(connection: Connection, id: string): Promise<number> {
   const [row] = await connection.run(
     `SELECT COALESCE((SELECT max(log_lsn) FROM hedgerow_snapshot), 0),
       (SELECT min(needed_lsn) FROM hedgerow_followers
-        WHERE seen_at > clock_timestamp() - interval '${LIVE_SECONDS} seconds')`,
+        WHERE id <> $1 AND seen_at > clock_timestamp() - interval '${LIVE_SECONDS} seconds')`,
+    [id],
   );
   const [snapshotLsn, neededLsn] = row!;
   return Math.min(Number(snapshotLsn), neededLsn === null ? Number.POSITIVE_INFINITY : Number(neededLsn));

@@ -275,7 +275,7 @@ export class Replica {
         postgres: this.#postgres,
         crc32c: this.#crc32c,
         tenure,
-        removableLsn,
+        removableLsn: (connection) => removableLsn(connection, this.#id),
         appended,
       });
       return log;

@@ -62,6 +62,8 @@ export class SnapshotMaker {
     const { log, everyBytes } = this.#options;
     this.#logLsn ??= await this.#newestLogLsn();
     if (log.bytesAfter(this.#logLsn) >= everyBytes) await this.#make();
+    // Other processes may have gone on since.
+    await log.trim();
   }
 
   async #newestLogLsn(): Promise<number> {
@@ -74,7 +76,7 @@ export class SnapshotMaker {
   }
 
   async #make(): Promise<void> {
-    const { database, log, tenure, store, notice } = this.#options;
+    const { database, tenure, store, notice } = this.#options;
     // A new process then has less of the log to apply.
     await database.compact();
     const backup = await database.backupStream();
@@ -85,7 +87,6 @@ export class SnapshotMaker {
     } finally {
       await backup.close();
     }
-    await log.trim();
   }
 
   /** Ends the snapshot early if this process stops. */

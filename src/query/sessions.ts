@@ -83,9 +83,12 @@ export class Sessions {
 
   /**
    * Throws `not_leader` for BEGIN, COMMIT and ROLLBACK at a follower. From BEGIN on, all statements
-   * of the session are refused like this, because its transaction is at the leader.
+   * of the session are refused like this, because its transaction is at the leader. If it has ended
+   * because the leader changed, that is known here, and the leader does not know the session.
    */
   atLeader(kind: 'begin' | 'commit' | 'rollback', session: string): void {
+    if (kind !== 'begin' && this.#expired.has(session)) return;
+    this.#expired.delete(session);
     if (kind === 'begin') this.#led.set(session, this.#options.now());
     else this.#led.delete(session);
     if (this.#led.size > MOST_EXPIRED) this.#led.delete(this.#led.keys().next().value!);
