@@ -73,6 +73,7 @@ export function loadConfig(surroundings: Surroundings): LoadedConfig {
   const config = { ...values, virtualDsn } as Config;
   checkTls(config);
   checkWorkers(config);
+  checkLog(config);
   const warnings = [...unknownNames(environment), ...exposure(config), ...weakKey(config), ...plainLeader(config)];
   return { config, sources, warnings };
 }
@@ -136,12 +137,41 @@ function checkTls({ tlsCert, tlsKey }: Config): void {
   throw new ConfigError(`${variableOf(set)} is set, but ${variableOf(missing)} is not: TLS needs both or none.`);
 }
 
-function checkWorkers({ workers, follow }: Config): void {
-  if (workers === 0 || follow === undefined) return;
-  const [own, other] = [variableOf('workers'), variableOf('follow')];
-  throw new ConfigError(
-    `${own} and ${other} are set: a server that follows another one answers from one process. Start several followers instead.`,
-  );
+/** Checks that only a server that always leads has workers. Throws ConfigError. */
+function checkWorkers({ workers, follow, log }: Config): void {
+  if (workers === 0) return;
+  const own = variableOf('workers');
+  const advice = 'Start several servers instead, which answer reads too.';
+  if (follow !== undefined)
+    throw new ConfigError(
+      `${own} and ${variableOf('follow')} are set: a server that follows another one has no workers. ${advice}`,
+    );
+  if (log === 'postgres')
+    throw new ConfigError(
+      `${own} is set, and ${variableOf('log')} is postgres: a server that shares its log has no workers. ${advice}`,
+    );
+}
+
+/** Checks the settings of a log in PostgreSQL. Throws ConfigError. */
+function checkLog(config: Config): void {
+  const { log, logDsn, follow, durability, changesKeepSeconds } = config;
+  const own = (['logDsn', 'advertiseUrl', 'snapshotDir'] as const).find((name) => config[name] !== undefined);
+  if (log === 'files') {
+    if (own === undefined) return;
+    throw new ConfigError(`${variableOf(own)} is set, but ${variableOf('log')} is not postgres.`);
+  }
+  const isPostgres = `${variableOf('log')} is postgres`;
+  if (logDsn === undefined)
+    throw new ConfigError(`${isPostgres}, but ${variableOf('logDsn')} is not set: it names the database with the log.`);
+  if (!/^postgres(ql)?:\/\/./.test(logDsn))
+    throw new ConfigError(`${variableOf('logDsn')} must be postgres://user:password@host:port/database.`);
+  if (follow !== undefined)
+    throw new ConfigError(
+      `${isPostgres}, and ${variableOf('follow')} is set: a server follows either one or the other.`,
+    );
+  if (durability !== 'fsync') throw new ConfigError(`${isPostgres}, so ${variableOf('durability')} must be fsync.`);
+  if (changesKeepSeconds === 0)
+    throw new ConfigError(`${isPostgres}, so ${variableOf('changesKeepSeconds')} must be above 0.`);
 }
 
 /** Warns if the key of the leader is sent in plain text over a network. */

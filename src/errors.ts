@@ -94,6 +94,9 @@ export type SettingKey =
   | 'llmAllowedHosts'
   | 'llmBaseUrl'
   | 'llmModel'
+  | 'log'
+  | 'logDsn'
+  | 'snapshotDir'
   | 'openaiApiKey'
   | 'virtualDsn'
   | `virtualDsn.${string}`

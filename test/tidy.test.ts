@@ -29,6 +29,21 @@ const GROUND = ['assert.ts', 'errors.ts', 'iso-time.ts', 'limits.ts', 'text-sear
  */
 const BASE = [...GROUND, 'model', 'schedule', 'threads'];
 const ROOMS = ['query', 'analytics', 'virtual', 'rag', 'access'];
+/** What the service is composed of. */
+const COMPOSED = [
+  ...BASE,
+  'config.ts',
+  'observe',
+  'engine',
+  ...ROOMS,
+  'rules',
+  'llm',
+  'http',
+  'follow',
+  'high-availability',
+  'routes',
+  'storage',
+];
 /** What each room of src may import besides itself. Imports go only from higher to lower rooms. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   'assert.ts': [],
@@ -47,45 +62,33 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   storage: BASE,
   core: BASE,
   engine: [...BASE, 'storage', 'core', 'valibot.ts'],
+  postgres: [], // the driver
   rules: BASE,
   llm: BASE,
   formats: ['model'], // runs in browsers, because the console uses it
   tabular: ['model'], // pure, because browsers run it: the meaning of columns and cells of a foreign table
   query: [...BASE, 'engine', 'core', 'storage', 'formats'],
   analytics: [...BASE, 'engine', 'core', 'storage'], // storage: the analytics thread receives the files
-  virtual: [...BASE, 'engine', 'tabular'],
+  virtual: [...BASE, 'engine', 'postgres', 'tabular'],
   access: [...BASE, 'engine'],
   rag: [...BASE, 'engine', 'query', 'rules', 'llm'],
   // Not the engine, because the services that a route receives are a type parameter.
   http: [...BASE, 'config', 'valibot.ts', 'observe', 'access'],
   follow: [...BASE, 'engine', 'core', 'storage'],
+  'high-availability': [...BASE, 'engine', 'core', 'postgres', 'storage'],
   routes: [...BASE, 'config', 'http', 'engine', 'follow', 'observe', ...ROOMS, 'rules'],
   client: [...BASE, 'http', 'routes'], // types only, see below
   console: ['client', 'formats', 'tabular', 'model', 'http', 'routes'], // of the last two, types only; see below
   'index.ts': [...BASE, 'engine', 'core', 'query', 'analytics', 'rules', 'rag', 'virtual'],
   // Several processes of one service: the engine's changes travel through follow.
   workers: [...BASE, 'http', 'follow'],
-  'prepare.ts': [...BASE, 'config.ts', 'http', 'observe', 'storage'],
-  'app.ts': [
-    ...BASE,
-    'config.ts',
-    'observe',
-    'engine',
-    ...ROOMS,
-    'rules',
-    'llm',
-    'http',
-    'follow',
-    'prepare.ts',
-    'routes',
-    'storage',
-    'workers',
-  ],
+  app: [...COMPOSED, 'workers'],
+  'app.ts': ['app', 'workers', ...COMPOSED],
   'worker.ts': ['app.ts', 'config.ts', 'workers'],
   cli: [
     ...BASE,
     'app.ts',
-    'prepare.ts',
+    'app',
     'config.ts',
     'observe',
     'storage',
@@ -94,6 +97,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     ...ROOMS,
     'rules',
     'http',
+    'high-availability',
     'routes',
     'client',
     'formats',
@@ -141,7 +145,7 @@ const BANS: readonly Ban[] = [
       'src/storage/lock-socket.ts',
       'src/core/load.ts',
       'src/cli/',
-      'src/prepare.ts',
+      'src/app/prepare.ts',
       'src/http/transport-node.ts',
       'src/version.ts',
       'src/threads/priority.ts',
@@ -149,8 +153,7 @@ const BANS: readonly Ban[] = [
       'src/virtual/backends/held-files.ts',
       'src/http/tcp-table.ts',
       'src/http/connection-limit.ts',
-      'src/workers/shared-state.ts',
-      'src/workers/worker-directories.ts',
+      'src/workers/',
     ],
   }, // shared-state.ts: read at each request; prepare.ts: built pages, certificate, key; transport-node.ts: certificate, key; files.ts: user files; tcp-table.ts: kernel table
   {
@@ -184,16 +187,7 @@ const BANS: readonly Ban[] = [
   {
     pattern: /\bHEDGEROW_|\bOPENAI_API_KEY\b/,
     instead: 'a key in `settings` of the error: http/ and cli/ add the variable, which an embedder does not have',
-    except: [
-      'src/config',
-      'src/prepare.ts',
-      'src/app.ts',
-      'src/http/',
-      'src/routes/',
-      'src/cli/',
-      'src/client/',
-      'src/console/',
-    ],
+    except: ['src/config', 'src/app', 'src/http/', 'src/routes/', 'src/cli/', 'src/client/', 'src/console/'],
   },
   { pattern: /\beval\(|new Function\(/, instead: 'code' },
   { pattern: /JSON\.parse\(JSON\.stringify\(/, instead: 'structuredClone' },

@@ -53,6 +53,8 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'keys create': ['hedgerow keys create --role readonly --description dashboard --expires-days 90'],
   'keys list': ['hedgerow keys list --data ./data'],
   'keys revoke': ['hedgerow keys revoke key_0123456789abcdef'],
+  'ha init': ['hedgerow ha init --log-dsn postgres://hedgerow@db:5432/hedgerow'],
+  'ha status': ['hedgerow ha status --config hedgerow.toml', 'hedgerow ha status --json'],
   'config print': ['hedgerow config print --config hedgerow.toml'],
   completion: [
     'source <(hedgerow completion bash)    in ~/.bashrc',

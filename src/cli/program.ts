@@ -5,7 +5,7 @@ import type { AnalyzeFlags } from './analyze/command.ts';
 import type { ChangesFlags } from './changes/command.ts';
 import { Command, CommanderError, type Host, withServer, withServerOrDirectory } from './command-line.ts';
 import { addBackup, addCheckProof, addInspect, addRestore, addVerify } from './commands/care.ts';
-import { addConfig, addDemo, addKeys, addMcp, addServe, addServeVirtual } from './commands/service.ts';
+import { addConfig, addDemo, addHa, addKeys, addMcp, addServe, addServeVirtual } from './commands/service.ts';
 import { addVirtual } from './commands/virtual.ts';
 import type { DumpFlags } from './dump/command.ts';
 import { EXIT_CODES, exampleText } from './examples.ts';
@@ -95,6 +95,7 @@ export function buildProgram(host: Host, version: string): Command {
   addCheckProof(program, host);
   addMcp(program, host);
   addKeys(program, host);
+  addHa(program, host);
   addConfig(program, host);
   addCompletion(program, host);
   addHelp(program);

@@ -3,6 +3,7 @@
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { bracketed, builtFiles, redactorFor } from '../app/prepare.ts';
 import { refinerOf } from '../app.ts';
 import { type Config, isLoopback } from '../config.ts';
 import { chooseTransport, startService, type Transport, transportLine } from '../http/index.ts';
@@ -10,7 +11,6 @@ import { MEGABYTE } from '../limits.ts';
 import { type Logger, openLog } from '../observe/log.ts';
 import type { Observer } from '../observe/observer.ts';
 import { createObserver } from '../observe/service-observer.ts';
-import { bracketed, builtFiles, redactorFor } from '../prepare.ts';
 import { routesApplication, type Service } from '../routes/index.ts';
 import { VERSION } from '../version.ts';
 import { VirtualGraphs } from '../virtual/index.ts';

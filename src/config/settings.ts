@@ -61,6 +61,11 @@ export interface Config {
   follow: string | undefined;
   followKey: string | undefined;
   forwardWrites: boolean;
+  log: 'files' | 'postgres';
+  logDsn: string | undefined;
+  advertiseUrl: string | undefined;
+  snapshotDir: string | undefined;
+  snapshotLogMb: number;
   transactionIdleSeconds: number;
   backupRoot: string;
   copyRoot: string | undefined;
@@ -218,6 +223,31 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
     initial: () => false,
     about: 'pass writes on to the server that is followed, instead of redirecting clients to it',
     shown: '0',
+  },
+  log: {
+    kind: oneOf(['files', 'postgres']),
+    initial: () => 'files',
+    about: 'where the log is: postgres shares it with other servers, of which one leads',
+    shown: 'files',
+  },
+  logDsn: { kind: secretKind, initial: NONE, about: 'address of the PostgreSQL database with the log', secret: true },
+  advertiseUrl: {
+    kind: serverUrlKind,
+    initial: NONE,
+    about: 'address of this server for the others with the same log',
+    shown: 'http://host:port',
+  },
+  snapshotDir: {
+    kind: textKind('dir'),
+    initial: NONE,
+    about: 'directory shared by the servers with the same log, for snapshots',
+    shown: 'in PostgreSQL',
+  },
+  snapshotLogMb: {
+    kind: integerKind(1, 2 ** 20),
+    initial: () => 256,
+    about: 'log in PostgreSQL after which the leader makes a snapshot, in MB',
+    shown: '256',
   },
   transactionIdleSeconds: {
     kind: numberKind(0.001, 86_400),

@@ -19,6 +19,7 @@ import {
   X_MIN_LSN,
   X_REQUEST_ID,
 } from './header-names.ts';
+import { toLeader } from './held-writes.ts';
 import { LONG_JSON_BYTES, parseLongJson } from './json-body.ts';
 import { atLeader, checkLag, forward, forwardable, isForLeader, type LeaderPort, mayRedirect } from './leader.ts';
 import { overloaded } from './load.ts';
@@ -360,7 +361,12 @@ function runAtFollower(
   call: RequestCall,
   once: OnceOnly,
 ): Reply | Promise<Reply> {
-  const pass = () => forward(leader, target, forwardable!, route.method, call);
+  const run = () => (call.idempotencyKey === '' ? route.handler(call) : once.run(route, call));
+  const { election } = leader;
+  const pass = () =>
+    election === undefined
+      ? forward({ url: leader.url!, ending: leader.ending, own: leader.own }, target, forwardable!, route.method, call)
+      : toLeader(leader, election, { target, forwardable: forwardable!, method: route.method, call, here: run });
   if (forwardable !== undefined && isForLeader(route, leader.own !== undefined)) return pass();
   const failed = (error: unknown): Promise<Reply> => {
     if (forwardable !== undefined && error instanceof HedgerowError && error.code === 'not_leader') return pass();

@@ -13,10 +13,24 @@ import type { Reply } from './reply.ts';
 import type { Route } from './route.ts';
 import type { TransportRequest } from './transport.ts';
 
+/** Who leads, where that changes while the services run (high availability). */
+export interface ElectionPort {
+  /** Base address of the leader; undefined while nobody leads, or if this service does. */
+  readonly url: string | undefined;
+  /** Whether this service leads by now. */
+  readonly isHere: boolean;
+  /** Aborted when the leader changes. */
+  readonly term: AbortSignal;
+  /** Resolves when the leader changes, or after so many milliseconds. */
+  change(ms: number): Promise<void>;
+}
+
 /** The service that this one follows. */
 export interface LeaderPort {
-  /** Base address, without a slash at its end. */
-  readonly url: string;
+  /** Base address, without a slash at its end; undefined while nobody leads. */
+  readonly url: string | undefined;
+  /** Undefined if the leader is always the same. */
+  readonly election?: ElectionPort;
   /** True if writes are passed on to the leader, false if clients are redirected to it. */
   readonly forwards: boolean;
   /**
@@ -152,17 +166,29 @@ export function checkLag(header: string, lagMs: number): void {
 
 /** Returns the error that redirects a client to the leader. `target` is the path with the query. */
 export function atLeader({ url }: LeaderPort, target: string): HedgerowError {
+  if (url === undefined) return nobodyLeads();
   return refusal('not_leader', `This server follows ${url}, which takes the writes. Send the request there.`, {
     fields: { location: `${url}${target}` },
   });
 }
 
+export function nobodyLeads(): HedgerowError {
+  return refusal('leader_unavailable', 'No server leads at present. The write was not carried out. Try again shortly.');
+}
+
+/** A leader whose address is known. */
+export interface Addressed extends Pick<LeaderPort, 'ending' | 'own'> {
+  readonly url: string;
+}
+
 /**
- * Passes a request on to the leader; resolves with its answer, once reads here see what it has
- * written or a second has passed. Rejects with `leader_unavailable`.
+ * Passes a request on to the leader at an address; resolves with its answer, once reads here see
+ * what it has written or a second has passed. The request ends if the signal is aborted. Rejects
+ * with `leader_unavailable`; the field `isUnsent` tells whether the request was certainly not
+ * carried out.
  */
 export async function forward(
-  leader: LeaderPort,
+  leader: Addressed,
   target: string,
   { headers, address }: Forwardable,
   method: string,
@@ -202,7 +228,7 @@ export async function forward(
  * `FORWARD_MS`, or when this service ends.
  */
 async function send(
-  { url, ending }: LeaderPort,
+  { url, ending }: Addressed,
   { target, headers, method, body }: PassedRequest,
 ): Promise<PassedAnswer> {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -210,7 +236,7 @@ async function send(
     const sent = request(`${url}${target}`, { method, timeout: FORWARD_MS });
     for (const [name, value] of headers) sent.appendHeader(name, value);
     if (body.length > 0) sent.setHeader('content-length', body.length);
-    const stop = () => sent.destroy(new Error('this server is being stopped'));
+    const stop = () => sent.destroy(ending.reason instanceof Error ? ending.reason : new Error('it was ended'));
     ending.addEventListener('abort', stop, { once: true });
     if (ending.aborted) stop();
     sent.on('timeout', () => sent.destroy(new Error(`nothing came for ${FORWARD_MS / 1000} s`)));
@@ -228,9 +254,12 @@ async function send(
 /** Codes of connections that were never made: the request was not carried out. */
 const NEVER_SENT: readonly (string | undefined)[] = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'];
 
-function unavailable({ url }: LeaderPort, { code, message }: NodeJS.ErrnoException): HedgerowError {
-  const outcome = NEVER_SENT.includes(code)
+function unavailable({ url }: { readonly url: string }, { code, message }: NodeJS.ErrnoException): HedgerowError {
+  const isUnsent = NEVER_SENT.includes(code);
+  const outcome = isUnsent
     ? 'The write was not carried out. Try again shortly.'
     : 'It is not known whether the write was carried out. Try again; with an Idempotency-Key it is not done twice.';
-  return refusal('leader_unavailable', `The leader ${url} did not answer (${message}). ${outcome}`);
+  return refusal('leader_unavailable', `The leader ${url} did not answer (${message}). ${outcome}`, {
+    fields: { isUnsent },
+  });
 }

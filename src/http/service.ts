@@ -98,6 +98,8 @@ export interface Service<S extends Carried = Carried> {
   open(services: Partial<S>): void;
   /** The rate limit, whose counts the processes of one service exchange. */
   readonly rateLimit: Pick<RateLimit, 'takeSpent' | 'charge'>;
+  /** Resolves when no request is running, or after `ms` milliseconds. */
+  idle(ms: number): Promise<void>;
   /**
    * Refuses new work, waits for running requests (at most `graceMs` milliseconds), and then stops
    * listening. The database stays open.
@@ -144,6 +146,7 @@ export async function startService<S extends Carried>(options: ServiceOptions<S>
       Object.assign(parts, services);
     },
     rateLimit: limit,
+    idle: (ms) => Promise.race([load.idle(), wait(ms)]),
     close: async (graceMs = 10_000) => {
       parts.draining = true;
       clearInterval(sweep);

@@ -55,14 +55,16 @@ export interface SessionOptions {
   readonly isAtLeader?: ((session: string) => boolean) | undefined;
 }
 
+const LEADER_CHANGED = 'another server has become the leader';
+
 export class Sessions {
   readonly #options: SessionOptions;
   readonly #open = new Map<string, OpenTransaction>();
   /**
-   * Ids of transactions that were rolled back because they were idle, by session. The order is that
-   * in which they expired.
+   * Transactions that were rolled back without a ROLLBACK, by session, in this order. The id is
+   * unknown if the transaction was at the leader.
    */
-  readonly #expired = new Map<string, string>();
+  readonly #expired = new Map<string, { readonly id: string; readonly why: string }>();
 
   /**
    * Sessions whose BEGIN was sent to the leader, if this database follows one: when they last had a
@@ -88,14 +90,44 @@ export class Sessions {
 
   /**
    * Throws `not_leader` for BEGIN, COMMIT and ROLLBACK at a follower. From BEGIN on, all statements
-   * of the session are refused like this, because its transaction is at the leader.
+   * of the session are refused like this, because its transaction is at the leader. If it has ended
+   * because the leader changed, that is known here, and the leader does not know the session.
    */
   atLeader(kind: 'begin' | 'commit' | 'rollback', session: string): void {
+    if (kind !== 'begin' && this.#expired.has(session)) return;
+    this.#expired.delete(session);
     // If the leader tells which sessions it has, nothing need be remembered.
     if (kind === 'begin' && this.#options.isAtLeader === undefined) this.#led.set(session, this.#options.now());
     else this.#led.delete(session);
     if (this.#led.size > MOST_EXPIRED) this.#led.delete(this.#led.keys().next().value!);
     this.#options.database.assertLeads();
+  }
+
+  /**
+   * Ends the transactions that are not here, because another server has become the leader, which
+   * does not know them.
+   */
+  leaderChanged(): void {
+    for (const session of this.#led.keys()) this.#expire(session, '', LEADER_CHANGED);
+    this.#led.clear();
+  }
+
+  /**
+   * Takes over the sessions of `before`, which end with their transactions because the database was
+   * opened again.
+   */
+  succeed(before: Sessions): void {
+    for (const [session, { id, why }] of before.#expired) this.#expire(session, id, why);
+    for (const session of before.#led.keys()) this.#expire(session, '', LEADER_CHANGED);
+    for (const [session, { id }] of before.#open) this.#expire(session, id, LEADER_CHANGED);
+  }
+
+  #expire(session: string, id: string, why: string): void {
+    this.#expired.set(session, { id, why });
+    if (this.#expired.size <= MOST_EXPIRED) return;
+    const oldest = this.#expired.keys().next().value!;
+    this.#expired.delete(oldest);
+    this.#options.onSession?.(oldest, false);
   }
 
   #assertNotLed(session: string): void {
@@ -124,17 +156,18 @@ export class Sessions {
   }
 
   /**
-   * Throws `transaction_expired` if the session's transaction was rolled back because it was idle.
+   * Throws `transaction_expired` if the session's transaction was rolled back without a ROLLBACK.
    * Until the next BEGIN or ROLLBACK, every other statement of the session is refused, because its
    * sender believes that the transaction is still open.
    */
   assertNotExpired(session: string): void {
-    const id = this.#expired.get(session);
-    if (id === undefined) return;
+    const expired = this.#expired.get(session);
+    if (expired === undefined) return;
+    const { id, why } = expired;
     throw new HedgerowError(
       'transaction_expired',
-      `The transaction of this session was rolled back because no statement came for ${this.#options.idleSeconds} s; nothing of it was kept. BEGIN starts a new one; ROLLBACK continues without a transaction.`,
-      { fields: { transaction_id: id } },
+      `The transaction of this session was rolled back because ${why}; nothing of it was kept. BEGIN starts a new one; ROLLBACK continues without a transaction.`,
+      id === '' ? {} : { fields: { transaction_id: id } },
     );
   }
 
@@ -200,7 +233,7 @@ export class Sessions {
     if (expired !== undefined) {
       this.#expired.delete(session);
       this.#options.onSession?.(session, false);
-      return { id: expired };
+      return { id: expired.id };
     }
     const open = this.#ofSession(session, 'ROLLBACK');
     this.#forget(session, open);
@@ -290,11 +323,7 @@ export class Sessions {
       if (open.busy || open.expiresAt * 1000 > now) continue;
       this.#forget(session, open);
       open.transaction.rollback();
-      this.#expired.set(session, open.id);
-      if (this.#expired.size <= MOST_EXPIRED) continue;
-      const oldest = this.#expired.keys().next().value!;
-      this.#expired.delete(oldest);
-      this.#options.onSession?.(oldest, false);
+      this.#expire(session, open.id, `no statement came for ${this.#options.idleSeconds} s`);
     }
   }
 

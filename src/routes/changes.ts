@@ -164,7 +164,7 @@ class ChangeSource implements ChunkSource {
     const { services, database } = this.#call;
     const now = services.now();
     const isOver = this.#form.comment === undefined && (this.#sent > 0 || now >= this.#untilMs);
-    if (isOver || services.draining) {
+    if (isOver || services.draining || services.database !== database) {
       this.#ended = true;
       return;
     }

@@ -76,7 +76,7 @@ function roleOf(leader: Leader | undefined) {
   const { url, lagLsns, lagMs, problem } = leader;
   return {
     role: 'follower',
-    leader: url,
+    leader: url ?? null,
     lag_lsn: lagLsns ?? null,
     lag_ms: Number.isFinite(lagMs) ? Math.round(lagMs) : null,
     follow_problem: problem,

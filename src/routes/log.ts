@@ -80,7 +80,7 @@ class LogSource implements ChunkSource {
         this.#sentMs = now;
         return this.#give(piecesOf(frames, headLsn, asked, database.crc32c));
       }
-      if (services.draining || now - this.#sentMs > this.#waitMs) {
+      if (services.draining || services.database !== database || now - this.#sentMs > this.#waitMs) {
         this.#ended = true;
         return;
       }

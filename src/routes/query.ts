@@ -57,7 +57,10 @@ function answer(
   const format = formatOf(call.accept);
   // A session that is named has its transaction, if any, at the leader: another server may have
   // passed its BEGIN on.
-  if (call.sessionId !== '') call.database.assertLeads();
+  if (call.sessionId !== '' && prepared.effect !== 'transaction') {
+    if (call.database.isFollower) statements.sessions.assertNotExpired(sessionOf(call));
+    call.database.assertLeads();
+  }
   // Rows with ISO times cannot be encoded by the core, which writes times as seconds.
   const read = statements.read(prepared, parameters, sessionOf(call), iso ? undefined : format.rows);
   if (read === undefined) return execute(call, statements, prepared, parameters, iso);

@@ -29,10 +29,25 @@ export interface TestPostgres {
   start(): Promise<void>;
   /** Stops the server and removes its files. */
   stop(): Promise<void>;
+  /**
+   * Starts a standby, and has commits wait for it. Its own commits wait for nobody once it was
+   * promoted.
+   */
+  standby(): Promise<TestStandby>;
+}
+
+export interface TestStandby extends TestPostgres {
+  /** Makes it a primary. */
+  promote(): Promise<void>;
+}
+
+export interface PostgresSettings {
+  /** Settings of the server, such as `max_connections=50`, besides those of every test. */
+  readonly settings?: readonly string[];
 }
 
 /** Starts a server. If PostgreSQL 15 is missing, prints the reason and returns undefined. */
-export async function startPostgres(): Promise<TestPostgres | undefined> {
+export async function startPostgres({ settings = [] }: PostgresSettings = {}): Promise<TestPostgres | undefined> {
   const reason = await missing();
   if (reason !== undefined) {
     process.stdout.write(`skipped: ${reason}\n`);
@@ -61,9 +76,19 @@ export async function startPostgres(): Promise<TestPostgres | undefined> {
     '-N',
   ];
   await asOwner(owner, join(BIN, 'initdb'), init, folder);
+  return serve(owner, folder, data, settings);
+}
+
+/** Starts the server of a data directory. */
+async function serve(
+  owner: Owner | undefined,
+  folder: string,
+  data: string,
+  settings: readonly string[],
+): Promise<TestPostgres> {
   const port = await freePort();
   const address = `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`;
-  let server = await launch(owner, data, port, folder, address);
+  let server = await launch(owner, data, port, folder, address, settings);
   const end = async (signal: NodeJS.Signals) => {
     if (server.exitCode !== null || server.signalCode !== null) return;
     const gone = new Promise((resolve) => server.once('exit', resolve));
@@ -78,11 +103,42 @@ export async function startPostgres(): Promise<TestPostgres | undefined> {
     run: (sql) => runSql(address, sql),
     kill: () => end('SIGQUIT'), // Stops all its processes immediately, without a checkpoint.
     async start() {
-      server = await launch(owner, data, port, folder, address);
+      server = await launch(owner, data, port, folder, address, settings);
     },
     async stop() {
       await end('SIGINT');
       await rm(folder, { recursive: true, force: true });
+    },
+    standby: () => startStandby(owner, address, settings),
+  };
+}
+
+async function startStandby(
+  owner: Owner | undefined,
+  primary: string,
+  settings: readonly string[],
+): Promise<TestStandby> {
+  const folder = await mkdtemp(join(tmpdir(), 'hedgerow-standby-'));
+  if (owner !== undefined) {
+    await chmod(folder, 0o755);
+    await chown(folder, owner.uid, owner.gid);
+  }
+  const data = join(folder, 'data');
+  await asOwner(
+    owner,
+    join(BIN, 'pg_basebackup'),
+    ['-d', primary, '-D', data, '-R', '-X', 'stream', '-c', 'fast'],
+    folder,
+  );
+  const standby = await serve(owner, folder, data, settings);
+  const isThere = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'";
+  while (Number((await runSql(primary, isThere))[0]![0]) === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  await runSql(primary, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await runSql(primary, 'SELECT pg_reload_conf()');
+  return {
+    ...standby,
+    async promote() {
+      await standby.run('SELECT pg_promote()');
     },
   };
 }
@@ -120,6 +176,7 @@ async function launch(
   port: number,
   folder: string,
   address: string,
+  more: readonly string[],
 ): Promise<ChildProcess> {
   const settings = [
     'fsync=off',
@@ -127,6 +184,7 @@ async function launch(
     'max_connections=20',
     `unix_socket_directories=${folder}`,
     'listen_addresses=127.0.0.1',
+    ...more,
   ];
   const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])];
   const server = spawn(join(BIN, 'postgres'), args, { ...owner, cwd: folder, env: { TZ: 'UTC' }, stdio: 'ignore' });

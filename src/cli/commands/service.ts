@@ -10,6 +10,7 @@ import {
   withSettings,
 } from '../command-line.ts';
 import type { DemoFlags } from '../demo/command.ts';
+import type { HaFlags } from '../ha/command.ts';
 import type { CreateFlags, KeysFlags } from '../keys/command.ts';
 import type { McpFlags } from '../mcp/command.ts';
 import type { ServeVirtualFlags } from '../serve-virtual.ts';
@@ -50,6 +51,29 @@ export function addConfig(program: Command, { done, world }: Host): void {
       const flags = { ...settingFlags(options), json: options.json !== undefined };
       done((await import('../config/command.ts')).configPrintCommand(flags, world));
     });
+}
+
+export function addHa(program: Command, { done, world }: Host): void {
+  const ha = program
+    .command('ha')
+    .description('High availability: the log in PostgreSQL that several servers share, of which one leads.');
+  withLog(ha.command('init').description('Make the tables of the log, or bring them up to date.')).action(
+    async (options: HaFlags) => {
+      done(await (await import('../ha/command.ts')).haInitCommand(options, world));
+    },
+  );
+  withLog(
+    ha.command('status').description('Show who leads, how far every server is, the log and its snapshot.'),
+  ).action(async (options: HaFlags) => {
+    done(await (await import('../ha/command.ts')).haStatusCommand(options, world));
+  });
+}
+
+function withLog(command: Command): Command {
+  return command
+    .option('--log-dsn <dsn>', 'postgres://user:password@host:port/database (HEDGEROW_LOG_DSN)')
+    .option('--config <file>', 'TOML file with the settings of a server')
+    .option('--json', 'write JSON');
 }
 
 export function addKeys(program: Command, { done, world }: Host): void {

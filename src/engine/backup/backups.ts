@@ -33,6 +33,8 @@ export interface BackupResult {
 export interface BackupStream {
   /** The backup contains everything up to this LSN and nothing after it. */
   readonly lsn: number;
+  /** The tables in the backup need the log after this LSN, which is in the backup too. */
+  readonly logLsn: number;
   /** The bytes of the archive. */
   readonly pieces: AsyncGenerator<Uint8Array, void, undefined>;
   /** Releases the files of the backup. Resolves when it was called before, too. */
@@ -96,6 +98,7 @@ export class Backups {
     const pieces = archiveBytes(this.#checked(archiveContents(this.#contentsOf(state, this.#source.now()))));
     return {
       lsn: state.lsn,
+      logLsn: state.log.fromLsn - 1,
       pieces,
       close: async () => {
         await pieces.return().catch(() => undefined);

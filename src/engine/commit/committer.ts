@@ -94,8 +94,7 @@ export class Committer {
   /** Newest LSN that snapshots see; operations up to it may be acknowledged. */
   visibleLsn = 0;
   failed: HedgerowError | null = null;
-  /** Whether this database follows a leader: it commits only the frames of the leader's log. */
-  readonly isFollower: boolean;
+  #isFollower: boolean;
   /**
    * During replay: the LSN reached so far, which counts as the head of the log, because a
    * compaction during replay must not claim more than that. Null when there is no replay.
@@ -121,7 +120,18 @@ export class Committer {
 
   constructor(waits: LsnWaits, isFollower = false) {
     this.#waits = waits;
-    this.isFollower = isFollower;
+    this.#isFollower = isFollower;
+  }
+
+  /** Whether this database follows a leader: it commits only the frames of the leader's log. */
+  get isFollower(): boolean {
+    return this.#isFollower;
+  }
+
+  /** Ends following: from now on, this database commits writes of its own. */
+  lead(): void {
+    assert(this.visibleLsn === this.headLsn, 'everything of the leader is visible before another one leads');
+    this.#isFollower = false;
   }
 
   /** Throws `not_leader` if this database follows a leader, so that only the leader can write. */

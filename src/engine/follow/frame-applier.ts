@@ -63,6 +63,11 @@ export class FrameApplier {
     return this.#options.context.committer.headLsn + 1;
   }
 
+  /** Why writes are refused until the database is opened again; null if they are not. */
+  get failed(): HedgerowError | null {
+    return this.#options.context.committer.failed;
+  }
+
   /**
    * Applies frames, in order; those that were applied before are passed over. Resolves when all are
    * in the log, though not yet durable. Calls must not overlap. Rejects with `corrupt` if a frame
@@ -84,6 +89,15 @@ export class FrameApplier {
     } finally {
       this.#isApplying = false;
     }
+  }
+
+  /**
+   * Ends following: from now on, the database commits writes of its own. All frames of the leader
+   * must be visible. Writes are logged from the moment at which the log leads, too.
+   */
+  lead(): void {
+    assert(!this.#isApplying, 'no frame is being applied when this database begins to lead');
+    this.#options.context.committer.lead();
   }
 
   async #apply(frame: LogFrame): Promise<void> {

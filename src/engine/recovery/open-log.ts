@@ -1,7 +1,7 @@
 // Opens the log of a database. Tells it which LSNs it must contain according to the manifest, and
 // connects its callbacks.
 
-import { corruption } from '../../errors.ts';
+import { corruption, HedgerowError } from '../../errors.ts';
 import {
   type Crc32c,
   type LogHistory,
@@ -14,6 +14,9 @@ import { appliedEverywhere, type Checkpoint } from '../checkpoint/checkpoint.ts'
 import { refuseSegments, unknownSegments } from '../checkpoint/orphans.ts';
 import type { Committer } from '../commit/committer.ts';
 import type { EngineOptions } from '../engine-options.ts';
+
+/** Name of the file in a data directory that says that the log is elsewhere, in PostgreSQL. */
+export const LOG_ORIGIN = 'postgres.json';
 
 /**
  * Opens the log. `checkpoint` is the manifest found, or null if there is none; `history` is kept
@@ -53,6 +56,12 @@ export async function openDatabaseLog(
 
 function openLogFiles(options: EngineOptions, crc32c: Crc32c, opening: LogOpening): Promise<LogStore> {
   const { fs, dir, logFileBytes } = options;
+  if (fs.exists(`${dir}/${LOG_ORIGIN}`))
+    throw new HedgerowError(
+      'conflict',
+      `The log of ${dir} is in PostgreSQL (${LOG_ORIGIN} names the database). Open it with that log, or use another directory.`,
+      { fields: { settings: ['log', 'logDsn'] } },
+    );
   // This is checked before the directory is created, because a missing log must not be replaced by
   // an empty one.
   if (!fs.exists(`${dir}/log`)) {

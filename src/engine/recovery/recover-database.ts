@@ -66,7 +66,8 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   if (kept !== undefined && checkpoint?.changes !== undefined) history.load(checkpoint.changes);
   const log = await openDatabaseLog(options, committer, crc32c, checkpoint, kept);
   committer.attach(log, replays);
-  if (isNewHistory) history.begin(log.headLsn + 1);
+  // A follower that reads the whole log finds in it what its leader has kept.
+  if (isNewHistory) history.begin(committer.isFollower && checkpoint === null ? log.oldestLsn : log.headLsn + 1);
   if (checkpoint === null) await setAsideUnlisted(parts, () => true, log);
   await replay(parts, log, checkpoint);
   await replays.settle(() => checkpointer.write([]));

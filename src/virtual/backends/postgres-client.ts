@@ -1,8 +1,8 @@
 // Connects to PostgreSQL and compatible servers. Runs statements in read-only transactions, reads
 // rows through a cursor, and cancels statements at their deadline.
 
-import pg from 'pg';
 import Cursor from 'pg-cursor';
+import pg from '../../postgres/driver.ts';
 import type { Deadline } from '../../schedule/deadline.ts';
 import { Semaphore } from '../../schedule/locks.ts';
 import type { QueryOptions, SqlRow, SqlStatement } from '../backend.ts';

@@ -5,10 +5,10 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { type Config, ConfigError, variableOf } from './config.ts';
-import type { TlsFiles } from './http/index.ts';
-import { Redactor } from './observe/redact.ts';
-import { nodeFs, widerThanOwner } from './storage/index.ts';
+import { type Config, ConfigError, variableOf } from '../config.ts';
+import type { TlsFiles } from '../http/index.ts';
+import { Redactor } from '../observe/redact.ts';
+import { nodeFs, widerThanOwner } from '../storage/index.ts';
 
 /**
  * Returns a function that reads a file of a page by name, each file only once. The build puts these
@@ -20,7 +20,7 @@ export function builtFiles(folder: 'docs-page' | 'console'): (name: string) => U
     let bytes = files.get(name);
     if (bytes !== undefined) return bytes;
     try {
-      bytes = readFileSync(new URL(`../build/${folder}/${name}`, import.meta.url));
+      bytes = readFileSync(new URL(`../../build/${folder}/${name}`, import.meta.url));
     } catch {
       return undefined;
     }
@@ -60,10 +60,10 @@ export function wideDirectories({ dataDir, backupRoot }: Config): string[] {
 }
 
 /** Creates a redactor that masks the secrets of the configuration in all log lines. */
-export function redactorFor({ apiKey, followKey, openaiApiKey, virtualDsn }: Config): Redactor {
+export function redactorFor({ apiKey, followKey, openaiApiKey, logDsn, virtualDsn }: Config): Redactor {
   const redactor = new Redactor();
   for (const secret of [apiKey, followKey, openaiApiKey]) if (secret !== undefined) redactor.registerSecret(secret);
-  for (const dsn of Object.values(virtualDsn)) {
+  for (const dsn of [...Object.values(virtualDsn), ...(logDsn === undefined ? [] : [logDsn])]) {
     for (const secret of [dsn, ...passwordsOf(dsn)]) redactor.registerSecret(secret);
   }
   return redactor;
