@@ -165,8 +165,8 @@ class LyingHistory {
   }
 
   /**
-   * Repeats a request whose answer did not arrive. If its answer is kept, that is an acknowledgement;
-   * if a restart has shown that it was not carried out, it is carried out now.
+   * Repeats a request whose answer did not arrive. If its answer is kept, that is an
+   * acknowledgement; if a restart has shown that it was not carried out, it is carried out now.
    */
   #repeat(): void {
     const waiting = this.#ledger.writes.filter((write) => write.key !== undefined && !write.answered);

@@ -1,5 +1,5 @@
-// `npm run lying` runs histories of the engine over a lying log, by seed: `-- --seed N` runs one and
-// prints it, `-- --seeds FROM..TO` many. `--lie N` plants a fault in the log.
+// `npm run lying` runs histories of the engine over a lying log, by seed: `-- --seed N` runs one
+// and prints it, `-- --seeds FROM..TO` many. `--lie N` plants a fault in the log.
 
 import { parseArgs } from 'node:util';
 import { runLyingSeed } from './lying-history.ts';
