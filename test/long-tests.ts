@@ -78,6 +78,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
     'door',
     'door-backends',
     'injection',
+    'large-data',
     'time-types',
   ],
 };

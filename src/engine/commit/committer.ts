@@ -352,10 +352,10 @@ export class Committer {
 
   /**
    * Makes frames visible. Called by the log once per durable group of frames, and at the end of
-   * `alone`.
+   * `alone`. A remote log may report an earlier group again, which changes nothing.
    */
   onDurable(durableLsn: number): void {
-    this.#toldLsn = durableLsn;
+    this.#toldLsn = Math.max(this.#toldLsn, durableLsn);
     const lsn = Math.min(durableLsn, this.#ceilingLsn, this.#tornLsn - 1);
     if (lsn <= this.visibleLsn) return;
     assert(lsn <= this.#log!.headLsn, 'nothing is visible that was never given out');
