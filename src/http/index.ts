@@ -13,7 +13,14 @@ export { detailOf } from './error-reply.ts';
 export { invalidFields, kindOf } from './field-errors.ts';
 export { parseInteger } from './integers.ts';
 export { jsonProblem } from './json-depth.ts';
-export type { ElectionPort, LeaderPort, OwnLeader } from './leader.ts';
+export {
+  type ElectionPort,
+  type LeaderPort,
+  noMemory,
+  type OwnLeader,
+  type PassedAnswer,
+  type PassedRequest,
+} from './leader.ts';
 export { JSON_BODY, JSON_OR_NDJSON_BODY, JSON_TYPE, NDJSON_TYPE, NO_BODY } from './media.ts';
 export { untilVisible } from './min-lsn.ts';
 export { type Once, WriteAnswer } from './once.ts';

@@ -4,8 +4,7 @@
 
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { buffer } from 'node:stream/consumers';
-import { type HedgerowError, refusal } from '../errors.ts';
+import { HedgerowError, refusal } from '../errors.ts';
 import type { RequestCall } from './call.ts';
 import type { Exchange } from './exchange.ts';
 import { parseInteger } from './integers.ts';
@@ -62,6 +61,8 @@ export interface PassedRequest {
   readonly body: Buffer;
   /** Address of the client, 4 or 16 bytes. */
   readonly address: ArrayBuffer;
+  /** Called with the size of the answer so far; false if there is no memory for it. */
+  readonly hold: (bytes: number) => boolean;
 }
 
 export interface PassedAnswer {
@@ -192,14 +193,19 @@ export async function forward(
   target: string,
   { headers, address }: Forwardable,
   method: string,
-  { body, database }: RequestCall,
+  { body, database, client }: RequestCall,
 ): Promise<Reply> {
-  const request: PassedRequest = { method, target, headers, body, address };
+  const { length } = body;
+  const hold = (bytes: number) => {
+    client.hold(length + bytes);
+    return !client.services.load.isFullFor(0);
+  };
+  const request: PassedRequest = { method, target, headers, body, address, hold };
   let answer: PassedAnswer;
   try {
     answer = await (leader.own === undefined ? send(leader, request) : leader.own.pass(request));
   } catch (error) {
-    throw unavailable(leader, error as NodeJS.ErrnoException);
+    throw error instanceof HedgerowError ? error : unavailable(leader, error as NodeJS.ErrnoException);
   }
   const { status } = answer;
   const lsn = answer.headers.get('x-hedgerow-lsn');
@@ -229,7 +235,7 @@ export async function forward(
  */
 async function send(
   { url, ending }: Addressed,
-  { target, headers, method, body }: PassedRequest,
+  { target, headers, method, body, hold }: PassedRequest,
 ): Promise<PassedAnswer> {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const request = url.startsWith('https:') ? httpsRequest : httpRequest;
@@ -248,7 +254,23 @@ async function send(
   const names = Object.entries(answer.headers).flatMap(([name, value]): [string, string][] =>
     typeof value === 'string' ? [[name, value]] : [],
   );
-  return { status: answer.statusCode!, headers: new Map(names), body: await buffer(answer) };
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of answer as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    // Leaving the loop ends the request.
+    if (!hold(bytes)) throw noMemory();
+    pieces.push(piece);
+  }
+  return { status: answer.statusCode!, headers: new Map(names), body: Buffer.concat(pieces) };
+}
+
+/** Returns the error for an answer of the leader for which there is no memory here. */
+export function noMemory(): HedgerowError {
+  return refusal(
+    'overloaded',
+    'The leader carried out the request, but there is no memory here for its answer. Ask for fewer rows at a time, or ask the leader.',
+  );
 }
 
 /** Codes of connections that were never made: the request was not carried out. */

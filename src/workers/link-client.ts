@@ -1,6 +1,7 @@
 // The worker's end of the link: sends requests to the leader and receives the answers.
 
 import type { Duplex } from 'node:stream';
+import { noMemory, type PassedAnswer, type PassedRequest } from '../http/index.ts';
 import {
   ABORT,
   BODY,
@@ -16,22 +17,8 @@ import {
   WITH_BODY,
 } from './link-frames.ts';
 
-export interface LinkRequest {
-  readonly method: string;
-  /** Path and query. */
-  readonly target: string;
-  readonly headers: readonly (readonly [string, string])[];
-  readonly body: Uint8Array;
-  /** Address of the client, 4 or 16 bytes; empty for a request of the worker itself. */
-  readonly address: ArrayBuffer;
-}
-
-export interface LinkAnswer {
-  readonly status: number;
-  /** By name in lower case. */
-  readonly headers: ReadonlyMap<string, string>;
-  readonly body: Buffer;
-}
+/** A request; the address is empty for one of the worker itself. */
+type LinkRequest = Pick<PassedRequest, 'method' | 'target' | 'headers' | 'address'> & { readonly body: Uint8Array };
 
 /** Receives an answer piece by piece. */
 interface Taker {
@@ -63,20 +50,28 @@ export class LinkClient {
   }
 
   /**
-   * Sends a request; resolves with its whole answer. Rejects if the leader is lost, or if it cuts
-   * the answer.
+   * Sends a request; resolves with its whole answer. Rejects if the leader is lost, if it cuts the
+   * answer, or if there is no memory for the answer.
    */
-  send(request: LinkRequest): Promise<LinkAnswer> {
+  send(request: PassedRequest): Promise<PassedAnswer> {
     return new Promise((resolve, reject) => {
       let status = 0;
       let headers: ReadonlyMap<string, string> = new Map();
       const pieces: Buffer[] = [];
-      this.#begin(request, 0, {
+      let bytes = 0;
+      const number = this.#begin(request, 0, {
         head: (got, named) => {
           status = got;
           headers = named;
         },
-        piece: (bytes) => pieces.push(bytes),
+        piece: (piece) => {
+          pieces.push(piece);
+          bytes += piece.length;
+          if (request.hold(bytes)) return;
+          this.#open.delete(number);
+          this.#writer.send(ABORT, number);
+          reject(noMemory());
+        },
         end: () => resolve({ status, headers, body: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces) }),
         fail: reject,
       });

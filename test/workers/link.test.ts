@@ -38,7 +38,13 @@ async function linked(handle: RequestHandler): Promise<{ client: LinkClient; lea
   return { client: new LinkClient(worker), leader };
 }
 
-const REQUEST = { method: 'POST', target: '/v1/query?a=b', headers: [], address: new ArrayBuffer(0) } as const;
+const REQUEST = {
+  method: 'POST',
+  target: '/v1/query?a=b',
+  headers: [],
+  address: new ArrayBuffer(0),
+  hold: () => true,
+} as const;
 
 const bytesOf = (length: number, seed: number) => Uint8Array.from({ length }, (_, at) => (at * 31 + seed) & 255);
 
@@ -101,7 +107,7 @@ describe('a request over the link', () => {
         ['x-a', 'ä'],
         ['x-b', '2: 3'],
       ],
-      body: Uint8Array.of(1, 2, 3),
+      body: Buffer.of(1, 2, 3),
       address: Uint8Array.of(10, 0, 0, 1).buffer,
     });
     const headers = [
@@ -130,6 +136,30 @@ describe('a request over the link', () => {
       const body = Buffer.from(bytesOf(length, 5));
       expect((await client.send({ ...REQUEST, body })).body.equals(body)).toBe(true);
     }
+  });
+
+  test('is given up if there is no memory for its answer', async () => {
+    let aborted = 0;
+    const { client } = await linked((response) => {
+      response.onAborted(() => {
+        aborted++;
+      });
+      const chunk = Buffer.alloc(PIECE_BYTES);
+      const write = (): boolean => {
+        while (response.write(chunk));
+        return false;
+      };
+      response.onWritable(write);
+      write();
+    });
+    let held = 0;
+    const hold = (bytes: number) => {
+      held = bytes;
+      return bytes < 10 * PIECE_BYTES;
+    };
+    await expect(client.send({ ...REQUEST, body: Buffer.alloc(0), hold })).rejects.toThrow('no memory');
+    expect(held).toBe(10 * PIECE_BYTES);
+    while (aborted === 0) await new Promise((resolve) => setImmediate(resolve));
   });
 
   test('fails if the leader is lost, or cuts its answer', async () => {
