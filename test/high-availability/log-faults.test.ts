@@ -1,5 +1,5 @@
-// Tests the log in PostgreSQL against connections that are cut and leaders that are late: nothing is
-// acknowledged that is not in the log, and nothing is in the log twice.
+// Tests the log in PostgreSQL against connections that are cut and leaders that are late: nothing
+// is acknowledged that is not in the log, and nothing is in the log twice.
 
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';

@@ -1,6 +1,6 @@
-// Runs `npm run ha -- --runs 100 --seed 1`: servers that share a log in PostgreSQL, under load, with
-// one fault in each run. The exit code is 1 if a write was lost or doubled, if a read went back, or
-// if the servers differ.
+// Runs `npm run ha -- --runs 100 --seed 1`: servers that share a log in PostgreSQL, under load,
+// with one fault in each run. The exit code is 1 if a write was lost or doubled, if a read went
+// back, or if the servers differ.
 
 import { progress, readFlags } from './flags.ts';
 import { type Pair, startPair } from './ha-cluster.ts';
