@@ -201,6 +201,35 @@ describe.skipIf(server === undefined)('a log in PostgreSQL', () => {
     expect(await takeLease(connection, 'another', 'http://127.0.0.1:2')).toBe(tenure.epoch + 1);
   });
 
+  test('does not take a commit for durable for whose standby the server has ceased to wait', async () => {
+    const own = (await startPostgres())!;
+    ends.push(() => own.stop());
+    const dsn = await newSchema(own);
+    const { log, durable, failures } = await leading(dsn);
+    // From now on, every commit waits for a standby that is not there.
+    await own.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    await own.run('SELECT pg_reload_conf()');
+    const waits = async () => {
+      const rows = await own.run(
+        "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%INSERT%'",
+      );
+      return rows.map(([pid]) => pid as number);
+    };
+    log.append(1, textFrame('a'));
+    while ((await waits()).length === 0) await turn();
+    for (const pid of await waits()) await own.run(`SELECT pg_cancel_backend(${pid})`);
+    // It is visible in the server by now, and the leader advances the epoch, which waits.
+    const advances = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%epoch + 1%'";
+    while (Number((await own.run(advances))[0]![0]) === 0) await turn();
+    expect((await own.run(`SELECT count(*) FROM ${/log_\d+/.exec(dsn)![0]}.hedgerow_log`))[0]![0]).toBe('1');
+    expect(durable).toEqual([]);
+    await own.run('ALTER SYSTEM RESET synchronous_standby_names');
+    await own.run('SELECT pg_reload_conf()');
+    // If that took longer than the lease lasts, this process does not lead any more.
+    await log.flush().catch(() => undefined);
+    expect(durable).toEqual(failures.length === 0 ? [1] : []);
+  });
+
   test('keeps a large frame, which is read in pieces', async () => {
     const dsn = await newSchema(server!);
     const { log } = await leading(dsn);

@@ -28,7 +28,7 @@ interface Panel {
   targets?: { expr: string }[];
 }
 
-const compose = parse(readFileSync('compose.yaml', 'utf8')) as Compose;
+const compose = parse(readFileSync('compose.yaml', 'utf8'), { merge: true }) as Compose;
 const prometheus = parse(readFileSync(`${DEPLOY}/prometheus.yml`, 'utf8'));
 const rules = parse(readFileSync(`${DEPLOY}/rules.yml`, 'utf8'));
 const dashboard = JSON.parse(readFileSync(`${DEPLOY}/grafana/dashboards/hedgerow.json`, 'utf8'));
@@ -153,7 +153,9 @@ describe('compose.yaml', () => {
   it('opens ports to this machine only and pins every foreign image', () => {
     const services = Object.values(compose.services);
     for (const { ports = [] } of services) expect(ports.every((port) => port.startsWith('127.0.0.1:'))).toBe(true);
-    expect(services.filter(({ build, image }) => build === undefined && !/:v?\d+\.\d+\.\d+$/.test(image))).toEqual([]);
+    // Versions of PostgreSQL have two numbers.
+    const pinned = /^postgres:\d+\.\d+$|:v?\d+\.\d+\.\d+$/;
+    expect(services.filter(({ build, image }) => build === undefined && !pinned.test(image))).toEqual([]);
   });
 });
 
