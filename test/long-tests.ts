@@ -26,7 +26,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
   data: ['analytics-real-data', 'causal-chains', 'http-real-data', 'real-data'],
   engine: ['corruption', 'failing-disk', 'histories', 'large-commits', 'log-damage', 'replay-crash', 'row-crash'],
   fuzz: ['fuzz', 'statements'],
-  'high-availability': ['runs', 'servers'],
+  'high-availability': ['haproxy', 'runs', 'servers'],
   hosts: ['examples', 'hosts', 'packed'],
   http: [
     'answers-kept',

@@ -71,8 +71,9 @@ export function redactorFor({ apiKey, followKey, openaiApiKey, logDsn, virtualDs
 
 /** Returns the password in an address, as written (percent-encoded) and decoded. */
 function passwordsOf(dsn: string): string[] {
-  if (!URL.canParse(dsn)) return [];
-  const { password } = new URL(dsn);
+  // An address with several hosts is no URL.
+  const [, password = ''] = /^\w+:\/\/[^:/@]*:([^/@]*)@/.exec(dsn) ?? [];
+  if (password === '') return [];
   try {
     return [password, decodeURIComponent(password)];
   } catch {

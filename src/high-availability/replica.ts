@@ -11,7 +11,7 @@ import { loadCore, makeChecksum } from '../core/index.ts';
 import { type Database, neededLogLsn, type OpenLog } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 import type { Fs } from '../storage/index.ts';
-import { type Connection, ConnectionLost, type ConnectionOptions, Postgres } from './connection.ts';
+import { type Connection, type ConnectionOptions, Postgres } from './connection.ts';
 import { claimDirectory, type DirectoryOptions, emptyDirectory, hasDatabase, restoreSnapshot } from './directory.ts';
 import { Election } from './election.ts';
 import { RENEW_MS, takeLease } from './lease.ts';
@@ -140,7 +140,7 @@ export class Replica {
         attempt = 0;
       } catch (error) {
         if (signal.aborted) break;
-        const isFinal = !(error instanceof ConnectionLost) || attempt >= START_ATTEMPTS;
+        const isFinal = error instanceof HedgerowError || attempt >= START_ATTEMPTS;
         if (!this.#hasStarted && isFinal) {
           this.#started(error);
           return;
@@ -204,12 +204,11 @@ export class Replica {
       const oldestLsn = (await readOldest(connection)) ?? 1;
       const neededLsn = hasDatabase(directory) ? (neededLogLsn(fs, dir, this.#crc32c) ?? 0) : undefined;
       if (neededLsn !== undefined && neededLsn + 1 >= oldestLsn) return identity;
-      await emptyDirectory(directory);
       const snapshot = await newestSnapshot(connection);
-      if (snapshot === undefined) {
-        if (oldestLsn === 1) return identity;
+      if (snapshot === undefined && oldestLsn > 1)
         throw new HedgerowError('corrupt', `The log begins with LSN ${oldestLsn}, but there is no snapshot before it.`);
-      }
+      await emptyDirectory(directory);
+      if (snapshot === undefined) return identity;
       notice('starting from a snapshot', { last_lsn: snapshot.lsn, bytes: snapshot.bytes });
       await restoreSnapshot(directory, readSnapshot({ postgres: this.#postgres, fs, dir: snapshotDir }, snapshot));
       return identity;
@@ -340,7 +339,8 @@ export class Replica {
     this.election.set(undefined);
     ceased();
     warn('this server does not lead any more', { detail: (error as Error).message });
-    await tenure.end();
+    // The log is poisoned, so nothing of this process can be appended any more.
+    await tenure.release();
     await snapshots.close();
     await this.#untilReachable();
   }

@@ -15,10 +15,12 @@ export class SharedConnection {
 
   /** Resolves with an open connection. Rejects like `Postgres.connect`. */
   async get(): Promise<Connection> {
-    const present = await this.#opening?.catch(() => undefined);
+    const opening = this.#opening;
+    const present = await opening?.catch(() => undefined);
     if (present?.isOpen === true) return present;
-    this.#opening = this.#postgres.connect(this.#options);
-    const connection = await this.#opening;
+    // Another caller may have begun to connect meanwhile.
+    if (this.#opening === opening) this.#opening = this.#postgres.connect(this.#options);
+    const connection = await this.#opening!;
     if (this.#isClosed) await connection.close();
     return connection;
   }

@@ -28,6 +28,7 @@ export class Tenure {
   /** Renewals and changes of the epoch, one after another. */
   #last: Promise<unknown> = Promise.resolve();
   #isOver = false;
+  #isReleased = false;
   #tellLost: (error: HedgerowError) => void = () => undefined;
   /** Resolves when this process does not lead any more. */
   readonly lost = new Promise<HedgerowError>((resolve) => {
@@ -83,6 +84,8 @@ export class Tenure {
   /** Gives the lease back, so that another can take it at once. Never rejects. */
   async release(): Promise<void> {
     this.#lose();
+    if (this.#isReleased) return;
+    this.#isReleased = true;
     await this.#last.catch(() => undefined);
     const { connection, holder } = this.#options;
     await connection

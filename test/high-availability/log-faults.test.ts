@@ -5,6 +5,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';
 import { Postgres } from '../../src/high-availability/connection.ts';
 import { readLease, renewLease, takeLease } from '../../src/high-availability/lease.ts';
+import { type ChainedFrame, EMPTY_LOG, frameCrc, insertFrames } from '../../src/high-availability/log-rows.ts';
 import { openPostgresLog, type PostgresLog } from '../../src/high-availability/postgres-log.ts';
 import type { Tenure } from '../../src/high-availability/tenure.ts';
 import { crc32c } from '../support/crc32c.ts';
@@ -62,16 +63,21 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await turn();
 }
 
-/** Holds up every INSERT in the server; resolves with a function that lets them go on. */
+/**
+ * Holds up every INSERT in the server, once it has locked the lease; resolves with a function that
+ * lets them go on.
+ */
 async function lockLog(dsn: string): Promise<() => Promise<void>> {
   const connection = await new Postgres({ dsn }).connect({ commits: 'wait' });
-  await connection.run('BEGIN');
-  await connection.run('LOCK TABLE hedgerow_log IN SHARE MODE');
-  return async () => {
-    await connection.run('COMMIT');
-    await connection.close();
-  };
+  const key = ++locks;
+  const body = `BEGIN PERFORM pg_advisory_xact_lock_shared(${key}); RETURN NEW; END`;
+  await connection.run(`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS $$ ${body} $$`);
+  await connection.run('CREATE TRIGGER wait BEFORE INSERT ON hedgerow_log FOR EACH ROW EXECUTE FUNCTION wait()');
+  await connection.run(`SELECT pg_advisory_lock(${key})`);
+  return () => connection.close();
 }
+
+let locks = 0;
 
 describe.skipIf(server === undefined)('a log in PostgreSQL', () => {
   test('acknowledges a group once whose commit was answered, but whose answer did not arrive', async () => {
@@ -171,13 +177,33 @@ describe.skipIf(server === undefined)('a log in PostgreSQL', () => {
     const waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INSERT%'";
     while ((await runIn(dsn, waiting))[0]![0] === '0') await turn();
     const taking = leading(dsn);
-    for (let time = 0; time < 20; time++) await turn();
+    const changes = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%epoch + 1%'";
+    while ((await runIn(dsn, changes))[0]![0] === '0') await turn();
     await unlock();
     const next = await taking;
     expect(next.log.headLsn).toBe(1);
     next.log.append(1, textFrame('second'));
     await next.log.flush();
     expect(await framesOf(next.log)).toEqual(['1+1:first', '2+1:second']);
+  });
+
+  test('takes a group only after the frame that it follows', async () => {
+    const dsn = await newSchema(server!);
+    const connection = await new Postgres({ dsn }).connect({ commits: 'wait' });
+    ends.push(() => connection.close());
+    const epoch = (await takeLease(connection, 'one', 'http://127.0.0.1:1'))!;
+    const frameAt = (firstLsn: number, previous: number): ChainedFrame => {
+      const frame = { firstLsn, operations: 2, seconds: 7, previous, payload: textFrame('x')[0]! };
+      return { ...frame, crc: frameCrc(crc32c, frame) };
+    };
+    const first = frameAt(1, 0);
+    expect(await insertFrames(connection, epoch, { lsn: 1, crc: 0 }, [frameAt(2, 0)])).toBe(false);
+    expect(await insertFrames(connection, epoch, EMPTY_LOG, [first])).toBe(true);
+    const end = { lsn: 2, crc: first.crc };
+    for (const other of [EMPTY_LOG, { lsn: 2, crc: first.crc ^ 1 }, { lsn: 1, crc: first.crc }])
+      expect(await insertFrames(connection, epoch, other, [frameAt(3, first.crc)])).toBe(false);
+    expect(await insertFrames(connection, epoch + 1, end, [frameAt(3, first.crc)])).toBe(false);
+    expect(await insertFrames(connection, epoch, end, [frameAt(3, first.crc)])).toBe(true);
   });
 
   test('a renewal waits for no append, and a lease that was not renewed is free by the clock of the server', async () => {

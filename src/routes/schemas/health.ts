@@ -42,7 +42,10 @@ export const healthAnswer = v.looseObject({
     'Until this epoch second, requests with an unknown `Idempotency-Key` are refused: a file of stored answers was damaged.',
   ),
   role: described(v.picklist(['leader', 'follower']), 'A follower answers reads only; its leader takes the writes.'),
-  leader: described(v.nullable(v.string()), 'The address of the leader; null if this is not a follower.'),
+  leader: described(
+    v.nullable(v.string()),
+    'The address of the leader; null if this is not a follower, or if no server leads.',
+  ),
   lag_lsn: described(
     v.nullable(count()),
     'Number of LSNs of the leader that are not visible here, as far as is known; null until the leader has answered for the first time.',
