@@ -1,9 +1,11 @@
 // Measures a service with workers beside the same service without: reads, memory, reads right after
 // writes, and how late small requests are while heavy work runs.
 
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { percentile } from './deadlines-watch.ts';
 import {
   hasWrk,
@@ -27,6 +29,7 @@ const WRITERS = 16;
 /** Connections of the clients that write and then read. */
 const CONNECTIONS = 32;
 const HEAVY = 14;
+const BUSY = fileURLToPath(new URL('workers-busy.mjs', import.meta.url));
 const BUSY_MS = 20_000;
 
 interface Crew {
@@ -177,33 +180,14 @@ function sent({ url }: Server, agent: Agent, method: string, path: string, body?
 
 /** Times `/health/live` and single inserts while heavy statements, measures and exports run. */
 async function besideHeavyWork({ server, workers }: Crew, ms: number, note: PartOptions['note']): Promise<BenchRow[]> {
-  let isOver = false;
-  const finished: Record<string, number> = {};
-  const repeat = async (name: string, work: () => Promise<Response>) => {
-    while (!isOver) {
-      const answer = await work();
-      for await (const piece of answer.body!) if (piece.length < 0) return;
-      // A measure may need parameters, or refuse so large a table; its time limit may end it.
-      if (answer.status === 500) throw new Error(`${name}: ${answer.status}`);
-      finished[name] = (finished[name] ?? 0) + 1;
-    }
-  };
-  const post = (path: string, body: unknown) =>
-    fetch(`${server.url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-  const query = 'MATCH (e:hyperedges) RETURN e.event_ts % 1009, count(*), max(e.id) ORDER BY count(*) DESC LIMIT 5';
-  const all = `${server.url}/v1/hyperedges?start_ts=0&end_ts=${Number.MAX_SAFE_INTEGER}`;
-  const measures = (await (await fetch(`${server.url}/v1/analytics`)).json()) as { name: string }[];
-  let next = 0;
-  const measure = () => post(`/v1/analytics/hyperedges/${measures[next++ % measures.length]!.name}`, { params: {} });
-  const busy = [
-    ...Array.from({ length: HEAVY }, () => repeat('statements', () => post('/v1/query', { query }))),
-    repeat('measures', measure),
-    repeat('exports', () => fetch(all, { headers: { accept: 'application/x-ndjson' } })),
-  ];
+  // In a process of its own: the answers keep one busy.
+  const busy = spawn(process.execPath, [BUSY, server.url, String(HEAVY)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  let printed = '';
+  busy.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text;
+  });
+  const ended = new Promise<number | null>((resolve) => busy.once('exit', resolve));
+  await new Promise((resolve) => setTimeout(resolve, ms / 10));
   // Connections of their own, so that each worker is asked.
   const agents = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
   const lives: number[] = [];
@@ -216,10 +200,10 @@ async function besideHeavyWork({ server, workers }: Crew, ms: number, note: Part
     inserts.push(await timed(() => sent(server, agent, 'POST', '/v1/hyperedges', body)));
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  isOver = true;
-  await Promise.all(busy);
+  busy.stdin.end();
+  if ((await ended) !== 0) throw new Error('the heavy work has failed');
   for (const agent of agents) agent.destroy();
-  note(`workers: beside it ran ${JSON.stringify(finished)}, in ${ms / 1000} s and to the end of each`);
+  note(`workers: beside it ran ${printed.trim()} in ${ms / 1000} s`);
   const beside = `beside ${HEAVY} heavy statements, measures and exports, --workers ${workers}`;
   return [
     benchRow({

@@ -81,7 +81,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   console: ['client', 'formats', 'tabular', 'model', 'http', 'routes'], // of the last two, types only; see below
   'index.ts': [...BASE, 'engine', 'core', 'query', 'analytics', 'rules', 'rag', 'virtual'],
   // Several processes of one service: the engine's changes travel through follow.
-  workers: [...BASE, 'http', 'follow'],
+  workers: [...BASE, 'http', 'follow', 'observe'],
   app: [...COMPOSED, 'workers'],
   'app.ts': ['app', 'workers', ...COMPOSED],
   'worker.ts': ['app.ts', 'config.ts', 'workers'],

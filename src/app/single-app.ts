@@ -77,7 +77,7 @@ export class SingleApp {
     this.#keys = keys;
     if (leader === undefined && keys !== undefined)
       this.#keyFlush = setInterval(() => void flushKeys(keys, this.#log), KEY_FLUSH_MS).unref();
-    this.#observer.attach(database.statistics, leader);
+    this.#observer.attach(database.statistics, peer === undefined ? leader : undefined);
     const rooms = roomsOf(config, database, {
       onSession: crew?.onSession,
       isAtLeader: peer && ((session) => peer.hasSession(session)),
@@ -86,6 +86,7 @@ export class SingleApp {
     crew?.state.visible(database.lastLsn);
     if (peer !== undefined) await this.#joinService(peer, database);
     this.#service.open({ database, leader, keys, workers: crew, ...rooms });
+    if (peer !== undefined) await this.#service.listen();
     // If it fails, the first question fails in the same way and reports it.
     const warmUp = () => void rooms.reasoning?.warmUp().catch(() => undefined);
     this.#warmUp = setTimeout(warmUp, WARM_UP_AFTER_MS).unref();
@@ -102,7 +103,11 @@ export class SingleApp {
       this.#ending.signal.throwIfAborted();
       await sleep(HEAD_LOOK_MS);
     }
+    let told: string | null = null;
     this.#usage = setInterval(() => {
+      const { problem } = follower;
+      if (problem !== told) void peer.tell({ kind: 'problem', detail: problem });
+      told = problem;
       const usage = { ...this.#service.rateLimit.takeSpent(), used: this.#keys?.takeUsed() ?? [] };
       if (usage.keys.length + usage.addresses.length + usage.used.length > 0) void peer.tell({ kind: 'usage', usage });
     }, USAGE_MS).unref();
@@ -138,7 +143,11 @@ export class SingleApp {
       leader,
       now: () => performance.now(),
       cursorSecret: (secret) => this.#cursors.share(secret),
-      notice: (message, fields) => (peer === undefined ? this.#log.info(message, fields) : undefined),
+      // A worker that begins need not be told of; one that cannot go on is.
+      notice: (message, fields) => {
+        if (peer === undefined) this.#log.info(message, fields);
+        else if (fields.detail !== undefined) this.#log.warn(message, fields);
+      },
       warn: (message, fields) => this.#log.warn(message, fields),
       // The process that leads starts this worker again, with an empty directory.
       onLost: peer && ((detail) => void peer.fail(detail, true)),
@@ -147,7 +156,7 @@ export class SingleApp {
     return {
       url: leader.url,
       forwards: config.forwardWrites || peer !== undefined,
-      own: peer?.own,
+      own: peer && { ...peer.own, isStuck: () => follower.problem !== null },
       ending: this.#forwarding.signal,
       get lagMs() {
         return follower.lag.ms;

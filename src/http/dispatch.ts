@@ -147,7 +147,7 @@ export class Dispatcher {
    */
   #checkFollower(exchange: Exchange, leader: LeaderPort, route: Route, request: TransportRequest, path: string): void {
     const isOneService = leader.own !== undefined;
-    const isPassed = isForLeader(route, isOneService);
+    const isPassed = isForLeader(route, isOneService) || isStuck(leader, route);
     if (isPassed || mayRedirect(route)) {
       const query = request.getQuery() ?? '';
       exchange.target = query === '' ? path : `${path}?${query}`;
@@ -367,7 +367,8 @@ function runAtFollower(
     election === undefined
       ? forward({ url: leader.url!, ending: leader.ending, own: leader.own }, target, forwardable!, route.method, call)
       : toLeader(leader, election, { target, forwardable: forwardable!, method: route.method, call, here: run });
-  if (forwardable !== undefined && isForLeader(route, leader.own !== undefined)) return pass();
+  if (forwardable !== undefined && (isForLeader(route, leader.own !== undefined) || isStuck(leader, route)))
+    return pass();
   const failed = (error: unknown): Promise<Reply> => {
     if (forwardable !== undefined && error instanceof HedgerowError && error.code === 'not_leader') return pass();
     throw error;
@@ -380,6 +381,11 @@ function runAtFollower(
   } catch (error) {
     return failed(error);
   }
+}
+
+/** In a worker that cannot follow: returns true for routes that the leader answers meanwhile. */
+function isStuck({ own }: LeaderPort, route: Route): boolean {
+  return own !== undefined && route.database && route.events !== true && own.isStuck();
 }
 
 /** In a worker: notes what the client may know of, if it is not visible here yet. */

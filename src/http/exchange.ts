@@ -73,6 +73,8 @@ export class Exchange implements HeadFacts {
   awaitedLsn: number;
   /** Set if the key must be checked again, once `awaitedLsn` is visible. */
   unsure: UnsureKey | undefined;
+  /** Called when the client disconnects before its answer. */
+  whenGone: (() => void) | undefined;
   readonly sentId: string;
   readonly requestNumber: number;
   private readonly transport: TransportResponse;
@@ -103,6 +105,7 @@ export class Exchange implements HeadFacts {
     this.forwardable = undefined;
     this.awaitedLsn = 0;
     this.unsure = undefined;
+    this.whenGone = undefined;
     this.transport = transport;
     this.sentId = isSaneId(sentId) ? sentId : '';
     this.requestNumber = services.ids.nextNumber();
@@ -139,6 +142,7 @@ export class Exchange implements HeadFacts {
     if (this.route?.audit !== undefined) this.address ??= this.transport.getRemoteAddress();
     this.transport.onAborted(() => {
       this.gone = true;
+      this.whenGone?.();
       this.stream?.stop();
       if (this.pending) this.over(CLIENT_GONE);
     });

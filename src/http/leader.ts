@@ -49,6 +49,8 @@ export interface LeaderPort {
 export interface OwnLeader {
   /** Returns the newest LSN that any client of the service may know of. */
   freshLsn(): number;
+  /** Whether this process cannot follow at present, so that the leader answers for it. */
+  isStuck(): boolean;
   /** Passes a request on; resolves with the answer. Rejects if the leader is lost. */
   pass(request: PassedRequest): Promise<PassedAnswer>;
 }
@@ -63,6 +65,8 @@ export interface PassedRequest {
   readonly address: ArrayBuffer;
   /** Called with the size of the answer so far; false if there is no memory for it. */
   readonly hold: (bytes: number) => boolean;
+  /** Sets what is called when the client disconnects. */
+  readonly whenGone: (stop: () => void) => void;
 }
 
 export interface PassedAnswer {
@@ -200,7 +204,10 @@ export async function forward(
     client.hold(length + bytes);
     return !client.services.load.isFullFor(0);
   };
-  const request: PassedRequest = { method, target, headers, body, address, hold };
+  const whenGone = (stop: () => void) => {
+    client.whenGone = stop;
+  };
+  const request: PassedRequest = { method, target, headers, body, address, hold, whenGone };
   let answer: PassedAnswer;
   try {
     answer = await (leader.own === undefined ? send(leader, request) : leader.own.pass(request));
@@ -235,7 +242,7 @@ export async function forward(
  */
 async function send(
   { url, ending }: Addressed,
-  { target, headers, method, body, hold }: PassedRequest,
+  { target, headers, method, body, hold, whenGone }: PassedRequest,
 ): Promise<PassedAnswer> {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const request = url.startsWith('https:') ? httpsRequest : httpRequest;
@@ -248,6 +255,7 @@ async function send(
     sent.on('timeout', () => sent.destroy(new Error(`nothing came for ${FORWARD_MS / 1000} s`)));
     sent.on('close', () => ending.removeEventListener('abort', stop));
     sent.on('error', reject);
+    whenGone(() => sent.destroy(new Error('the client has disconnected')));
     sent.on('response', resolve);
     sent.end(body);
   });

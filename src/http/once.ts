@@ -97,12 +97,14 @@ export class OnceOnly {
    */
   async run(route: Route, call: RequestCall): Promise<Reply> {
     const id = scopeOf(route, call);
+    const { replays } = call.database;
+    const known = replays.find(id);
+    if (known !== undefined) return replay(known, await hashOf(call));
     // This must happen before the first await: of two concurrent requests only one may proceed.
     if (this.#running.has(id)) throw refusal('idempotency_conflict', RUNNING);
     this.#running.add(id);
     try {
       const bodyHash = await hashOf(call);
-      const { replays } = call.database;
       const kept = replays.find(id);
       if (kept !== undefined) return replay(kept, bodyHash);
       const once = new PendingOnce(id, bodyHash, () => replays.time());

@@ -23,7 +23,7 @@ import { Router } from './router.ts';
 import { Sample } from './sample.ts';
 import { SocketCounts } from './socket-counts.ts';
 import { peersOf } from './tcp-table.ts';
-import type { HttpServer, ListenOptions, TlsFiles, Transport } from './transport.ts';
+import type { HttpServer, ListenOptions, RequestHandler, TlsFiles, Transport } from './transport.ts';
 
 const SWEEP_MS = 30_000;
 
@@ -96,6 +96,8 @@ export interface Service<S extends Carried = Carried> {
    * the routes that need none.
    */
   open(services: Partial<S>): void;
+  /** Listens, if other processes serve the same port: then the service does not listen before. */
+  listen(): Promise<void>;
   /** The rate limit, whose counts the processes of one service exchange. */
   readonly rateLimit: Pick<RateLimit, 'takeSpent' | 'charge'>;
   /** Resolves when no request is running, or after `ms` milliseconds. */
@@ -132,16 +134,19 @@ export async function startService<S extends Carried>(options: ServiceOptions<S>
     peers: () => (port === undefined ? undefined : peersOf(port)),
     now: () => performance.now(),
   });
-  const server: HttpServer = await transport.listen(
-    (response, request, method) => dispatcher.handle(response, request, method),
-    { ...options, sockets },
-  );
-  port = server.port;
+  let server: HttpServer | undefined;
+  const listen = async () => {
+    const handle: RequestHandler = (response, request, method) => dispatcher.handle(response, request, method);
+    server = await transport.listen(handle, { ...options, sockets });
+    port = server.port;
+  };
+  if (options.shared === undefined) await listen();
   const sweep = setInterval(() => application.sweep(parts), SWEEP_MS).unref();
   const look = setInterval(() => load.look(), LOOK_MS).unref();
   return {
-    host: server.host,
-    port: server.port,
+    host: options.host,
+    port: port ?? options.port,
+    listen,
     open: (services) => {
       Object.assign(parts, services);
     },
@@ -152,7 +157,7 @@ export async function startService<S extends Carried>(options: ServiceOptions<S>
       clearInterval(sweep);
       await Promise.race([load.idle(), wait(graceMs)]);
       clearInterval(look);
-      server.close();
+      server?.close();
       await application.close(parts);
     },
   };

@@ -47,6 +47,8 @@ export interface ServicesOfRoutes extends Rooms {
 
 /** The processes that answer reads for this one (src/workers). */
 export interface Workers {
+  /** Why one of them cannot follow this process; null if all can. */
+  readonly problem: string | null;
   readonly list: readonly { readonly pid: number; readonly thread: number }[];
   /** Returns the metrics of each. */
   metrics(): Promise<ProcessMetrics[]>;

@@ -56,6 +56,7 @@ const health = validated({
     const isWhole =
       engine.log_failed === null &&
       (leader === undefined || leader.problem === null) &&
+      (services.workers?.problem ?? null) === null &&
       engine.answers_damaged_until === null &&
       Object.keys(engine.corrupt_tables).length === 0;
     return jsonReply(200, {
@@ -63,7 +64,9 @@ const health = validated({
       version: services.version,
       ...engine,
       ...roleOf(leader),
-      workers: services.workers?.list ?? [],
+      ...(services.workers === undefined
+        ? { workers: [] }
+        : { workers: services.workers.list, follow_problem: services.workers.problem }),
       uptime_seconds: Math.round(services.now() - services.startedAt) / 1000,
       auth_disabled: services.authDisabled,
       transport: services.transport,

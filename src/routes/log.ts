@@ -2,7 +2,7 @@
 
 import type { BackupStream, Database, FrameReader } from '../engine/index.ts';
 import { encodeFrames, encodeHeartbeat, type Heartbeat } from '../follow/index.ts';
-import { type ChunkSource, contentReply } from '../http/index.ts';
+import { type ChunkSource, contentReply, type Reply } from '../http/index.ts';
 import { type Call, type Route, validated } from './application.ts';
 import { BYTES_TYPE, GZIP_TYPE, logAnswer, logQuery, snapshotAnswer } from './schemas/log.ts';
 import { after, assertKeyValid, NOTHING, SOON_MS } from './stream-waits.ts';
@@ -190,11 +190,13 @@ const snapshot = validated({
   answerTypes: [GZIP_TYPE],
   answers: { 200: snapshotAnswer },
   errors: [500, 503, 507],
-  handler: async (_input, { database }) => {
+  handler: async (_input, { database, services }) => {
     database.frames.assertServes();
     const backup = await database.backupStream();
     const reply = contentReply(200, GZIP_TYPE, '', [['Cache-Control', 'no-store']]);
-    return { ...reply, lsn: backup.lsn, source: new SnapshotSource(backup) };
+    // A worker that begins is nobody's backup.
+    const facts: Reply['facts'] = services.workers === undefined ? undefined : { audit: 'none' };
+    return { ...reply, lsn: backup.lsn, source: new SnapshotSource(backup), facts };
   },
 });
 

@@ -1,6 +1,7 @@
 // The workers of a service, as the process that leads it uses them.
 
 import type { Transport } from '../http/index.ts';
+import type { ProcessMetrics } from '../observe/metrics.ts';
 import { LinkTransport } from './link-transport.ts';
 import type { Question, Usage } from './messages.ts';
 import type { StateWriter } from './shared-state.ts';
@@ -14,7 +15,8 @@ export interface CrewConfig {
   readonly port: number;
   readonly dataDir: string;
   readonly memoryBudgetMb: number;
-  readonly durability: string;
+  /** Connections of an address; 0: any number. */
+  readonly socketsPerAddress: number;
 }
 
 interface Log {
@@ -74,6 +76,11 @@ export class Crew {
     return this.#pool.ready;
   }
 
+  /** Why a worker cannot follow; null if all can. */
+  get problem(): string | null {
+    return this.#pool.problem;
+  }
+
   get list(): { pid: number; thread: number }[] {
     return this.#pool.list;
   }
@@ -92,8 +99,10 @@ export class Crew {
     this.state.sessions([...this.#sessions]);
   };
 
-  async metrics(): Promise<never[]> {
-    return (await this.#pool.askAll({ about: 'metrics' })) as never[];
+  /** Returns the metrics of the workers, and the counts of those that have ended. */
+  async metrics(): Promise<ProcessMetrics[]> {
+    const metrics = (await this.#pool.askAll({ about: 'metrics' })) as ProcessMetrics[];
+    return [...metrics, this.#pool.ended.counts];
   }
 
   async interaction(id: string, keyId: string | null | undefined): Promise<string | undefined> {
@@ -117,13 +126,15 @@ export class Crew {
 }
 
 /**
- * Returns the configuration of a worker. It has a database of its own, which need not be synced to
- * disk: what is missing comes from the leader again. The memory is divided evenly.
+ * Returns the configuration of a worker, which has a database of its own. It is as durable as the
+ * leader's, because changes are shown once they are durable. Memory and connections are divided
+ * evenly.
  */
 function configOf<C extends CrewConfig>(config: C, number: number): { config: C; dir: string } {
   const dir = directoryOf(config.dataDir, number);
   const memoryBudgetMb = shareOf(config);
-  return { dir, config: { ...config, dataDir: dir, memoryBudgetMb, durability: 'async' } };
+  const socketsPerAddress = Math.ceil(config.socketsPerAddress / config.workers);
+  return { dir, config: { ...config, dataDir: dir, memoryBudgetMb, socketsPerAddress } };
 }
 
 /** Returns the share of each process of the memory, in MB. */

@@ -59,6 +59,11 @@ export class LinkClient {
       let headers: ReadonlyMap<string, string> = new Map();
       const pieces: Buffer[] = [];
       let bytes = 0;
+      const giveUp = (error: Error) => {
+        if (this.#open.delete(number)) this.#writer.send(ABORT, number);
+        reject(error);
+      };
+      request.whenGone(() => giveUp(new Error('The client has disconnected.')));
       const number = this.#begin(request, 0, {
         head: (got, named) => {
           status = got;
@@ -67,10 +72,7 @@ export class LinkClient {
         piece: (piece) => {
           pieces.push(piece);
           bytes += piece.length;
-          if (request.hold(bytes)) return;
-          this.#open.delete(number);
-          this.#writer.send(ABORT, number);
-          reject(noMemory());
+          if (!request.hold(bytes)) giveUp(noMemory());
         },
         end: () => resolve({ status, headers, body: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces) }),
         fail: reject,

@@ -35,7 +35,7 @@ export interface Usage {
 export type ToWorker<C = unknown> =
   | StartMessage<C>
   /** Sent with a connection to serve, if the worker does not listen itself. */
-  | { readonly kind: 'connection' }
+  | { readonly kind: 'connection'; readonly id: number }
   | { readonly kind: 'close'; readonly reason: string }
   | { readonly kind: 'reopen' }
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
@@ -43,6 +43,10 @@ export type ToWorker<C = unknown> =
 
 export type FromWorker =
   | { readonly kind: 'ready' }
+  /** The worker serves this connection. */
+  | { readonly kind: 'took'; readonly id: number }
+  /** Why the worker cannot follow; null if it can again. */
+  | { readonly kind: 'problem'; readonly detail: string | null }
   /** The worker ends. If its directory is of no use, the next one starts with an empty one. */
   | { readonly kind: 'failed'; readonly detail: string; readonly isDirectoryBad: boolean }
   | { readonly kind: 'answer'; readonly id: number; readonly value: unknown; readonly error?: string }

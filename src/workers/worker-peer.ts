@@ -28,7 +28,7 @@ export class WorkerPeer<C> {
   readonly number: number;
   readonly port: number;
   readonly config: C;
-  readonly own: OwnLeader;
+  readonly own: Omit<OwnLeader, 'isStuck'>;
   readonly #state = new StateReader(STATE_FD);
   readonly #feed: LinkClient;
   #events: PeerEvents | undefined;
@@ -97,7 +97,7 @@ export class WorkerPeer<C> {
 
   #receive(message: ToWorker<C>, socket: Socket | undefined): void {
     const events = this.#events;
-    if (message.kind === 'connection') this.#take(socket);
+    if (message.kind === 'connection') this.#take(message.id, socket);
     else if (message.kind === 'close') {
       this.#isClosed = message.reason;
       events?.close(message.reason);
@@ -112,7 +112,8 @@ export class WorkerPeer<C> {
     }
   }
 
-  #take(socket: Socket | undefined): void {
+  #take(id: number, socket: Socket | undefined): void {
+    void this.tell({ kind: 'took', id });
     // The client may have gone meanwhile.
     if (socket === undefined) return;
     if (this.#serve === undefined) this.#connections.push(socket);

@@ -4,6 +4,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { cannotListen } from '../http/index.ts';
+import type { ProcessMetrics } from '../observe/metrics.ts';
+import { EndedCounts } from './ended-counts.ts';
 import { FEED_FD, type FromWorker, type Question, REQUESTS_FD, type ToWorker, type Usage } from './messages.ts';
 import { openState, StateWriter } from './shared-state.ts';
 import { emptyDirectory } from './worker-directories.ts';
@@ -32,6 +34,11 @@ interface Worker {
   readonly child: ChildProcess;
   readonly startedMs: number;
   isReady: boolean;
+  problem: string | null;
+  /** What it has reported last. */
+  metrics: ProcessMetrics;
+  /** Connections that were handed over, until the worker has them. */
+  readonly handed: Map<number, Socket>;
 }
 
 /** The wait before a worker is started again doubles with each one that did not live long. */
@@ -61,7 +68,10 @@ export class WorkerPool {
   readonly #failures = new Map<number, number>();
   readonly #questions = new Map<number, (answer: unknown, error?: string) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
+  /** Counts of the workers that have ended. */
+  readonly ended = new EndedCounts();
   #lastQuestion = 0;
+  #lastConnection = 0;
   #next = 0;
   #isClosing = false;
   #resolveReady = () => {};
@@ -105,9 +115,19 @@ export class WorkerPool {
     return this.#serving().map(({ child }) => ({ pid: child.pid!, thread: 0 }));
   }
 
+  /** Why a worker cannot follow; null if all can. */
+  get problem(): string | null {
+    for (const { number, problem } of this.#serving()) if (problem !== null) return `worker ${number}: ${problem}`;
+    return null;
+  }
+
   /** Asks all workers; resolves with the answers of those that answered soon. */
   async askAll(question: Question): Promise<unknown[]> {
-    const answers = this.#serving().map((worker) => this.#ask(worker, question).catch(() => undefined));
+    const answers = this.#serving().map(async (worker) => {
+      const answer = await this.#ask(worker, question).catch(() => undefined);
+      if (question.about === 'metrics') worker.metrics = (answer as ProcessMetrics | undefined) ?? worker.metrics;
+      return answer;
+    });
     return (await Promise.all(answers)).filter((answer) => answer !== undefined);
   }
 
@@ -134,7 +154,8 @@ export class WorkerPool {
     const { attach, configOf, warn } = this.#options;
     const stdio = ['ignore', 'inherit', 'inherit', 'ipc', 'pipe', 'pipe', this.#stateFd] as const;
     const child = fork(workerScript(), [], { stdio: [...stdio], serialization: 'advanced' });
-    const worker: Worker = { number, child, startedMs: performance.now(), isReady: false };
+    const startedMs = performance.now();
+    const worker: Worker = { number, child, startedMs, isReady: false, problem: null, metrics: [], handed: new Map() };
     this.#workers.set(number, worker);
     for (const fd of [REQUESTS_FD, FEED_FD]) attach(child.stdio[fd] as Duplex);
     const { config, dir } = configOf(number);
@@ -150,6 +171,8 @@ export class WorkerPool {
     });
     child.on('exit', (code, signal) => {
       this.#workers.delete(number);
+      this.ended.add(worker.metrics);
+      for (const socket of worker.handed.values()) socket.destroy();
       if (this.#isClosing) return;
       const reason = detail || (signal === null ? `it ended with the code ${code}` : `it was ended by ${signal}`);
       warn('a worker has ended; starting it again', { worker: number, pid: child.pid, reason });
@@ -175,6 +198,8 @@ export class WorkerPool {
   #receive(worker: Worker, message: Exclude<FromWorker, { kind: 'failed' }>): void {
     if (message.kind === 'answer') this.#questions.get(message.id)?.(message.value, message.error);
     else if (message.kind === 'usage') this.#share(worker, message.usage);
+    else if (message.kind === 'took') this.#taken(worker, message.id);
+    else if (message.kind === 'problem') worker.problem = message.detail;
     else {
       worker.isReady = true;
       this.#failures.delete(worker.number);
@@ -208,8 +233,23 @@ export class WorkerPool {
   #handOver(socket: Socket): void {
     const serving = this.#serving();
     const worker = serving[this.#next++ % Math.max(1, serving.length)];
-    if (worker === undefined) socket.destroy();
-    else worker.child.send({ kind: 'connection' } satisfies ToWorker, socket, (error) => error && socket.destroy());
+    if (worker === undefined) {
+      socket.destroy();
+      return;
+    }
+    const id = ++this.#lastConnection;
+    worker.handed.set(id, socket);
+    socket.on('error', () => undefined);
+    // It stays open here until the worker has it, so that it is closed if the worker ends before.
+    worker.child.send({ kind: 'connection', id } satisfies ToWorker, socket, { keepOpen: true }, (error) => {
+      if (error !== null) this.#taken(worker, id);
+    });
+  }
+
+  /** Closes this process's side of a connection. */
+  #taken({ handed }: Worker, id: number): void {
+    handed.get(id)?.destroy();
+    handed.delete(id);
   }
 }
 

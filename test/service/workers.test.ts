@@ -1,7 +1,7 @@
 // A service with workers, as processes of their own: it must answer like one process, whichever
 // worker a request reaches, and go on when a worker is killed.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_KEY, type ChildServer, startChild } from './child.ts';
@@ -180,6 +180,32 @@ for (const transport of ['uws', 'node'])
       }
     });
 
+    test('repeats the answer to an Idempotency-Key to several at a time', async () => {
+      for (let round = 0; round < 5; round++) {
+        const headers = { 'idempotency-key': `several ${round}` };
+        const body = { event_ts: 6, members: [70_001] };
+        const first = await call(server, '/v1/hyperedges', { body, headers });
+        const again = await Promise.all([1, 2, 3, 4].map(() => call(server, '/v1/hyperedges', { body, headers })));
+        expect(again.map(({ status, json }) => [status, json.id])).toEqual(Array(4).fill([201, first.json.id]));
+      }
+    });
+
+    test('shows a write to those who read changes, as soon as it is acknowledged', async () => {
+      for (let n = 0; n < 30; n++) {
+        const wrote = await call(server, '/v1/hyperedges', { body: { event_ts: n, members: [70_002] } });
+        const lsn = Number(wrote.headers['x-hedgerow-lsn']);
+        const { text } = await call(server, `/v1/changes?from_lsn=${lsn - 1}`);
+        expect(text).toContain(`"lsn":${lsn}`);
+      }
+    });
+
+    test('makes no entry of a backup in the audit log when a worker starts', async () => {
+      const lines = readFileSync(`${server.dir}/audit.log`, 'utf8');
+      expect(lines).toContain('key.created');
+      expect(lines).not.toContain('backup.created');
+      expect(lines).toContain('127.0.0.1');
+    });
+
     test('continues a cursor at another worker', async () => {
       for (let n = 0; n < 30; n++)
         await call(server, '/v1/hyperedges', { body: { event_ts: 90_000 + n, members: [80_000] } });
@@ -236,6 +262,13 @@ for (const transport of ['uws', 'node'])
     });
 
     test('goes on when a worker is killed, and starts another one', async () => {
+      const counted = async () => {
+        const { text } = await call(server, '/metrics');
+        return Number(
+          /^hedgerow_http_requests_total\{method="GET",route="\/v1\/tables",status_class="2xx"\} (\d+)/m.exec(text)![1],
+        );
+      };
+      const before = await counted();
       const [first] = await workersOf(server);
       process.kill(first!, 'SIGKILL');
       let pids: number[] = [];
@@ -247,6 +280,7 @@ for (const transport of ['uws', 'node'])
         if (wrote !== undefined) expect(wrote.status).toBe(201);
       }
       expect((await call(server, '/health')).json.status).toBe('ok');
+      expect(await counted()).toBeGreaterThanOrEqual(before);
     });
   });
 

@@ -44,6 +44,7 @@ const REQUEST = {
   headers: [],
   address: new ArrayBuffer(0),
   hold: () => true,
+  whenGone: () => undefined,
 } as const;
 
 const bytesOf = (length: number, seed: number) => Uint8Array.from({ length }, (_, at) => (at * 31 + seed) & 255);
