@@ -213,6 +213,24 @@ export class Connection {
     }
   }
 
+  /**
+   * Makes a commit of its own that waits for the standby. After it, the standby has everything that
+   * this session sees: a primary that was restarted also shows commits for which nobody has waited,
+   * and which are lost if the standby is promoted. Rejects with `ConnectionLost`, also if the wait
+   * was cancelled.
+   */
+  async confirm(): Promise<void> {
+    const { warnings } = this;
+    await this.run('BEGIN');
+    await this.run('SET LOCAL synchronous_commit = on');
+    // A commit waits only if its transaction has written something.
+    await this.run("SELECT pg_logical_emit_message(true, 'hedgerow', '')");
+    await this.run('COMMIT');
+    if (this.warnings === warnings) return;
+    this.destroy(new Error('the wait for the standby was cancelled'));
+    throw this.#lost!;
+  }
+
   /** Closes the connection after its running statements. Never rejects. */
   async close(): Promise<void> {
     if (this.#lost !== undefined) return;

@@ -74,6 +74,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Post
   const shared = new SharedConnection(postgres, { commits: 'local', timeoutMs: READ_MS });
   try {
     const connection = await shared.get();
+    await connection.confirm();
     const end = await readEnd(connection);
     const oldestLsn = (await readOldest(connection)) ?? end.lsn + 1;
     if (end.lsn < Math.max(minimumLsn, reachedLsn))

@@ -147,6 +147,7 @@ export class Tail {
     };
     this.#connection = connection;
     await connection.run(`LISTEN ${channel}`);
+    await connection.confirm();
     return connection;
   }
 
