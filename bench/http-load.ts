@@ -224,7 +224,7 @@ export function driver(server: Server, kind: Kind, workspace: Workspace, tiny: b
 }
 
 /** Returns the CPU time used by all threads of a process. Linux counts it in ticks of 10 ms. */
-function cpuMsOf(pid: number): number {
+export function cpuMsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }

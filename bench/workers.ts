@@ -8,6 +8,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { percentile } from './deadlines-watch.ts';
 import {
+  cpuMsOf,
   hasWrk,
   type Kind,
   MAIN,
@@ -84,11 +85,11 @@ async function compared({ tiny, workspace }: PartOptions, kind: Kind, crews: rea
   const found: Measured[][] = crews.map(() => []);
   for (let round = tiny ? 0 : -1; round < (tiny ? 1 : ROUNDS); round++) {
     for (const [place, { pids }] of crews.entries()) {
-      const before = cpuMsOf(pids);
+      const before = cpuMsOfAll(pids);
       const start = performance.now();
       const measured = await loads[place]!();
       const seconds = (performance.now() - start) / 1000;
-      const allUs = ((cpuMsOf(pids) - before) * 1000) / (measured.rate * seconds);
+      const allUs = ((cpuMsOfAll(pids) - before) * 1000) / (measured.rate * seconds);
       const cpuUs = tiny ? measured.cpuUs : allUs;
       if (round >= 0) found[place]!.push({ ...measured, cpuUs });
     }
@@ -119,12 +120,8 @@ function memoryRow({ workers, pids }: Crew, alone: Crew): BenchRow {
   });
 }
 
-/** Returns the CPU time of processes. Linux counts it in ticks of 10 ms. */
-function cpuMsOf(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-    return sum + (Number(fields[11]) + Number(fields[12])) * 10;
-  }, 0);
+function cpuMsOfAll(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + cpuMsOf(pid), 0);
 }
 
 /** Returns the memory of processes in MB; pages that they share count in part for each of them. */

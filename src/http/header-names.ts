@@ -24,3 +24,16 @@ export const X_SESSION_ID = bytesOf('x-session-id');
 export const X_MAX_LAG_MS = bytesOf('x-max-lag-ms');
 export const X_MIN_LSN = bytesOf('x-min-lsn');
 export const X_REQUEST_ID = bytesOf('x-request-id');
+
+/** The names as strings, by their bytes. */
+const TEXTS = new Map<Uint8Array, string>();
+
+/** Returns one of these names as a string, for transports that find a header by its string. */
+export function headerText(name: Uint8Array): string {
+  let text = TEXTS.get(name);
+  if (text === undefined) {
+    text = Buffer.from(name).toString('latin1');
+    TEXTS.set(name, text);
+  }
+  return text;
+}

@@ -11,6 +11,7 @@ export { checkDeadline, queryTimeout } from './deadline.ts';
 export type { EntityTag } from './entity-tag.ts';
 export { detailOf } from './error-reply.ts';
 export { invalidFields, kindOf } from './field-errors.ts';
+export { headerText } from './header-names.ts';
 export { parseInteger } from './integers.ts';
 export { jsonProblem } from './json-depth.ts';
 export {

@@ -1,10 +1,8 @@
 // Adapts the head of a node:http request to the transport port.
 
 import type { IncomingMessage } from 'node:http';
+import { headerText } from './header-names.ts';
 import type { TransportRequest } from './transport.ts';
-
-/** The names of header-names.ts as strings. */
-const TEXTS = new Map<Uint8Array, string>();
 
 export class NodeRequest implements TransportRequest {
   /** Number of Host headers. */
@@ -43,11 +41,7 @@ export class NodeRequest implements TransportRequest {
   }
 
   getHeader(lowerCaseName: Uint8Array): string {
-    let name = TEXTS.get(lowerCaseName);
-    if (name === undefined) {
-      name = Buffer.from(lowerCaseName).toString('latin1');
-      TEXTS.set(lowerCaseName, name);
-    }
+    const name = headerText(lowerCaseName);
     const headers = this.#headers;
     for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1]!;
     return '';

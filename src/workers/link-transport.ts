@@ -2,14 +2,15 @@
 // clients. The service of the leader listens on it in place of a port.
 
 import type { Duplex } from 'node:stream';
-import type {
-  HttpServer,
-  ListenOptions,
-  RequestHandler,
-  Transport,
-  TransportFacts,
-  TransportRequest,
-  TransportResponse,
+import {
+  type HttpServer,
+  headerText,
+  type ListenOptions,
+  type RequestHandler,
+  type Transport,
+  type TransportFacts,
+  type TransportRequest,
+  type TransportResponse,
 } from '../http/index.ts';
 import {
   ABORT,
@@ -85,9 +86,6 @@ export class LinkTransport implements Transport {
   }
 }
 
-/** The names of headers as strings, by their bytes. */
-const TEXTS = new Map<Uint8Array, string>();
-
 class LinkRequest implements TransportRequest {
   readonly method: string;
   readonly isOwn: boolean;
@@ -119,11 +117,7 @@ class LinkRequest implements TransportRequest {
   }
 
   getHeader(lowerCaseName: Uint8Array): string {
-    let name = TEXTS.get(lowerCaseName);
-    if (name === undefined) {
-      name = Buffer.from(lowerCaseName).toString('latin1');
-      TEXTS.set(lowerCaseName, name);
-    }
+    const name = headerText(lowerCaseName);
     for (const [each, value] of this.#headers) if (each === name) return value;
     return '';
   }

@@ -11,11 +11,11 @@ export function directoryOf(dataDir: string, number: number): string {
   return join(dataDir, WORKERS_DIR, String(number));
 }
 
-/** Removes the directories of workers above `count`. */
+/** Removes the directories of workers above `count`, and nothing that a worker has not made. */
 export function removeOthers(dataDir: string, count: number): void {
   const dir = join(dataDir, WORKERS_DIR);
   for (const name of existsSync(dir) ? readdirSync(dir) : [])
-    if (!(Number(name) >= 1 && Number(name) <= count)) emptyDirectory(join(dir, name));
+    if (/^[1-9]\d{0,3}$/.test(name) && Number(name) > count) emptyDirectory(join(dir, name));
 }
 
 /** Removes a worker's directory, which the worker makes anew. */
