@@ -146,6 +146,40 @@ describe('changes', () => {
     await database.close();
   });
 
+  test('of many single inserts are commits of their own, with the columns that the table had then', async () => {
+    const database = await openSim(simDisk(), KEPT);
+    const table = database.table();
+    const other = await database.createTable({ name: 'other' });
+    const from = database.lastLsn;
+    const random = new Random(5);
+    const expected: unknown[] = [];
+    for (let count = 0; count < 600; count++) {
+      if (count === 300) {
+        await database.alterTable(table.name, {
+          kind: 'addColumn',
+          column: { name: 'late', type: 'INTEGER', default: 7 },
+        });
+        expected.push(undefined);
+      }
+      const { name } = random.below(50) === 0 ? other : table;
+      const values = name === table.name && count >= 300 ? { late: 7 } : {};
+      await database.table(name).insert({ event_ts: count, members: [9, count + 10] });
+      expected.push({ table: name, event_ts: count, members: [9, count + 10], ...values });
+    }
+    const changes = await changesFrom(database, from, undefined, 1000);
+    const given = changes.map(({ row, table: name }) => {
+      const { event_ts, members, late } = (row ?? {}) as Partial<Row>;
+      return row && { table: name, event_ts, members, ...(late !== undefined && { late }) };
+    });
+    expect(given).toEqual(expected);
+    expect(changes.every(({ commit_end: end }) => end)).toBe(true);
+    expectOrder(changes);
+    expect(await changesFrom(database, from, 'other')).toEqual(changes.filter(({ table }) => table === 'other'));
+    const middle = changes[150]!.lsn;
+    expect(await changesFrom(database, middle)).toEqual(changes.slice(151));
+    await database.close();
+  });
+
   test('give every row that one deletion removes an LSN of its own', async () => {
     const database = await openSim(simDisk(), KEPT);
     const table = database.table();

@@ -11,6 +11,7 @@ import type { EngineContext } from '../context.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import { ChangeTail } from './change-tail.ts';
 import { type ChangeText, changesOf, type FrameReading } from './frame-changes.ts';
+import { changesOfInserts, insertsFrom } from './single-inserts.ts';
 
 export interface ChangeFeedOptions {
   readonly context: EngineContext;
@@ -154,12 +155,17 @@ export class ChangeReader {
   readonly #follower: LogFollower;
   /** Changes up to this LSN were returned, or are not of the table. */
   #lsn: number;
-  /** The frames that are being read, the first of them in part. */
   #frames: readonly LogFrame[] = [];
+  /** The place of the frame that is being read. */
+  #frameAt = 0;
   #changes: Generator<ChangeText[], void, void> | undefined;
   /** The last change that was read: whether it ends its commit is known when the next one is. */
   #held: ChangeText | undefined;
   #ready: ChangeText[] = [];
+  /** The place of the next change in `#ready`. */
+  #readyAt = 0;
+  /** Whether each change in `#ready` is a commit. */
+  #areCommits = false;
   /** Number of frames that were read since the last pause. */
   #sincePause = 0;
   #closed = false;
@@ -199,12 +205,15 @@ export class ChangeReader {
     const given: { lsn: number; text: string }[] = [];
     let length = 0;
     while (!this.#closed && given.length < limit && length < ENOUGH_TEXT) {
-      const change = this.#ready.shift();
+      const change = this.#ready[this.#readyAt];
       if (change === undefined) {
+        this.#ready = [];
+        this.#readyAt = 0;
         if (!(await this.#more())) break;
         continue;
       }
-      const isLast = this.#ready.length === 0 && this.#isCommitOver;
+      this.#readyAt++;
+      const isLast = this.#areCommits || (this.#readyAt === this.#ready.length && this.#isCommitOver);
       const text = isLast ? `${change.text},"commit_end":true}` : `${change.text}}`;
       this.#lsn = change.lsn;
       length += text.length;
@@ -220,17 +229,17 @@ export class ChangeReader {
   /** Reads on; returns false if there is nothing more yet. */
   async #more(): Promise<boolean> {
     if (this.#changes === undefined) {
-      const [frame] = this.#frames;
+      const frame = this.#frames[this.#frameAt];
       if (frame === undefined) return this.#nextFrames();
+      if (await this.#insertedOnly()) return true;
       this.#changes = changesOf(frame, this.#reading, this.#lsn);
     }
     const step = this.#changes.next();
     if (step.done === true) {
-      const [frame] = this.#frames;
-      this.#frames = this.#frames.slice(1);
-      if (this.#frames.length === 0) this.#hold(0);
+      const frame = this.#frames[this.#frameAt]!;
+      this.#pass(1);
       this.#changes = undefined;
-      if (this.#held === undefined) this.#lsn = Math.max(this.#lsn, frame!.firstLsn + frame!.operations - 1);
+      if (this.#held === undefined) this.#lsn = Math.max(this.#lsn, frame.firstLsn + frame.operations - 1);
       else this.#ready.push(this.#held);
       this.#held = undefined;
       if (++this.#sincePause >= FRAMES_A_STEP) await this.#rest();
@@ -247,6 +256,26 @@ export class ChangeReader {
     return true;
   }
 
+  /** Reads the next frames if each is one insert; returns false if the next one is not. */
+  async #insertedOnly(): Promise<boolean> {
+    const inserts = insertsFrom(this.#frames, this.#frameAt, this.#reading);
+    this.#areCommits = inserts !== undefined;
+    if (inserts === undefined) return false;
+    this.#ready = changesOfInserts(inserts, this.#reading.records);
+    this.#pass(inserts.frames.length);
+    await this.#rest();
+    return true;
+  }
+
+  /** The next frames have been read. */
+  #pass(frames: number): void {
+    this.#frameAt += frames;
+    if (this.#frameAt < this.#frames.length) return;
+    this.#frames = [];
+    this.#frameAt = 0;
+    this.#hold(0);
+  }
+
   #rest(): Promise<void> {
     this.#sincePause = 0;
     return this.#pause();
@@ -258,6 +287,7 @@ export class ChangeReader {
     const upToLsn = Math.min(this.#committer.visibleLsn, this.#committer.log.durableLsn);
     try {
       this.#frames = await this.#follower.next(upToLsn);
+      this.#frameAt = 0;
     } catch (error) {
       if (error instanceof HedgerowError && error.code === 'invalid_lsn') this.#feed.assertKept(this.#lsn);
       throw error;

@@ -57,14 +57,14 @@ export function* changesOf(
 }
 
 /** A table as of the frame. */
-interface FrameTable {
+export interface FrameTable {
   readonly name: string;
   readonly plan: RowPlan;
 }
 
 const TABLES = new WeakMap<TableDefinition, FrameTable>();
 
-function tableOf(definition: TableDefinition): FrameTable {
+export function tableOf(definition: TableDefinition): FrameTable {
   let table = TABLES.get(definition);
   if (table === undefined) {
     table = { name: definition.name, plan: planOf(new ColumnSet(definition.columns)) };
@@ -297,7 +297,7 @@ function columnsText({ columns }: TableDefinition): string {
   );
 }
 
-function idOf(record: Uint8Array): number {
+export function idOf(record: Uint8Array): number {
   const view = new DataView(record.buffer, record.byteOffset, record.byteLength);
   return view.getInt32(20, true) * 2 ** 32 + view.getUint32(16, true);
 }
