@@ -22,6 +22,7 @@ const KEPT_BYTES = 2 ** 22;
  * checksum, takes at most a millisecond.
  */
 const SLICE_BYTES = 2 ** 20;
+const FEW_FRAMES = 12;
 
 export class FrameGroup {
   /** Number of bytes at the start of `bytes` that complete frames occupy. */
@@ -34,6 +35,14 @@ export class FrameGroup {
 
   constructor(bytes: number = INITIAL_BYTES) {
     this.#region = regionOf(new Uint8Array(bytes));
+  }
+
+  /**
+   * Whether the group is best written and synced by one call. That takes the least time; but with
+   * many writers, the time between two calls lets more frames share the next sync.
+   */
+  get isSmall(): boolean {
+    return this.frames <= FEW_FRAMES;
   }
 
   get bytes(): Uint8Array {

@@ -19,6 +19,11 @@ export interface FileHandle {
    */
   write(bytes: Uint8Array, position: number): Promise<number>;
   /**
+   * Does what `write` and then `datasync` do to these bytes, if possible in one call. It may leave
+   * bytes that were written before as they are: not durable.
+   */
+  writeDurably(bytes: Uint8Array, position: number): Promise<number>;
+  /**
    * Writes synchronously; for a few bytes that only need to reach the page cache. Returns the
    * number of bytes written, which may be less than `bytes.length`.
    */

@@ -25,6 +25,13 @@ export interface ActiveLogFile extends ClosedLogFile {
   capacity: number;
 }
 
+/**
+ * Maximum size in bytes of the first log file after an open, unless its first frame needs more. It
+ * is small because the first write, and a close without any write, wait until the file is
+ * preallocated.
+ */
+export const FIRST_FILE_BYTES = 2 ** 20;
+
 const NAME = /^log-[0-9a-f]{16}$/;
 const SPARE_NAME = 'log-spare';
 const ZEROS = new Uint8Array(2 ** 20);

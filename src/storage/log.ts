@@ -4,15 +4,15 @@
 // While one group is being written, new frames are collected in another. So all frames that arrive
 // during a sync share the cost of the next sync. Frames are written to preallocated files: a file
 // is filled with zeros and synced before it gets its name. Therefore an append does not change the
-// file size, and fdatasync suffices. If a group does not fit into the rest of a file, it continues
-// in the spare file, which was prepared in the background (log-room.ts).
+// file size, and only data must be synced. A group that does not fit into the rest of a file goes
+// on in the spare file, which was prepared in the background (log-room.ts).
 //
 // Invariants: LSNs are assigned without gaps, from 1. durableLsn <= writtenLsn <= headLsn. At most
 // one write or sync runs at a time. onDurable reports the LSNs of a frame only after the frame was
-// written and a later sync has ended (with durability `async`: after the write). After the first
-// failed write or sync nothing is written any more (the log is "poisoned"), because a failed fsync
-// leaves the file in an unknown state. FORMAT.md describes the bytes, the recovery rule and the
-// reasons.
+// written and synced, maybe by one call (with durability `async`: after the write). After the
+// first failed write or sync nothing is written any more (the log is "poisoned"), because a failed
+// fsync leaves the file in an unknown state. FORMAT.md describes the bytes, the recovery rule and
+// the reasons.
 
 import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';
@@ -25,6 +25,7 @@ import { failureOf } from './log-failure.ts';
 import {
   type ActiveLogFile,
   capacityOf,
+  FIRST_FILE_BYTES,
   fileBytesFor,
   logFilePath,
   placeSpare,
@@ -41,13 +42,6 @@ import { MarkFile } from './mark-file.ts';
 import { writeWhole } from './whole-file.ts';
 
 export const DEFAULT_LOG_FILE_BYTES = 2 ** 24;
-
-/**
- * Maximum size in bytes of the first log file after an open, unless its first frame needs more. It
- * is small because the first write, and a close without any write, wait until the file is
- * preallocated.
- */
-const FIRST_FILE_BYTES = 2 ** 20;
 
 /** Options of a log in files. */
 export interface LogOptions extends LogOpening {
@@ -378,9 +372,7 @@ class FileLog implements LogStore {
     if (!this.#busy && (this.#gathering.frames > 0 || this.#syncWanted)) this.#startFlush();
   }
 
-  /**
-   * Writes a group with one write per file: a single write if the group fits into the active file.
-   */
+  /** Writes a group with one write per file, which makes a small one durable. */
   async #write(group: FrameGroup): Promise<void> {
     const follows = group.frames === 0 || group.lastLsn - group.operations === this.#writtenLsn;
     assert(follows, 'a group begins after the newest written LSN');
@@ -394,9 +386,12 @@ class FileLog implements LogStore {
       }
       const active = this.#active!;
       assert(active.bytes + (until - from) <= active.capacity, 'a group ends within its file');
-      await writeWhole(active.handle, group.bytes.subarray(from, until), active.bytes);
+      const isAllDurable = this.durableLsn === this.#writtenLsn;
+      const isDurable = isAllDurable && group.isSmall && this.#options.durability === 'fsync';
+      await writeWhole(active.handle, group.bytes.subarray(from, until), active.bytes, isDurable);
       active.bytes += until - from;
       this.#writtenLsn = until === group.used ? group.lastLsn : group.frameAt(until).firstLsn - 1;
+      if (isDurable) this.#reach(this.#writtenLsn);
       from = until;
     }
   }
@@ -406,6 +401,11 @@ class FileLog implements LogStore {
     const lsn = this.#writtenLsn;
     if (lsn === this.durableLsn || this.#active === null) return;
     await this.#active.handle.datasync();
+    this.#reach(lsn);
+  }
+
+  /** Everything up to this LSN has become durable. */
+  #reach(lsn: number): void {
     assert(lsn >= this.durableLsn && lsn <= this.headLsn, 'LSNs become durable in order');
     this.durableLsn = lsn;
     this.#mark.writeWatermark(lsn);

@@ -14,15 +14,19 @@ const MAX_WRITE_BYTES = 2 ** 26;
  * and actual byte counts. The write is not continued, because the contents of the disk are then
  * unknown and the log must stop.
  */
-export async function writeWhole(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+export async function writeWhole(
+  handle: FileHandle,
+  bytes: Uint8Array,
+  position: number,
+  isDurable = false,
+): Promise<void> {
   for (let from = 0; from < bytes.length; from += MAX_WRITE_BYTES) {
     const part = bytes.length <= MAX_WRITE_BYTES ? bytes : bytes.subarray(from, from + MAX_WRITE_BYTES);
-    const written = await handle.write(part, position + from);
+    const at = position + from;
+    const written = await (isDurable ? handle.writeDurably(part, at) : handle.write(part, at));
     if (written !== part.length) {
       throw Object.assign(
-        new Error(
-          `short write to ${handle.path} at offset ${position + from}: ${written} of ${part.length} bytes were written`,
-        ),
+        new Error(`short write to ${handle.path} at offset ${at}: ${written} of ${part.length} bytes were written`),
         { code: 'EIO' },
       );
     }

@@ -354,6 +354,10 @@ function failing(at: number, code: string): Fs & { operations: number } {
           count();
           return handle.write(bytes, position);
         },
+        writeDurably: async (bytes, position) => {
+          count();
+          return handle.writeDurably(bytes, position);
+        },
         datasync: () => handle.datasync(),
         sync: async () => {
           count();

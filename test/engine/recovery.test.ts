@@ -35,6 +35,7 @@ function failing(fault: (operation: string, path: string) => Error | undefined):
       check('write', handle.path);
       return handle.write(bytes, position);
     },
+    writeDurably: (bytes, position) => handle.writeDurably(bytes, position),
     datasync: () => handle.datasync(),
     sync: async () => {
       check('sync', handle.path);

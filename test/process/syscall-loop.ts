@@ -107,7 +107,8 @@ function faultsOf(phase: Phase, calls: readonly TracedCall[]): Fault[] {
   const faults = new Set<string>();
   for (const { call, when, onFile } of calls) {
     if (phase === 'commits') {
-      if (call === 'fdatasync') faults.add(`${call}:error=EIO:when=${when}`);
+      // A group of commits is one `pwrite64` that also syncs.
+      if (call === 'fdatasync' || call === 'pwrite64') faults.add(`${call}:error=EIO:when=${when}`);
       continue;
     }
     faults.add(`${call}:signal=SIGKILL:when=${when}`);

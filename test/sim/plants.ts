@@ -25,9 +25,9 @@ const NO_WATERMARK: PlantedEdit = {
 export const PLANTS: readonly Plant[] = [
   {
     name: 'the log is not synced before it answers',
-    file: 'storage/log.ts',
-    search: '    await this.#active.handle.datasync();\n    assert(lsn >= this.durableLsn',
-    replace: '    assert(lsn >= this.durableLsn',
+    file: 'storage/whole-file.ts',
+    search: 'isDurable ? handle.writeDurably(part, at) : handle.write(part, at)',
+    replace: 'handle.write(part, at)',
   },
   {
     name: 'a new log file is used before its name is durable',

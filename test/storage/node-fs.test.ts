@@ -2,7 +2,17 @@
 // works on it.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -45,6 +55,33 @@ test('files, names and directories behave as `Fs` documents', async () => {
   await expect(nodeFs.remove(`${deep}/a`)).rejects.toMatchObject({ code: 'ENOENT' });
   expect(nodeFs.list(deep)).toEqual(['b']);
 });
+
+test('a durable write reaches the file that was opened, whatever its name is now', async () => {
+  const handle = nodeFs.open(`${dir}/spare`, 'create');
+  await writeWhole(handle, new Uint8Array(8), 0);
+  await nodeFs.rename(`${dir}/spare`, `${dir}/log`);
+  writeFileSync(`${dir}/spare`, 'another');
+  await writeWhole(handle, new Uint8Array([1, 2]), 3, true);
+  await writeWhole(handle, new Uint8Array([3]), 7, true);
+  const opened = () => readdirSync('/proc/self/fd').filter((fd) => linkOf(fd) === `${dir}/log`);
+  if (process.platform === 'linux') {
+    const flags = opened().map((fd) => /flags:\s*(\d+)/.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))![1]!);
+    // One descriptor for all durable writes.
+    expect(flags.filter((octal) => (Number.parseInt(octal, 8) & constants.O_DSYNC) !== 0)).toHaveLength(1);
+  }
+  handle.close();
+  if (process.platform === 'linux') expect(opened()).toEqual([]);
+  expect([...readWhole(nodeFs, `${dir}/log`)]).toEqual([0, 0, 0, 1, 2, 0, 0, 3]);
+  expect(readFileSync(`${dir}/spare`, 'utf8')).toBe('another');
+});
+
+function linkOf(fd: string): string {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return '';
+  }
+}
 
 test('directories are made with their parents, also through links, and never in place of something else', () => {
   symlinkSync(`${dir}/target`, `${dir}/link`);

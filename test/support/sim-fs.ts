@@ -387,6 +387,12 @@ class SimHandle implements FileHandle {
     return this.#fs.writeNow(this.path, bytes.length, (count) => this.#file.write(bytes.subarray(0, count), position));
   }
 
+  async writeDurably(bytes: Uint8Array, position: number): Promise<number> {
+    const written = await this.write(bytes, position);
+    await this.datasync();
+    return written;
+  }
+
   datasync(): Promise<void> {
     return this.#sync('datasync');
   }
