@@ -63,6 +63,7 @@ export class Dispatcher {
   handle(response: TransportResponse, request: TransportRequest, method: string): void {
     const { parts } = this.#options;
     const startMs = parts.now();
+    parts.scheduler.requestCame();
     this.#repeated.begin(request);
     const declared = request.getHeader(CONTENT_LENGTH);
     const coding = request.getHeader(TRANSFER_ENCODING);

@@ -1,5 +1,6 @@
 // Shares the event loop of a thread between all of its long work: together at most 5 ms per turn of
-// the loop.
+// the loop, and 2 ms while requests arrive. A request waits for several turns: for its socket to be
+// read, and, if it writes, for the log.
 //
 // There are two kinds of long work. A task is a function that does one bounded step each time it is
 // called; statements, streamed answers, rules and measures are tasks. Paused work is an
@@ -92,6 +93,9 @@ export interface SlowStep {
 
 /** Time that all long work together may take before sockets and timers are served again. */
 const TURN_MS = 5;
+/** The same after a request, for SHORT_TURNS turns: about 0.1 s. */
+const SHORT_TURN_MS = 2;
+const SHORT_TURNS = 50;
 /** A step longer than this delays other work noticeably. */
 export const LONG_STEP_MS = 20;
 /** Name of the diagnostics channel on which steps over LONG_STEP_MS are published as they end. */
@@ -121,6 +125,8 @@ interface Paused {
 export class Scheduler {
   readonly #now: () => number;
   readonly #tasks: Task[] = [];
+  /** What begins the next turn. */
+  #first: (() => void)[] = [];
   readonly #paused: Paused[] = [];
   readonly #counts = emptyCounts();
   /** Counts of the step that is running or was run last. */
@@ -134,6 +140,9 @@ export class Scheduler {
   #turns = 0;
   #steps = 0;
   #longestTurnMs = 0;
+  /** Turns that will be short. */
+  #shortTurns = 0;
+  #mostMs = TURN_MS;
 
   /** `now`: monotonic clock in milliseconds. */
   constructor(now: () => number = () => performance.now()) {
@@ -151,6 +160,20 @@ export class Scheduler {
       byKind: this.#counts,
     };
   }
+
+  /** Tells that a request has arrived: where there is one, others may follow soon. */
+  requestCame(): void {
+    this.#shortTurns = SHORT_TURNS;
+  }
+
+  /**
+   * Calls `step` as setImmediate would, but before the long work of that turn. It takes less than a
+   * ms, and must not throw.
+   */
+  readonly before = (step: () => void): void => {
+    this.#first.push(step);
+    this.#schedule();
+  };
 
   add(kind: WorkKind, step: Step): void {
     this.#tasks.push({ step, counts: this.#counts[kind] });
@@ -216,6 +239,11 @@ export class Scheduler {
 
   readonly #turn = (): void => {
     this.#turns++;
+    this.#mostMs = this.#shortTurns > 0 ? SHORT_TURN_MS : TURN_MS;
+    if (this.#shortTurns > 0) this.#shortTurns--;
+    const first = this.#first;
+    this.#first = [];
+    for (const step of first) step();
     this.#turnMs = this.#now();
     this.#stepMs = this.#turnMs;
     this.#work();
@@ -267,13 +295,13 @@ export class Scheduler {
       counts.longSteps++;
       if (slowSteps.hasSubscribers) slowSteps.publish({ kind: counts.kind, tookMs } satisfies SlowStep);
     }
-    return now - this.#turnMs + tookMs / 2 <= TURN_MS;
+    return now - this.#turnMs + tookMs / 2 <= this.#mostMs;
   }
 
   #rest(): void {
     this.#longestTurnMs = Math.max(this.#longestTurnMs, this.#stepMs - this.#turnMs);
     this.#scheduled = false;
-    if (this.#tasks.length > 0 || this.#paused.length > 0) this.#schedule();
+    if (this.#tasks.length + this.#paused.length + this.#first.length > 0) this.#schedule();
   }
 }
 

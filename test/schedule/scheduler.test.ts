@@ -63,6 +63,49 @@ describe('a scheduler', () => {
     expect(scheduler.figures.longestTurnMs).toBe(5);
   });
 
+  test('makes the turns after a request short, and those after 50 turns without one long again', async () => {
+    const { scheduler, work } = withClock();
+    let steps = 0;
+    let isOver = false;
+    scheduler.add('measure', () => {
+      steps++;
+      work(1);
+      return !isOver;
+    });
+    const stepsOfTurn = async () => {
+      const before = steps;
+      await turn();
+      return steps - before;
+    };
+    expect(await stepsOfTurn()).toBe(5);
+    scheduler.requestCame();
+    for (let turns = 0; turns < 50; turns++) expect(await stepsOfTurn()).toBe(2);
+    expect(await stepsOfTurn()).toBe(5);
+    isOver = true;
+    await turn();
+  });
+
+  test('begins a turn with what was asked for since the last one, also without long work', async () => {
+    const { scheduler, work } = withClock();
+    const seen: string[] = [];
+    scheduler.before(() => {
+      seen.push('a');
+      scheduler.before(() => seen.push('b'));
+    });
+    expect(seen).toEqual([]);
+    await turn();
+    expect(seen).toEqual(['a']);
+    scheduler.add('statement', () => {
+      work(5);
+      return seen.push('work') < 4;
+    });
+    await turn();
+    expect(seen).toEqual(['a', 'b', 'work']);
+    scheduler.before(() => seen.push('c'));
+    await turn();
+    expect(seen).toEqual(['a', 'b', 'work', 'c', 'work']);
+  });
+
   test('begins no step that would probably exceed the time of a turn by more than half a step', async () => {
     const { scheduler, work } = withClock();
     let steps = 0;

@@ -30,7 +30,8 @@ export async function openDatabaseLog(
   checkpoint: Checkpoint | null,
   history: LogHistory | undefined,
 ): Promise<LogStore> {
-  const { durability, now, nowUs, schedule, observeLog, notice, owner, defer } = options;
+  const { durability, now, nowUs, schedule, observeLog, notice, owner, scheduler } = options;
+  const defer = options.defer ?? scheduler?.before;
   const opening: LogOpening = {
     durability,
     minimumLsn: checkpoint ? appliedEverywhere(checkpoint) : 0,
