@@ -57,6 +57,8 @@ export class FrameWriter {
   readonly #socket: Duplex;
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
+  /** True from the first frame of a turn of the event loop to its end. */
+  #isGathering = false;
   #isEnded = false;
   readonly #drained: () => void;
 
@@ -87,9 +89,14 @@ export class FrameWriter {
       frame.set(part, at);
       at += part.length;
     }
-    if (this.#waiting.length === 0) setImmediate(() => this.#flush());
     this.#waiting.push(frame);
     this.#waitingBytes += bytes;
+    if (this.#isGathering) return;
+    // The first frame of a turn is not held back, since long work may come before the next
+    // callback. Those that follow in this turn are sent together.
+    this.#isGathering = true;
+    setImmediate(this.#endTurn);
+    this.#flush();
   }
 
   /** Sends a body in pieces of `kind`, and then a frame of the kind `last`. */
@@ -105,6 +112,11 @@ export class FrameWriter {
     this.#waiting = [];
     this.#waitingBytes = 0;
   }
+
+  readonly #endTurn = (): void => {
+    this.#isGathering = false;
+    this.#flush();
+  };
 
   #flush(): void {
     const waiting = this.#waiting;

@@ -12,6 +12,7 @@ import type { TransportResponse } from '../transport.ts';
  * if the socket then accepts only part of both, the chunk header may be sent twice.
  */
 const PIECE_BYTES = 15 * 1024;
+const NOTHING = new Uint8Array(0);
 
 export interface ChunkStreamOptions {
   transport: TransportResponse;
@@ -31,8 +32,13 @@ export class ChunkStream {
   readonly #watch: ReaderWatch;
   #waiting = false;
   #stopped = false;
-  /** The rest of the last chunk. */
+  /** The rest of the last chunk, in `#kept`. */
   #rest: Uint8Array | undefined;
+  /**
+   * Reused, because V8 marks its whole heap whenever 64 MB of buffers were allocated: nine times a
+   * second while one client read an export.
+   */
+  #kept = NOTHING;
 
   constructor(options: ChunkStreamOptions) {
     this.#options = options;
@@ -119,9 +125,15 @@ export class ChunkStream {
       // The rest is copied, since the source may reuse the memory for another answer in the
       // meantime. `slice` of a Buffer would not copy.
       const left = chunk.subarray(at + piece.length);
-      if (left.length > 0) this.#rest = isOurs ? left : Buffer.from(left);
+      if (left.length > 0) this.#rest = isOurs ? left : this.#keep(left);
       return false;
     }
     return true;
+  }
+
+  #keep(bytes: Uint8Array): Uint8Array {
+    if (this.#kept.length < bytes.length) this.#kept = new Uint8Array(bytes.length);
+    this.#kept.set(bytes);
+    return this.#kept.subarray(0, bytes.length);
   }
 }
