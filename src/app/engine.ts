@@ -24,6 +24,8 @@ export interface EngineParts {
   readonly log: Logger;
   /** Set if workers answer reads. */
   readonly crew?: Crew | undefined;
+  /** Set in a worker. */
+  readonly peer?: unknown;
 }
 
 /** Opens the database, which is first copied from the leader if the service follows one. */
@@ -37,7 +39,7 @@ export async function openEngine(
   const dir = resolve(config.dataDir);
   if (leader !== undefined)
     await startDirectory({ fs: nodeFs, dir, leader, signal, besides: ownFiles(config), notice });
-  return openWith(parts, { follows: leader !== undefined });
+  return openWith(parts, { follows: leader !== undefined, isCopy: parts.peer !== undefined });
 }
 
 /**
@@ -51,7 +53,7 @@ export function ownFiles({ dataDir, auditLog }: Config): string[] {
 /** Opens the database in the data directory. */
 export function openWith(
   { config, scheduler, observer, log, crew }: EngineParts,
-  options: Pick<DatabaseOptions, 'follows' | 'openLog'>,
+  options: Pick<DatabaseOptions, 'follows' | 'isCopy' | 'openLog'>,
 ): Promise<Database> {
   return openDatabase({
     ...options,

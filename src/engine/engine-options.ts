@@ -23,6 +23,8 @@ export interface EngineOptions {
   primaryTable: string;
   maxMembers: number;
   durability: 'fsync' | 'async';
+  /** Whether the log is a copy of another one (`LogOpening.isCopy`). */
+  isCopy?: boolean;
   /**
    * Memory budget in bytes: for segments in memory, node filters, memtables pinned by readers, and
    * node counts. Memtables are compacted when they exceed half of it.

@@ -50,6 +50,11 @@ export interface DatabaseOptions {
    */
   follows?: boolean;
   /**
+   * Whether the directory is a copy that may be made anew when the machine has crashed. Then writes
+   * are not synced. By default false.
+   */
+  isCopy?: boolean;
+  /**
    * Opens the write-ahead log. By default the log is in files below `dir`.
    */
   openLog?: EngineOptions['openLog'];
@@ -85,6 +90,7 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
     reserveBytes: RESERVE_BYTES,
     ...(options.history === undefined ? {} : { history: options.history }),
     ...(options.follows === true ? { follows: true } : {}),
+    ...(options.isCopy === true ? { isCopy: true } : {}),
     ...(openLog ? { openLog } : {}),
     ...(scheduler ? { scheduler } : {}),
     ...(notice ? { notice } : {}),

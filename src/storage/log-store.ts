@@ -172,6 +172,12 @@ export interface LogOpening {
    * (`scheduleSync`).
    */
   durability: 'fsync' | 'async';
+  /**
+   * Whether all frames come from another log, and can be had from it again. Then no group is
+   * synced: it counts as durable once it is written. A crash of the machine may lose frames; the
+   * next open finds the frames before them, or rejects with `corrupt`, and the copy is made anew.
+   */
+  isCopy?: boolean;
   /** According to the manifest, no table needs the LSNs up to this one from the log. */
   minimumLsn: number;
   /**

@@ -376,6 +376,7 @@ class FileLog implements LogStore {
   async #write(group: FrameGroup): Promise<void> {
     const follows = group.frames === 0 || group.lastLsn - group.operations === this.#writtenLsn;
     assert(follows, 'a group begins after the newest written LSN');
+    const isSynced = this.#options.durability === 'fsync' && this.#options.isCopy !== true;
     for (let from = 0; from < group.used; ) {
       const room = this.#active === null ? 0 : this.#active.capacity - this.#active.bytes;
       const until = group.boundaryWithin(from, room);
@@ -386,8 +387,7 @@ class FileLog implements LogStore {
       }
       const active = this.#active!;
       assert(active.bytes + (until - from) <= active.capacity, 'a group ends within its file');
-      const isAllDurable = this.durableLsn === this.#writtenLsn;
-      const isDurable = isAllDurable && group.isSmall && this.#options.durability === 'fsync';
+      const isDurable = isSynced && group.isSmall && this.durableLsn === this.#writtenLsn;
       await writeWhole(active.handle, group.bytes.subarray(from, until), active.bytes, isDurable);
       active.bytes += until - from;
       this.#writtenLsn = until === group.used ? group.lastLsn : group.frameAt(until).firstLsn - 1;
@@ -400,7 +400,7 @@ class FileLog implements LogStore {
     this.#syncWanted = false;
     const lsn = this.#writtenLsn;
     if (lsn === this.durableLsn || this.#active === null) return;
-    await this.#active.handle.datasync();
+    if (this.#options.isCopy !== true) await this.#active.handle.datasync();
     this.#reach(lsn);
   }
 

@@ -126,9 +126,8 @@ export class Crew {
 }
 
 /**
- * Returns the configuration of a worker, which has a database of its own. It is as durable as the
- * leader's, because changes are shown once they are durable. Memory and connections are divided
- * evenly.
+ * Returns the configuration of a worker, which has a database of its own. Memory and connections
+ * are divided evenly.
  */
 function configOf<C extends CrewConfig>(config: C, number: number): { config: C; dir: string } {
   const dir = directoryOf(config.dataDir, number);

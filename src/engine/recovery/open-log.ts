@@ -30,10 +30,11 @@ export async function openDatabaseLog(
   checkpoint: Checkpoint | null,
   history: LogHistory | undefined,
 ): Promise<LogStore> {
-  const { durability, now, nowUs, schedule, observeLog, notice, owner, scheduler } = options;
+  const { durability, now, nowUs, schedule, observeLog, notice, owner, scheduler, isCopy } = options;
   const defer = options.defer ?? scheduler?.before;
   const opening: LogOpening = {
-    durability,
+    durability: isCopy === true ? 'fsync' : durability,
+    ...(isCopy === true ? { isCopy } : {}),
     minimumLsn: checkpoint ? appliedEverywhere(checkpoint) : 0,
     reachedLsn: checkpoint?.lsn ?? 0,
     manifest: checkpoint === null ? 'missing' : 'present',
