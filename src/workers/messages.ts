@@ -38,11 +38,14 @@ export type ToWorker<C = unknown> =
   | { readonly kind: 'connection'; readonly id: number }
   | { readonly kind: 'close'; readonly reason: string }
   | { readonly kind: 'reopen' }
+  /** Answered at once with `pong`: the worker's event loop runs. */
+  | { readonly kind: 'ping' }
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
   | { readonly kind: 'usage'; readonly usage: Usage };
 
 export type FromWorker =
   | { readonly kind: 'ready' }
+  | { readonly kind: 'pong' }
   /** The worker serves this connection. */
   | { readonly kind: 'took'; readonly id: number }
   /** Why the worker cannot follow; null if it can again. */

@@ -101,7 +101,8 @@ export class WorkerPeer<C> {
     else if (message.kind === 'close') {
       this.#isClosed = message.reason;
       events?.close(message.reason);
-    } else if (message.kind === 'reopen') events?.reopen();
+    } else if (message.kind === 'ping') void this.tell({ kind: 'pong' });
+    else if (message.kind === 'reopen') events?.reopen();
     else if (message.kind === 'usage') events?.usage(message.usage);
     else if (message.kind === 'ask') {
       const { id, question } = message;

@@ -34,6 +34,8 @@ interface Worker {
   readonly child: ChildProcess;
   readonly startedMs: number;
   isReady: boolean;
+  /** Pings since its last message. */
+  pings: number;
   problem: string | null;
   /** What it has reported last. */
   metrics: ProcessMetrics;
@@ -48,6 +50,10 @@ const LONG_LIFE_MS = 30_000;
 /** A start fails if a worker has failed so often before it was ready. */
 const MOST_FAILURES = 3;
 const ANSWER_MS = 2000;
+/** A worker that serves is asked this often for a sign of life. */
+const PING_MS = 1000;
+/** After so many pings without a message, it is ended. Long work takes less than a second. */
+const MOST_PINGS = 10;
 /** How long a worker may take to end. */
 const CLOSE_MS = 15_000;
 /** After a start was killed, its workers take a moment to notice. */
@@ -114,7 +120,25 @@ export class WorkerPool {
 
   start(): void {
     for (let number = 1; number <= this.#options.count; number++) this.#start(number);
+    this.#later(this.#ping, PING_MS);
   }
+
+  /**
+   * Ends workers that do nothing, such as stopped ones: the kernel goes on giving them connections.
+   */
+  readonly #ping = (): void => {
+    for (const worker of this.#serving()) {
+      if (worker.pings < MOST_PINGS) {
+        worker.pings++;
+        tell(worker.child, { kind: 'ping' });
+        continue;
+      }
+      const fields = { worker: worker.number, pid: worker.child.pid, seconds: (MOST_PINGS * PING_MS) / 1000 };
+      this.#options.warn('a worker gives no sign of life; ending it', fields);
+      worker.child.kill('SIGKILL');
+    }
+    this.#later(this.#ping, PING_MS);
+  };
 
   /** The workers that serve, by process. Each has one thread that serves. */
   get list(): { pid: number; thread: number }[] {
@@ -161,7 +185,8 @@ export class WorkerPool {
     const stdio = ['ignore', 'inherit', 'inherit', 'ipc', 'pipe', 'pipe', this.#stateFd] as const;
     const child = fork(workerScript(), [], { stdio: [...stdio], serialization: 'advanced', execArgv: NODE_OPTIONS });
     const startedMs = performance.now();
-    const worker: Worker = { number, child, startedMs, isReady: false, problem: null, metrics: [], handed: new Map() };
+    const handed = new Map<number, Socket>();
+    const worker: Worker = { number, child, startedMs, isReady: false, pings: 0, problem: null, metrics: [], handed };
     this.#workers.set(number, worker);
     for (const fd of [REQUESTS_FD, FEED_FD]) attach(child.stdio[fd] as Duplex);
     const { config, dir } = configOf(number);
@@ -169,6 +194,7 @@ export class WorkerPool {
     let detail = '';
     let isDirectoryBad = false;
     child.on('message', (message: FromWorker) => {
+      worker.pings = 0;
       if (message.kind === 'failed') ({ detail, isDirectoryBad } = message);
       else this.#receive(worker, message);
     });
@@ -206,7 +232,7 @@ export class WorkerPool {
     else if (message.kind === 'usage') this.#share(worker, message.usage);
     else if (message.kind === 'took') this.#taken(worker, message.id);
     else if (message.kind === 'problem') worker.problem = message.detail;
-    else {
+    else if (message.kind === 'ready') {
       worker.isReady = true;
       this.#failures.delete(worker.number);
       this.#options.notice('a worker serves', { worker: worker.number, pid: worker.child.pid });

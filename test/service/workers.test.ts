@@ -265,7 +265,9 @@ for (const transport of ['uws', 'node'])
       const counted = async () => {
         const { text } = await call(server, '/metrics');
         return Number(
-          /^hedgerow_http_requests_total\{method="GET",route="\/v1\/tables",status_class="2xx"\} (\d+)/m.exec(text)![1],
+          /^hedgerow_http_requests_total\{method="GET",route="\/v1\/tables",status_class="2xx"\} (\d+)/m.exec(
+            text,
+          )?.[1] ?? 0,
         );
       };
       const before = await counted();
@@ -284,6 +286,14 @@ for (const transport of ['uws', 'node'])
     });
   });
 
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 describe('a service with workers', () => {
   test('limits the requests of a key together', async () => {
     const server = await startWorkers({ HEDGEROW_RATE_LIMIT_QPM: '60' });
@@ -298,6 +308,25 @@ describe('a service with workers', () => {
       // 60 at once, those that come back meanwhile, and some before the workers knew of each other.
       expect(passed).toBeGreaterThanOrEqual(60);
       expect(passed).toBeLessThan(90);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test('ends a worker that is stopped, and starts another one', async () => {
+    const server = await startWorkers();
+    try {
+      const [first] = await workersOf(server);
+      process.kill(first!, 'SIGSTOP');
+      // Until then, connections that the kernel gives to the stopped worker are not answered.
+      while (isAlive(first!)) await new Promise((resolve) => setTimeout(resolve, 100));
+      let pids: number[] = [];
+      while (pids.length < 2) pids = await workersOf(server).catch(() => []);
+      expect(pids).not.toContain(first);
+      for (let n = 0; n < 8; n++)
+        expect((await call(server, '/v1/hyperedges', { body: { event_ts: n, members: [1] } })).status).toBe(201);
+      expect(server.output.error).toContain('a worker gives no sign of life; ending it');
+      expect((await call(server, '/health')).json.status).toBe('ok');
     } finally {
       await server.stop();
     }
@@ -329,13 +358,6 @@ describe('a service with workers', () => {
     const server = await startWorkers();
     const pids = await workersOf(server);
     await server.stop('SIGKILL');
-    const isAlive = (pid: number) => {
-      try {
-        return process.kill(pid, 0);
-      } catch {
-        return false;
-      }
-    };
     while (pids.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 10));
   });
 
