@@ -12,6 +12,8 @@ export const HG_SECTION_ENTRY_BYTES: u32 = 24;
 export const HG_FILTER_ENTRY_BYTES: u32 = 24;
 /** Size in bytes of one range in the input of `hg_segment_filter` and `hg_memtable_filter`. */
 export const HG_RANGE_ENTRY_BYTES: u32 = 32;
+/** The column of a range of ids. Columns have ids of two bytes. */
+export const HG_RANGE_ID: u32 = 0xffffffff;
 export const HG_MAX_TEXT_BYTES: u32 = 65536;
 /**
  * Number of spare bytes needed after the entries that `hg_rows_intersect` or `hg_segment_lookup`

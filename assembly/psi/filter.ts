@@ -1,12 +1,13 @@
-// Keeps the rows of a list whose numeric columns are within given ranges. Reads the columns of a
-// segment, or the records of a memtable.
+// Keeps the rows of a list whose numeric columns, or ids, are within given ranges. Reads the columns
+// of a segment, or the records of a memtable.
 
-import { findProperty } from '../codec/record';
-import { HG_RANGE_ENTRY_BYTES, HG_TYPE_INTEGER, HG_TYPE_REAL } from '../limits';
+import { findProperty, R_ID } from '../codec/record';
+import { HG_RANGE_ENTRY_BYTES, HG_RANGE_ID, HG_TYPE_INTEGER, HG_TYPE_REAL } from '../limits';
 import { bytesOf, cell, element } from '../memory/cells';
 import { recordOf } from '../memtable/layout';
 import { C_TYPE, hasValue, integerValue, openColumn, realValue, STATE_MISSING, STATE_VALUES } from '../segment/columns';
 import { S_BASE, S_ROWS } from '../segment/layout';
+import { rowId } from '../segment/reader';
 import { BAD_ARGUMENT } from '../status';
 
 /**
@@ -43,6 +44,10 @@ export function filterSegment(s: usize, rows: usize, n: u32, ranges: usize, k: u
   let left = n;
   for (let i: u32 = 0; i < k; i++) {
     const range = element(ranges, i, HG_RANGE_ENTRY_BYTES);
+    if (load<u32>(range + R_COLUMN) == HG_RANGE_ID) {
+      left = keepIds(s, rows, left, range);
+      continue;
+    }
     const state = openColumn(base, load<u32>(s + S_ROWS), load<u32>(range + R_COLUMN), cursor);
     if (state == STATE_VALUES) {
       const type = load<u32>(cursor + C_TYPE);
@@ -70,6 +75,17 @@ function keepValues(rows: usize, n: u32, range: usize): u32 {
   return <u32>((at - rows) >> 2);
 }
 
+function keepIds(s: usize, rows: usize, n: u32, range: usize): u32 {
+  const end = cell<u32>(rows, n);
+  let at = rows;
+  for (let from = rows; from < end; from += 4) {
+    const row = load<u32>(from);
+    store<u32>(at, row);
+    at += bytesOf<u32>(u32(holds(range, <f64>rowId(s, row))));
+  }
+  return <u32>((at - rows) >> 2);
+}
+
 /**
  * Removes, in place, the rows of a memtable that are not in all `k` ranges; returns how many rows
  * remain. Unlike `filterSegment`, it does not check that the columns are numeric: a value that is
@@ -90,7 +106,12 @@ export function filterMemtable(m: usize, rows: usize, n: u32, ranges: usize, k: 
 function recordHolds(record: usize, ranges: usize, k: u32): bool {
   for (let i: u32 = 0; i < k; i++) {
     const range = element(ranges, i, HG_RANGE_ENTRY_BYTES);
-    const entry = findProperty(record, load<u32>(range + R_COLUMN));
+    const column = load<u32>(range + R_COLUMN);
+    if (column == HG_RANGE_ID) {
+      if (!holds(range, <f64>load<i64>(record + R_ID))) return false;
+      continue;
+    }
+    const entry = findProperty(record, column);
     if (!holds(range, entry ? propertyNumber(entry) : load<f64>(range + R_MISSING))) return false;
   }
   return true;

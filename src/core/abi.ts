@@ -22,6 +22,7 @@ export interface CoreExports {
   readonly HG_SECTION_ENTRY_BYTES: WasmGlobal;
   readonly HG_FILTER_ENTRY_BYTES: WasmGlobal;
   readonly HG_RANGE_ENTRY_BYTES: WasmGlobal;
+  readonly HG_RANGE_ID: WasmGlobal;
   readonly HG_MAX_TEXT_BYTES: WasmGlobal;
   readonly HG_CHECK_STATE_BYTES: WasmGlobal;
   readonly HG_ROWS_SLACK_BYTES: WasmGlobal;

@@ -41,6 +41,8 @@ export { type BuilderColumn, SegmentMerger } from './merger.ts';
 export { encodeProperties, type Property } from './properties.ts';
 export {
   encodeRanges,
+  ID_RANGE,
+  idShare,
   isEmptyRange,
   mayHold,
   type NumericRange,

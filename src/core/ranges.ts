@@ -1,12 +1,16 @@
-// Ranges of numeric columns, encoded for the core (assembly/README.md). They define which rows a
-// filter keeps.
+// Ranges of numeric columns and of ids, encoded for the core (assembly/README.md). They define which
+// rows a filter keeps.
 
-import type { ColumnFacts } from './segment-facts.ts';
+import type { SegmentFacts } from './segment-facts.ts';
+
+/** The column of a range of ids (HG_RANGE_ID). */
+export const ID_RANGE = 0xffffffff;
 
 /**
  * Selects the rows whose value in a numeric column is between two bounds. A null is in no range.
  */
 export interface NumericRange {
+  /** The id of a column, or ID_RANGE. */
   column: number;
   /** Lower bound; -Infinity if there is none. Never NaN. */
   low: number;
@@ -56,14 +60,25 @@ export function isEmptyRange({ low, high, lowOpen, highOpen }: NumericRange): bo
 }
 
 /**
- * Returns whether a segment with these columns may contain rows that are in all ranges. If the
- * segment does not have a column, every row has the column's default, or null.
+ * Returns whether a segment may contain rows that are in all ranges. If the segment does not have a
+ * column, every row has the column's default, or null.
  */
-export function mayHold(columns: readonly ColumnFacts[], { ranges }: RangeSet): boolean {
+export function mayHold(facts: SegmentFacts, { ranges }: RangeSet): boolean {
   return ranges.every((range) => {
-    const column = columns.find(({ id }) => id === range.column);
+    if (range.column === ID_RANGE) return idShare(facts, range) > 0;
+    const column = facts.columns.find(({ id }) => id === range.column);
     return column === undefined ? holds(range, range.missing) : !column.allNull;
   });
+}
+
+/**
+ * Returns the share of the ids between a segment's least and greatest that are in a range of ids, 0
+ * to 1. It is 0 only if no row of the segment is in the range.
+ */
+export function idShare({ idMin, idMax }: SegmentFacts, { low, high, lowOpen, highOpen }: NumericRange): number {
+  const first = Math.max(idMin, lowOpen ? Math.floor(low) + 1 : Math.ceil(low));
+  const last = Math.min(idMax, highOpen ? Math.ceil(high) - 1 : Math.floor(high));
+  return Math.max(0, last - first + 1) / (idMax - idMin + 1);
 }
 
 function holds({ low, high, lowOpen, highOpen }: NumericRange, value: number): boolean {

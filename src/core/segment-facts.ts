@@ -23,6 +23,7 @@ export interface SegmentFacts {
   bucketSeconds: number;
   timeMin: number;
   timeMax: number;
+  idMin: number;
   idMax: number;
   nodeMin: number;
   nodeMax: number;
@@ -121,6 +122,7 @@ export function factsAt(core: Core, base: number): SegmentFacts {
     bucketSeconds: field('bucketSeconds'),
     timeMin: field('timeMin'),
     timeMax: field('timeMax'),
+    idMin: field('idMin'),
     idMax: field('idMax'),
     nodeMin: field('nodeMin'),
     nodeMax: field('nodeMax'),

@@ -196,7 +196,7 @@ export interface RowKey {
  * omitted bound is no limit.
  */
 export interface RangeCondition {
-  /** `weight`, `mean_dist_m` or a user column of type INTEGER or REAL; case-insensitive. */
+  /** `id`, `weight`, `mean_dist_m` or a user column of type INTEGER or REAL; case-insensitive. */
   column: string;
   low?: number | undefined;
   high?: number | undefined;

@@ -136,7 +136,7 @@ describe('the access paths for nodes and ranges', () => {
     ['a.n < 5 AND a.weight >= 2', ['n [, 5) weight [2, ]']],
     ['a.n <> 5', ['everything', 'filter a.n <> 5']],
     ["a.place = 'x'", ['everything', "filter a.place = 'x'"]],
-    ['a.id = 5', ['everything', 'filter a.id = 5']],
+    ['a.id = 5', ['id [5, 5]']],
     ['a.n + 1 = 5', ['everything', 'filter a.n + 1 = 5']],
     ['a.n = a.weight', ['everything', 'filter a.n = a.weight']],
     ['true AND 3 IN a.members', ['nodes 3']],

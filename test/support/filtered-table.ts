@@ -30,8 +30,9 @@ export function randomEdge(random: Random): EdgeInput {
 function randomRequest(random: Random): NaiveRequest {
   const pick = <T>(values: readonly T[]): T => values[random.below(values.length)]!;
   const condition = (): RangeCondition => {
-    const column = pick(['weight', 'SPEED', 'count', 'mean_dist_m']);
-    const bounds = column === 'count' ? INTEGERS : [...REALS, 10, 20, 40, 80];
+    const column = pick(['weight', 'SPEED', 'count', 'mean_dist_m', 'Id']);
+    const ids = Array.from({ length: 10 }, () => random.below(400) / pick([1, 1, 2]));
+    const bounds = column === 'count' ? INTEGERS : column === 'Id' ? ids : [...REALS, 10, 20, 40, 80];
     const made: RangeCondition = { column };
     if (random.chance(0.7)) made.low = pick(bounds);
     if (random.chance(0.7)) made.high = pick([...bounds, 2 ** 53, Infinity]);

@@ -31,7 +31,7 @@ export function requestOf(random: Random, source: EdgeSource, rows: readonly Edg
 
 /** Returns conditions whose bounds are values that occur. */
 function conditionsOf(random: Random, source: EdgeSource, rows: readonly EdgeRow[]): RangeCondition[] {
-  const columns = Object.keys(source.pick(rows)).slice(3);
+  const columns = ['id', ...Object.keys(source.pick(rows)).slice(3)];
   const conditions: RangeCondition[] = [];
   for (const column of columns) {
     const values = rows.map((row) => row[column]).filter((value) => typeof value === 'number');

@@ -1,6 +1,6 @@
 // Validates a scan request and encodes its conditions as ranges for the core.
 
-import { encodeRanges, type NumericRange, type RangeSet } from '../../core/index.ts';
+import { encodeRanges, ID_RANGE, type NumericRange, type RangeSet } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { ColumnSet } from '../../model/columns.ts';
 import type { RangeCondition, ScanBounds } from '../types.ts';
@@ -26,8 +26,11 @@ export function checkScanRequest(
   );
 }
 
+const ID = { id: ID_RANGE, default: null };
+
 function rangeOf(condition: RangeCondition, index: number, columns: ColumnSet): NumericRange {
-  const column = columns.numeric(condition.column, ['where', index, 'column']);
+  const column =
+    condition.column.toLowerCase() === 'id' ? ID : columns.numeric(condition.column, ['where', index, 'column']);
   const { low = -Infinity, high = Infinity, lowInclusive = true, highInclusive = true } = condition;
   for (const [name, bound] of [
     ['low', low],

@@ -3,9 +3,11 @@
 
 import {
   type ColumnPlan,
+  ID_RANGE,
   ONE_CODE,
   type RangeSet,
   type ResidentSegment,
+  ROW_FIELD,
   type RowField,
   type SegmentFold,
   type StepBounds,
@@ -114,7 +116,11 @@ export class SegmentScan {
       this.#count(isInside ? segment.facts.buckets : resident.bucketsOf(from, to), first, last);
     }
     const fold = resident.fold({ from, to }, deadOf(this.#view, segment), this.#view.lsn);
-    for (const range of this.#ranges?.ranges ?? []) fold.keepRange({ kind: 0, column: range.column }, range);
+    for (const range of this.#ranges?.ranges ?? [])
+      fold.keepRange(
+        { kind: range.column === ID_RANGE ? ROW_FIELD.id : ROW_FIELD.column, column: range.column },
+        range,
+      );
     return fold;
   }
 

@@ -110,7 +110,7 @@ export function chooseSegments(
   bounds: StepBounds,
 ): readonly SegmentFile[] {
   const chosen = segmentsWithin(source, version, nodes, bounds);
-  return ranges === undefined ? chosen : chosen.filter(({ facts }) => mayHold(facts.columns, ranges));
+  return ranges === undefined ? chosen : chosen.filter(({ facts }) => mayHold(facts, ranges));
 }
 
 function segmentsWithin(

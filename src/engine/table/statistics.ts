@@ -4,6 +4,8 @@
 import { assert } from '../../assert.ts';
 import {
   type CoreMemtable,
+  ID_RANGE,
+  idShare,
   lowerBound,
   type RangeSet,
   type ResidentSegment,
@@ -150,7 +152,8 @@ export function estimateScan(
   const totalBuckets = view.version.totalBuckets;
   const isEmpty = nodes.length > MOST_NODES || (request.startTs ?? -Infinity) > (request.endTs ?? Infinity);
   if (isEmpty) return { rows: 0, strategy: strategyOf(request, nodes.length, false), bucketsScanned: 0, totalBuckets };
-  const isWhole = request.startTs === undefined && request.endTs === undefined;
+  const isNarrow = ranges?.ranges.some(({ column }) => column === ID_RANGE) === true;
+  const isWhole = request.startTs === undefined && request.endTs === undefined && !isNarrow;
   const bounds = boundsOf(request);
   let { rows, buckets, ordered } = segmentsEstimate(source, view, bounds, nodes, ranges);
   eachMemtable(view, request, (memtable, from, to, lsn, hidden) => {
@@ -218,7 +221,7 @@ function segmentsEstimate(
     const found =
       resident === undefined
         ? headerEstimate(segment, bounds, nodes, ranges)
-        : segmentEstimate(resident, bounds, nodes, ranges);
+        : segmentEstimate(facts, resident, bounds, nodes, ranges);
     const into = resident === undefined ? guessed : seen;
     into.within += found.within;
     into.rows += found.rows;
@@ -245,12 +248,14 @@ function headerEstimate(
   const share = shareWithin(segment, bounds);
   const within = facts.rows * share;
   let rows = nodes.length === 0 ? within : Math.min(within, (facts.incidences / facts.nodes) * share);
-  rows /= RANGE_SHARE ** (ranges?.ranges.length ?? 0);
+  for (const range of ranges?.ranges ?? [])
+    rows = range.column === ID_RANGE ? rows * idShare(facts, range) : rows / RANGE_SHARE;
   const buckets = facts.buckets * share;
   return { within, rows, buckets: nodes.length === 0 ? buckets : Math.min(buckets, rows), ordered: false };
 }
 
 function segmentEstimate(
+  facts: SegmentFile['facts'],
   resident: ResidentSegment,
   bounds: StepBounds,
   nodes: readonly number[],
@@ -263,6 +268,10 @@ function segmentEstimate(
   let ordered = false;
   for (const node of nodes) rows = Math.min(rows, resident.countNode(node, from, to));
   for (const range of ranges?.ranges ?? []) {
+    if (range.column === ID_RANGE) {
+      rows = Math.ceil(rows * idShare(facts, range));
+      continue;
+    }
     const counted = resident.countInOrder(range);
     if (counted >= 0 && counted < rows && nodes.length === 0) ordered = true;
     rows = counted >= 0 ? Math.min(rows, counted) : Math.ceil(rows / RANGE_SHARE);

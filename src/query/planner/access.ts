@@ -4,12 +4,12 @@
 // row must contain, and ranges of numeric columns. There are three outcomes for a condition:
 // - taken: the condition becomes part of the bounds. It compares `event_ts`, a bucket or a numeric
 //   column with a constant, or is `node IN members`, or reads no row and is true, or is an AND of
-//   these.
+//   these. An id counts as a numeric column.
 // - nothing: the condition cannot be true, so the pattern has no rows.
 // - left: the condition remains as a filter on each row.
 //
 // One condition may become a union: the first OR whose branches the indexes can all answer, or IN
-// over times or buckets. A union has one way per branch, each intersected with the bounds of the
+// over times, buckets or ids. A union has one way per branch, each intersected with the bounds of the
 // other conditions. Together the ways cover all rows that can match. `instead` is the same access
 // without the union; the planner chooses the one that reads fewer buckets.
 //
@@ -125,7 +125,7 @@ type Outcome = 'taken' | 'left' | 'nothing';
 
 class AccessReader {
   readonly #parameters: ParameterValues;
-  /** Windows that were computed, by list: the same list may occur in many conditions. */
+  /** Windows and ranges of ids that were computed, by list: the same list may occur in many conditions. */
   readonly #windows = new Map<readonly Value[], readonly [first: number, last: number][] | undefined>();
 
   constructor(parameters: ParameterValues) {
@@ -187,7 +187,7 @@ class AccessReader {
     if (patternsOf(other) !== 0) return 'left';
     const operator = turned ? flipped(condition.operator) : condition.operator;
     const isTime = side.kind === 'field' && side.field.kind === 'event_ts';
-    if (!isTime && side.kind !== 'bucket' && !isNumericProperty(side)) return 'left';
+    if (!isTime && side.kind !== 'bucket' && !isNumericProperty(side) && !isId(side)) return 'left';
     const value = fixedValue(other, this.#parameters);
     if (value === null) return 'nothing';
     if (operator === '<>') return 'left';
@@ -198,15 +198,15 @@ class AccessReader {
   }
 
   /**
-   * Returns several ways for an OR of conditions that an index can answer, or for IN with a time or
-   * bucket as its operand. Returns undefined if the condition must be a filter.
+   * Returns several ways for an OR of conditions that an index can answer, or for IN with a time, a
+   * bucket or an id as its operand. Returns undefined if the condition must be a filter.
    */
   union(condition: BoundExpression): Bounds[] | undefined {
     if (condition.kind === 'or') return this.#unionOf(condition.items);
     if (condition.kind !== 'in') return undefined;
     const { operand, items } = condition;
     const isTime = operand.kind === 'field' && operand.field.kind === 'event_ts';
-    if (!isTime && operand.kind !== 'bucket') return undefined;
+    if (!isTime && operand.kind !== 'bucket' && !isId(operand)) return undefined;
     const width = operand.kind === 'bucket' ? operand.bucketSeconds : 1;
     const values =
       'kind' in items
@@ -214,23 +214,32 @@ class AccessReader {
         : items.every((item) => patternsOf(item) === 0)
           ? items.map((item) => fixedValue(item, this.#parameters))
           : undefined;
-    return values && this.#windowsOf(values, width);
+    return values && (isId(operand) ? this.#idsOf(values) : this.#windowsOf(values, width));
+  }
+
+  /** Returns the ranges of ids, or undefined if there are too many. */
+  #idsOf(ids: readonly Value[]): Bounds[] | undefined {
+    return this.#merged(ids)?.map(([low, high]) => ({ ...everything(), ranges: [{ column: 'id', low, high }] }));
   }
 
   /**
    * Returns the windows of buckets, with adjacent ones merged, or undefined if there are too many.
    */
   #windowsOf(buckets: readonly Value[], width: number): Bounds[] | undefined {
-    let windows = this.#windows.get(buckets);
-    if (windows === undefined && !this.#windows.has(buckets)) {
-      windows = mergedBuckets(buckets);
-      this.#windows.set(buckets, windows);
-    }
-    return windows?.map(([first, last]) => ({
+    return this.#merged(buckets)?.map(([first, last]) => ({
       ...everything(),
       startTs: first * width,
       endTs: last * width + width - 1,
     }));
+  }
+
+  #merged(values: readonly Value[]): readonly [first: number, last: number][] | undefined {
+    let ranges = this.#windows.get(values);
+    if (ranges === undefined && !this.#windows.has(values)) {
+      ranges = mergedBuckets(values);
+      this.#windows.set(values, ranges);
+    }
+    return ranges;
   }
 
   #unionOf(items: readonly BoundExpression[]): Bounds[] | undefined {
@@ -272,6 +281,10 @@ function isNumericProperty(side: BoundExpression): side is Extract<BoundExpressi
   return side.type === 'integer' || side.type === 'real';
 }
 
+function isId(side: BoundExpression): side is Extract<BoundExpression, { kind: 'field' }> {
+  return side.kind === 'field' && side.field.kind === 'id';
+}
+
 /**
  * Adds `floor(event_ts / width) operator value` to the bounds on the time. With width 1, the time
  * itself is compared. The value may be fractional.
@@ -307,7 +320,7 @@ function rangeOf(
   operator: BoundComparison['operator'],
   value: number,
 ): RangeCondition {
-  const column = side.field.kind === 'property' ? side.field.name : '';
+  const column = side.field.kind === 'property' ? side.field.name : 'id';
   switch (operator) {
     case '=':
       return { column, low: value, high: value };

@@ -92,8 +92,13 @@ function cheaper(access: Access, pattern: BoundPattern, estimate: Estimator): Ac
   const paths = access.ways.map((way) => planPath(pattern, way, estimate));
   const whole = planPath(pattern, instead.ways[0]!, estimate);
   const touched = paths.reduce((sum, path) => sum + path.bucketsScanned, 0);
-  const isIndexed = paths.every((path) => path.strategy !== 'FULL_SCAN');
+  const isIndexed = paths.every(({ strategy, ranges }) => strategy !== 'FULL_SCAN' || ranges.some(isOfIds));
   return isIndexed && touched < whole.bucketsScanned ? access : instead;
+}
+
+/** Segments without such ids are left out. */
+function isOfIds({ column }: RangeCondition): boolean {
+  return column === 'id';
 }
 
 /** Plans the scan of one pattern. `totalBuckets` is the same as for `planShape`. */
