@@ -1,5 +1,5 @@
-// Keeps the rows of a list whose numeric columns, or ids, are within given ranges. Reads the columns
-// of a segment, or the records of a memtable.
+// Keeps the rows of a list whose numeric columns, or ids, are within given ranges. Reads the
+// columns of a segment, or the records of a memtable.
 
 import { findProperty, R_ID } from '../codec/record';
 import { HG_RANGE_ENTRY_BYTES, HG_RANGE_ID, HG_TYPE_INTEGER, HG_TYPE_REAL } from '../limits';

@@ -1,5 +1,5 @@
-// Ranges of numeric columns and of ids, encoded for the core (assembly/README.md). They define which
-// rows a filter keeps.
+// Ranges of numeric columns and of ids, encoded for the core (assembly/README.md). They define
+// which rows a filter keeps.
 
 import type { SegmentFacts } from './segment-facts.ts';
 

@@ -9,9 +9,9 @@
 // - left: the condition remains as a filter on each row.
 //
 // One condition may become a union: the first OR whose branches the indexes can all answer, or IN
-// over times, buckets or ids. A union has one way per branch, each intersected with the bounds of the
-// other conditions. Together the ways cover all rows that can match. `instead` is the same access
-// without the union; the planner chooses the one that reads fewer buckets.
+// over times, buckets or ids. A union has one way per branch, each intersected with the bounds of
+// the other conditions. Together the ways cover all rows that can match. `instead` is the same
+// access without the union; the planner chooses the one that reads fewer buckets.
 //
 // Example: the conditions `e.event_ts >= 100 AND (1 IN e.members OR 2 IN e.members)` give two ways,
 // [100, max] with node 1 and [100, max] with node 2. A further condition `e.room = 'x'` remains as
@@ -125,7 +125,10 @@ type Outcome = 'taken' | 'left' | 'nothing';
 
 class AccessReader {
   readonly #parameters: ParameterValues;
-  /** Windows and ranges of ids that were computed, by list: the same list may occur in many conditions. */
+  /**
+   * Windows and ranges of ids that were computed, by list: the same list may occur in many
+   * conditions.
+   */
   readonly #windows = new Map<readonly Value[], readonly [first: number, last: number][] | undefined>();
 
   constructor(parameters: ParameterValues) {
