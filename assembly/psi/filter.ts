@@ -2,12 +2,11 @@
 // columns of a segment, or the records of a memtable.
 
 import { findProperty, R_ID } from '../codec/record';
-import { HG_RANGE_ENTRY_BYTES, HG_RANGE_ID, HG_TYPE_INTEGER, HG_TYPE_REAL } from '../limits';
+import { HG_RANGE_ENTRY_BYTES, HG_RANGE_ID, HG_TYPE_INTEGER, HG_TYPE_REAL, MAX_SAFE } from '../limits';
 import { bytesOf, cell, element } from '../memory/cells';
 import { recordOf } from '../memtable/layout';
 import { C_TYPE, hasValue, integerValue, openColumn, realValue, STATE_MISSING, STATE_VALUES } from '../segment/columns';
-import { S_BASE, S_ROWS } from '../segment/layout';
-import { rowId } from '../segment/reader';
+import { packed, S_BASE, S_ID_MIN, S_ID_WIDTH, S_IDS, S_ROWS } from '../segment/layout';
 import { BAD_ARGUMENT } from '../status';
 
 /**
@@ -75,15 +74,33 @@ function keepValues(rows: usize, n: u32, range: usize): u32 {
   return <u32>((at - rows) >> 2);
 }
 
+/** Compares ids as they are stored: as differences from the segment's least id. */
 function keepIds(s: usize, rows: usize, n: u32, range: usize): u32 {
+  const flags = load<u32>(range + R_FLAGS);
+  const low = whole(load<f64>(range + R_LOW), true, (flags & LOW_OPEN) != 0);
+  const high = whole(load<f64>(range + R_HIGH), false, (flags & HIGH_OPEN) != 0);
+  const least = load<i64>(s + S_ID_MIN);
+  if (high < least || high < low) return 0;
+  const from = <u64>(low > least ? low - least : 0);
+  const span = <u64>(high - least) - from;
+  const ids = <usize>load<u32>(s + S_IDS);
+  const width = load<u32>(s + S_ID_WIDTH);
   const end = cell<u32>(rows, n);
   let at = rows;
-  for (let from = rows; from < end; from += 4) {
-    const row = load<u32>(from);
+  for (let next = rows; next < end; next += 4) {
+    const row = load<u32>(next);
     store<u32>(at, row);
-    at += bytesOf<u32>(u32(holds(range, <f64>rowId(s, row))));
+    const id = width == 0 ? <u64>row : packed(ids, width, row);
+    at += bytesOf<u32>(u32(id - from <= span));
   }
   return <u32>((at - rows) >> 2);
+}
+
+/** Returns the least integer that a lower bound allows, or the greatest that an upper one does. */
+function whole(bound: f64, isLow: bool, isOpen: bool): i64 {
+  const within = max(-(<f64>MAX_SAFE), min(<f64>MAX_SAFE, isLow ? ceil(bound) : floor(bound)));
+  if (!isOpen || within != bound) return <i64>within;
+  return <i64>within + (isLow ? 1 : -1);
 }
 
 /**
