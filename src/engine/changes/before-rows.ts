@@ -76,9 +76,10 @@ function sizeAt(bytes: Uint8Array, at: number): number {
   return size;
 }
 
-const MIN_RECORD_BYTES = 24;
+export const MIN_RECORD_BYTES = 24;
 
-function wordAt(bytes: Uint8Array, at: number): number {
+/** Returns the u32 at an offset. Throws a RangeError if it is cut off. */
+export function wordAt(bytes: Uint8Array, at: number): number {
   if (at + 4 > bytes.length) throw new RangeError(`a number at ${at} is cut off`);
   return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
 }

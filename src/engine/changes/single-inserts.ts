@@ -5,6 +5,7 @@
 import type { RecordText } from '../../core/index.ts';
 import type { LogFrame } from '../../storage/index.ts';
 import { OPERATION, RUN_HEADER_BYTES } from '../commit/operations.ts';
+import { MIN_RECORD_BYTES, wordAt } from './before-rows.ts';
 import { type ChangeText, type FrameReading, type FrameTable, idOf, tableOf } from './frame-changes.ts';
 
 /** Frames that are read together, which takes a ms at most unless their rows are large. */
@@ -53,10 +54,7 @@ export function changesOfInserts({ table, frames }: SingleInserts, records: Reco
 /** Returns the table if the frame only inserts one row; undefined otherwise. */
 function tableOfInsert({ operations, payload }: LogFrame): number | undefined {
   if (operations !== 1 || payload[0] !== OPERATION.insert) return undefined;
+  if (payload.length < RUN_HEADER_BYTES + MIN_RECORD_BYTES) return undefined;
   const record = wordAt(payload, RUN_HEADER_BYTES);
   return record === payload.length - RUN_HEADER_BYTES ? wordAt(payload, 4) : undefined;
-}
-
-function wordAt(bytes: Uint8Array, at: number): number {
-  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
 }
