@@ -24,5 +24,7 @@ try {
   await app.ready;
   await peer.tell({ kind: 'ready' });
 } catch (error) {
-  await peer.fail((error as Error).message, false);
+  // A copy is not synced, so a crash of the machine may have damaged it.
+  const isDamaged = (error as { code?: unknown }).code === 'corrupt';
+  await peer.fail((error as Error).message, isDamaged);
 }

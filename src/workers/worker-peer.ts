@@ -85,7 +85,9 @@ export class WorkerPeer<C> {
   /** Ends this process, because it cannot serve. */
   async fail(detail: string, isDirectoryBad: boolean): Promise<never> {
     await this.tell({ kind: 'failed', detail, isDirectoryBad });
-    process.exit(1);
+    // Without exit handlers: that of the service's log throws while the log is being opened.
+    process.kill(process.pid, 'SIGKILL');
+    return new Promise(() => undefined);
   }
 
   tell(message: FromWorker): Promise<void> {
