@@ -6,18 +6,19 @@ import type { ColumnType, PropertyValue } from '../model/column-types.ts';
 import type { ColumnDefinition } from '../model/columns.ts';
 import type { EdgeInput } from '../model/edge.ts';
 import type { OptionFields, TableOptions } from '../model/options.ts';
+import type { ShapeFields, ShapeInput } from '../model/shape.ts';
 
 export type { ColumnDefinition, ColumnType, EdgeInput, PropertyValue };
 
 /** Input to create a table; omitted options have their default values (model/options.ts). */
-export interface TableInput extends Partial<TableOptions> {
+export interface TableInput extends Partial<TableOptions>, ShapeInput {
   name: string;
   memberTables?: string[];
   columns?: ColumnDefinition[];
 }
 
 /** The form of a table that is returned to clients. */
-export interface TableItem extends OptionFields {
+export interface TableItem extends OptionFields, ShapeFields {
   name: string;
   member_tables: string[];
   row_count: number;

@@ -5,6 +5,7 @@ import type { AlterAction, Attach, Database, PropertyValue, Table, TableInput, T
 import { type ErrorCode, HedgerowError } from '../errors.ts';
 import { BUILT_IN_COLUMNS, checkValue, IDENTIFIER, RESERVED_NAMES } from '../model/columns.ts';
 import { OPTION_FIELDS, optionsOf } from '../model/options.ts';
+import { SHAPE_FIELDS } from '../model/shape.ts';
 import { bindValue } from './binder/changes.ts';
 import { bindTable } from './binder/match.ts';
 import type { ParameterValues } from './binder/parameters.ts';
@@ -43,7 +44,16 @@ export type DefineNode = Extract<
   }
 >;
 
-const TABLE_COLUMNS = ['name', 'member_tables', ...OPTION_FIELDS, 'row_count', 'columns', 'created_at', 'primary'];
+const TABLE_COLUMNS = [
+  'name',
+  'member_tables',
+  ...SHAPE_FIELDS,
+  ...OPTION_FIELDS,
+  'row_count',
+  'columns',
+  'created_at',
+  'primary',
+];
 const INDEX_COLUMNS = ['table', 'column', 'created_at'];
 
 /**
@@ -102,6 +112,8 @@ async function createTable(
     ...optionsOf(node),
     name: node.table.name,
     memberTables: node.memberTables.map(({ name }) => name),
+    roles: node.roles.map(({ name }) => name),
+    intervals: node.intervals,
     columns: node.properties.map(({ name, type }) => ({ name: name.name, type })),
   };
   const answered = new AnsweredRow<TableItem>(attach, (item) => item);
@@ -123,9 +135,10 @@ function wrongName(node: CreateTableNode, error: unknown): Span | undefined {
   if (isError(error, 'table_exists')) return node.table;
   if (isError(error, 'column_exists')) {
     const seen = new Set(RESERVED_NAMES);
-    return node.properties.find(({ name: { name } }) => seen.size === seen.add(name.toLowerCase()).size)?.name;
+    const names = [...node.properties.map(({ name }) => name), ...node.roles];
+    return names.find(({ name }) => seen.size === seen.add(name.toLowerCase()).size);
   }
-  return [node.table, ...node.memberTables, ...node.properties.map(({ name }) => name)].find(
+  return [node.table, ...node.memberTables, ...node.roles, ...node.properties.map(({ name }) => name)].find(
     ({ name }) => !IDENTIFIER.test(name),
   );
 }

@@ -99,6 +99,8 @@ const create = validated({
   handler: async ({ body }, { database, once }) => {
     const input: TableInput = { ...optionsIn(body), name: body.name };
     if (body.member_tables !== undefined) input.memberTables = body.member_tables;
+    if (body.roles !== undefined) input.roles = body.roles;
+    if (body.intervals !== undefined) input.intervals = body.intervals;
     if (body.columns !== undefined) input.columns = body.columns.map(columnDefinition);
     const answer = new WriteAnswer<TableItem>(once, 201, JSON.stringify);
     const table = await database.createTable(input, answer.attach);

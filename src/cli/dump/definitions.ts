@@ -58,9 +58,9 @@ function atServer(client: ServerClient): DefinitionStore {
       virtual_graphs: (await graphsOf(client)).map(withoutVersion),
     }),
     createTable: (table) => {
-      const { name, member_tables, columns } = table;
+      const { name, member_tables, roles, intervals, columns } = table;
       const options = Object.fromEntries(Object.entries(table).filter(([field]) => OPTION_FIELDS.includes(field)));
-      return client.post('/v1/tables', { name, member_tables, ...options, columns });
+      return client.post('/v1/tables', { name, member_tables, roles, intervals, ...options, columns });
     },
     addColumn: (table, column) => client.post('/v1/query', { query: addColumnStatement(table, column) }),
     setOption: (table, option, value) => {

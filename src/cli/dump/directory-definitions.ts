@@ -55,6 +55,6 @@ export async function inDirectory(data: string, config: string | undefined, worl
 }
 
 async function createTable(database: Database, table: TableItem): Promise<void> {
-  const { name, member_tables: memberTables, columns } = table;
-  await database.createTable({ name, memberTables, columns, ...optionsIn(table) });
+  const { name, member_tables: memberTables, roles, intervals, columns } = table;
+  await database.createTable({ name, memberTables, roles, intervals, columns, ...optionsIn(table) });
 }

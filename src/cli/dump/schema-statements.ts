@@ -2,6 +2,7 @@
 
 import type { TableItem } from '../../engine/index.ts';
 import { optionWords } from '../../model/options.ts';
+import { shapeWords } from '../../model/shape.ts';
 import type { DumpedIndex } from './definitions.ts';
 import { nameText, valueText } from './statement-values.ts';
 
@@ -41,7 +42,7 @@ function tableStatements(item: TableItem): string[] {
   // The primary table exists in every database.
   const create = `CREATE HYPEREDGE TABLE ${primary ? 'IF NOT EXISTS ' : ''}${table} (${member_tables.map(nameText).join(', ')})`;
   return [
-    `${create}${properties} ${optionWords({ ...item })};`,
+    `${create}${shapeWords(item, nameText)}${properties} ${optionWords({ ...item })};`,
     ...added.map((column) => `${addColumnStatement(name, column)};`),
   ];
 }

@@ -2,8 +2,9 @@
 // change.
 
 import { HedgerowError } from '../../errors.ts';
-import { type Column, defineColumns, FIRST_USER_COLUMN, IDENTIFIER } from '../../model/columns.ts';
+import { type Column, defineColumns, FIRST_USER_COLUMN, IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
 import { checkMemberTables, completeOptions, type TableOptions } from '../../model/options.ts';
+import { checkRoles } from '../../model/shape.ts';
 import type { TableInput } from '../types.ts';
 
 /** A table definition as stored in the log and the manifest. */
@@ -12,6 +13,8 @@ export interface TableDefinition extends TableOptions {
   id: number;
   name: string;
   memberTables: string[];
+  /** The roles in the order of their bits in a member's mask; absent if the table has none. */
+  roles?: string[];
   columns: Column[];
   /** Columns with a PSI index; `column` is a column id, `createdAt` is in epoch seconds. */
   indexes: { column: number; createdAt: number }[];
@@ -34,16 +37,23 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number): 
   const options = completeOptions(input);
   const memberTables = checkMemberTables(input.memberTables ?? []);
   const columns = defineColumns(input.columns ?? [], FIRST_USER_COLUMN);
+  const roles = checkRoles(input.roles ?? [], namesOf(columns));
   return {
     id,
     name: input.name,
     memberTables,
+    ...(roles.length > 0 ? { roles } : {}),
     ...options,
     columns,
     indexes: [],
     createdAt: nowSeconds,
     nextColumnId: FIRST_USER_COLUMN + columns.length,
   };
+}
+
+/** Returns the names, in lower case, that a role cannot have. */
+function namesOf(columns: readonly Column[]): ReadonlySet<string> {
+  return new Set([...RESERVED_NAMES, ...columns.map(({ name }) => name.toLowerCase())]);
 }
 
 /** Throws `invalid_input` if the name is not an identifier. */

@@ -27,6 +27,7 @@ const definition = v.looseObject({
   id: positive,
   name: v.string(),
   memberTables: v.array(v.string()),
+  roles: v.exactOptional(v.array(v.string())),
   ...optionShapes(),
   columns: v.array(column),
   indexes: v.array(v.looseObject({ column: whole, createdAt: v.number() })),

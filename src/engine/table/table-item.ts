@@ -18,6 +18,9 @@ export function tableItem(
   return {
     name,
     member_tables: [...memberTables],
+    nodes: 'numbers',
+    roles: [...(definition.roles ?? [])],
+    intervals: false,
     ...optionFields(definition),
     row_count: rowCount,
     columns: columns.map(({ name: column, type, default: value }) =>

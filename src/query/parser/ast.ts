@@ -198,6 +198,8 @@ export interface CreateTableNode extends Span, Readonly<Partial<TableOptions>> {
   readonly table: NameNode;
   readonly ifNotExists: boolean;
   readonly memberTables: readonly NameNode[];
+  readonly roles: readonly NameNode[];
+  readonly intervals: boolean;
   readonly properties: readonly ColumnTypeNode[];
 }
 

@@ -23,9 +23,13 @@ export function parseCreate(stream: TokenStream): CreateTableNode | IndexNode {
   const table = stream.expectName('a table name');
   const memberTables = nameList(stream, 'the name of a member table');
   let properties: ColumnTypeNode[] | undefined;
+  let roles: NameNode[] | undefined;
+  let intervals = false;
   const options: { [name in TableOption]?: number } = {};
   while (true) {
     if (properties === undefined && stream.acceptWord('PROPERTIES')) properties = columnTypes(stream);
+    else if (roles === undefined && stream.acceptWord('ROLES')) roles = nameList(stream, 'the name of a role');
+    else if (!intervals && stream.acceptWord('INTERVALS')) intervals = true;
     else {
       const name = OPTION_NAMES.find((each) => options[each] === undefined && stream.acceptWord(OPTION_WORDS[each]));
       if (name === undefined) break;
@@ -37,6 +41,8 @@ export function parseCreate(stream: TokenStream): CreateTableNode | IndexNode {
     table,
     ifNotExists,
     memberTables,
+    roles: roles ?? [],
+    intervals,
     properties: properties ?? [],
     ...options,
     start,

@@ -13,6 +13,9 @@ const OPTIONS = optionFields(completeOptions({}));
 const TABLE = {
   name: 'hyperedges',
   member_tables: [],
+  nodes: 'numbers',
+  roles: [],
+  intervals: false,
   ...OPTIONS,
   row_count: 2,
   columns: [],
@@ -159,6 +162,9 @@ export const DATA_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
     answer: {
       name: 'sightings',
       member_tables: ['ship'],
+      nodes: 'numbers',
+      roles: [],
+      intervals: false,
       ...OPTIONS,
       row_count: 0,
       columns: [{ name: 'speed', type: 'REAL' }],

@@ -3,6 +3,7 @@
 import { described, identifier, integerFrom, text, titled, v } from '../../http/schema.ts';
 import { COLUMN_TYPE_NAMES } from '../../model/column-types.ts';
 import { OPTION_NAMES, type OptionFields, TABLE_OPTIONS, type TableOption } from '../../model/options.ts';
+import { MOST_ROLES } from '../../model/shape.ts';
 import { count } from './rows.ts';
 
 const columnItem = v.object({
@@ -32,6 +33,12 @@ export const tableItem = titled(
   v.object({
     name: v.string(),
     member_tables: described(v.array(v.string()), 'Names of the kinds of nodes that may be members.'),
+    nodes: described(
+      v.picklist(['numbers', 'named']),
+      'named: the members are nodes of the node tables in `member_tables`; numbers: they are integers.',
+    ),
+    roles: described(v.array(v.string()), 'The roles that members may have.'),
+    intervals: described(v.boolean(), 'Whether the edges have the column `end_ts`.'),
     ...optionEntries((option) => described(count(), option.about)),
     row_count: count(),
     columns: described(v.array(columnItem), 'User columns.'),
@@ -59,6 +66,12 @@ export const tableBody = titled(
           v.pipe(text(), v.minLength(1, 'must not be empty'), v.maxLength(64, 'is longer than 64')),
           'must be a list of names',
         ),
+      ),
+      roles: v.optional(
+        described(v.array(text(), 'must be a list of names'), `Names of roles, at most ${MOST_ROLES}. Default none.`),
+      ),
+      intervals: v.optional(
+        described(v.boolean('must be true or false'), 'true: edges have the column `end_ts`. Default false.'),
       ),
       ...optionEntries((option) => v.optional(described(integerFrom(option.least), option.aboutDefault))),
       columns: v.optional(v.array(columnBody)),
