@@ -59,6 +59,9 @@ describe('tables', () => {
     expect(created.json).toEqual({
       name: 'Meetings',
       member_tables: ['Person', 'Room'],
+      nodes: 'numbers',
+      roles: [],
+      intervals: false,
       bucket_seconds: 3600,
       compact_threshold: 5,
       row_count: 0,
