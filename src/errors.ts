@@ -15,6 +15,7 @@ export const STATUS_OF_CODE = {
   query_too_large: 400,
   invalid_lsn: 400,
   unknown_column: 400,
+  unknown_node: 400,
   unauthorized: 401,
   forbidden: 403,
   foreign_host: 403,
@@ -22,6 +23,7 @@ export const STATUS_OF_CODE = {
   route_not_found: 404,
   table_not_found: 404,
   edge_not_found: 404,
+  node_not_found: 404,
   index_not_found: 404,
   key_not_found: 404,
   rule_not_found: 404,
@@ -30,6 +32,10 @@ export const STATUS_OF_CODE = {
   virtual_unavailable: 404,
   method_not_allowed: 405,
   table_exists: 409,
+  table_in_use: 409,
+  node_in_use: 409,
+  node_exists: 409,
+  nodes_exhausted: 409,
   index_exists: 409,
   column_exists: 409,
   primary_table: 409,
@@ -96,6 +102,7 @@ export type SettingKey =
   | 'llmModel'
   | 'log'
   | 'logDsn'
+  | 'memoryBudgetMb'
   | 'snapshotDir'
   | 'openaiApiKey'
   | 'virtualDsn'

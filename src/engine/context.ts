@@ -7,6 +7,7 @@ import type { WorkKind } from '../schedule/scheduler.ts';
 import type { Fs } from '../storage/index.ts';
 import type { ChangeHistory } from './changes/change-history.ts';
 import type { Committer } from './commit/committer.ts';
+import type { NodeDirectory } from './nodes/node-directory.ts';
 import type { MemtableRoom } from './table/memtable-room.ts';
 import type { PinnedVersions } from './table/pinned-versions.ts';
 import type { Residency } from './table/residency.ts';
@@ -30,6 +31,8 @@ export interface EngineContext {
   readonly compactions: Mutex;
   readonly residency: Residency;
   readonly memtables: MemtableRoom;
+  /** The keys and numbers of all nodes of node tables. */
+  readonly nodes: NodeDirectory;
   /** Whether node filters of segments are kept in memory. */
   readonly nodeFilters: boolean;
   /** Accounts for the memory of replaced table versions that only readers still hold. */

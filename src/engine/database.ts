@@ -38,6 +38,7 @@ import { FrameApplier } from './follow/frame-applier.ts';
 import { FrameFeed } from './follow/frame-feed.ts';
 import { IdempotencyStore, REPLAY_LIMITS } from './idempotency/idempotency-store.ts';
 import { contextOf } from './make-context.ts';
+import { Nodes } from './nodes/nodes.ts';
 import { openingError } from './opening-error.ts';
 import { recoverDatabase } from './recovery/recover-database.ts';
 import type { Snapshot } from './table/snapshot.ts';
@@ -158,6 +159,7 @@ export class Database {
       forget: (table) => this.#checkpointer.forget(table),
     });
     this.#compactor = this.#makeCompactor();
+    this.nodes = new Nodes({ context: this.#context, tables, ddl: this.#ddl });
     const context = this.#context;
     this.applier = options.follows === true ? this.#makeApplier() : undefined;
     this.#indexes = new Indexes({ context, tables, ddl: this.#ddl, mutex: this.#ddlMutex, compactor: this.#compactor });
@@ -264,13 +266,16 @@ export class Database {
 
   /** Returns the table with that name in any case. Throws `table_not_found`. */
   table(name: string = this.primaryTable): Table {
-    return this.#tables.get(name);
+    return this.#tables.edges(name);
   }
 
-  /** Returns all tables, ordered by name. The returned list is never modified. */
+  /** Returns all hyperedge tables, ordered by name. The returned list is never modified. */
   tables(): readonly Table[] {
-    return this.#tables.sorted();
+    return this.#tables.ofEdges();
   }
+
+  /** The node tables, and the nodes in them. */
+  readonly nodes: Nodes;
 
   /** Creates a table. Rejects like `Ddl.createTable`. */
   createTable(input: TableInput, attach?: Attach<TableItem>): Promise<Table> {
@@ -396,7 +401,7 @@ export class Database {
     if (ttlSeconds !== undefined) this.assertLeads();
     const { now, nowUs } = this.#options;
     const one = options.table === undefined ? undefined : this.table(options.table);
-    return compactTables(this.#compactor, { one, all: () => [...this.tables()], ttlSeconds, now, nowUs });
+    return compactTables(this.#compactor, { one, all: () => [...this.#tables.sorted()], ttlSeconds, now, nowUs });
   }
 
   // Backup

@@ -37,7 +37,8 @@ export class Figures {
 
   constructor(options: FiguresOptions) {
     this.#options = options;
-    this.#nodes = new NodeCounter(options);
+    const { tables } = options;
+    this.#nodes = new NodeCounter({ ...options, tables: () => tables().filter(({ isOfNodes }) => !isOfNodes) });
   }
 
   wal(): WalStatus {
@@ -136,7 +137,7 @@ function* engineHealth(
     memtableBytes += table.memtableBytes;
     if (table.corrupt !== null) corrupt[table.name] = table.corrupt.message;
     else {
-      records += table.rowCount;
+      if (!table.isOfNodes) records += table.rowCount;
       buckets += table.version.totalBuckets;
       segments += table.version.segments.length;
     }
@@ -175,7 +176,7 @@ function* engineFigures(
 ): Steps<EngineFigures> {
   let [records, corruptTables, indexes, segments, memtableBytes, walPending, snapshotsOpen] = [0, 0, 0, 0, 0, 0, 0];
   for (const [index, table] of tables.entries()) {
-    records += table.rowCount;
+    if (!table.isOfNodes) records += table.rowCount;
     corruptTables += table.corrupt === null ? 0 : 1;
     indexes += table.definition.indexes.length;
     segments += table.version.segments.length;

@@ -7,6 +7,7 @@ import { ChangeHistory } from './changes/change-history.ts';
 import type { Committer } from './commit/committer.ts';
 import type { EngineContext, EnginePauses, EngineWork } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
+import { NodeDirectory } from './nodes/node-directory.ts';
 import { MEMTABLE_LIMITS, MemtableRoom } from './table/memtable-room.ts';
 import { PinnedVersions } from './table/pinned-versions.ts';
 import { Residency } from './table/residency.ts';
@@ -23,6 +24,8 @@ const FILTERS_OF_BUDGET = 1 / 2;
  * ended.
  */
 const PINNED_OF_BUDGET = 1 / 4;
+/** Share of the memory budget at which the dictionary of the keys of nodes takes no new ones. */
+const KEYS_OF_BUDGET = 1 / 2;
 
 export function contextOf(
   options: EngineOptions,
@@ -47,6 +50,11 @@ export function contextOf(
     nodeFilters: options.nodeFilters ?? true,
     residency,
     memtables: new MemtableRoom({ ...MEMTABLE_LIMITS, ...options.memtableLimits }, () => residency.instance()),
+    nodes: new NodeDirectory({
+      instantiate: () => residency.instance(),
+      charge,
+      limitBytes: memoryBudgetBytes * KEYS_OF_BUDGET,
+    }),
     filterRoom,
     pinned,
     noFilters: noticeOnce(options, filterRoom),

@@ -56,7 +56,11 @@ export function builtInType(name: string): ColumnType | undefined {
  * Checks definitions of user columns and gives them consecutive ids that begin with `firstId`.
  * Throws `invalid_input` or `column_exists`.
  */
-export function defineColumns(definitions: readonly ColumnDefinition[], firstId: number): Column[] {
+export function defineColumns(
+  definitions: readonly ColumnDefinition[],
+  firstId: number,
+  reserved: ReadonlySet<string> = RESERVED_NAMES,
+): Column[] {
   if (definitions.length > MOST_COLUMNS)
     throw new HedgerowError(
       'invalid_input',
@@ -65,7 +69,7 @@ export function defineColumns(definitions: readonly ColumnDefinition[], firstId:
         errors: [{ loc: ['columns'], msg: `must be at most ${MOST_COLUMNS}` }],
       },
     );
-  const seen = new Set(RESERVED_NAMES);
+  const seen = new Set(reserved);
   return definitions.map((definition, index) => {
     const { name, type } = definition;
     if (typeof name !== 'string' || !IDENTIFIER.test(name)) {
@@ -96,8 +100,8 @@ export class ColumnSet {
   readonly columns: readonly Column[];
   readonly #byName: Map<string, Column>;
 
-  constructor(userColumns: readonly Column[]) {
-    this.columns = [...BUILT_IN_COLUMNS, ...userColumns];
+  constructor(userColumns: readonly Column[], builtIn: readonly Column[] = BUILT_IN_COLUMNS) {
+    this.columns = [...builtIn, ...userColumns];
     this.#byName = new Map(this.columns.map((column) => [column.name.toLowerCase(), column]));
   }
 

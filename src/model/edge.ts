@@ -11,6 +11,7 @@ import { isoSeconds, TIME_FORM, TIME_MESSAGE, timeProblem } from '../iso-time.ts
 import { type ColumnType, type PropertyValue, ruleOf } from './column-types.ts';
 import { builtInType, type Column, type ColumnSet, RESERVED_NAMES } from './columns.ts';
 import { fieldSentence, invalidFields, kindOf, type Place, pathText } from './fields.ts';
+import { type KindAndKey, type MemberKind, type NodeKey, type NodeRef, readRef, refText } from './node-refs.ts';
 
 /**
  * One edge as a caller passes it. `event_ts` is in seconds. Members may be in any order and may
@@ -18,16 +19,27 @@ import { fieldSentence, invalidFields, kindOf, type Place, pathText } from './fi
  */
 export interface EdgeInput {
   event_ts: number;
-  members: readonly number[];
+  /**
+   * Numbers or, in a named table, keys of nodes: bare if the table has one kind, otherwise with
+   * their kind.
+   */
+  members: readonly MemberInput[];
+  /** In a named table: true if `members` are the internal numbers of nodes that exist. */
+  areNumbers?: boolean | undefined;
   /** Built-in columns and user columns by name. */
   properties?: Readonly<Record<string, PropertyValue | undefined>> | undefined;
 }
+
+/** A member as a caller gives it. */
+export type MemberInput = NodeKey | KindAndKey;
 
 /** The facts about a table that the check needs. */
 export interface EdgeTable {
   readonly name: string;
   readonly columns: ColumnSet;
   readonly maxMembers: number;
+  /** Of a named table: the kinds of its members. Undefined: members are plain numbers. */
+  readonly kinds?: readonly MemberKind[] | undefined;
 }
 
 /**
@@ -46,16 +58,28 @@ class Edge {
   declare private readonly isChecked: true;
   /** Epoch seconds: a safe integer, not -0. */
   readonly event_ts: number;
-  /** A set of safe integers in ascending order. No other code holds this array. */
+  /**
+   * A set of safe integers in ascending order; empty as long as `refs` are not resolved. No other
+   * code holds this array.
+   */
   readonly members: number[];
+  /** In a named table: the distinct members as keys, until `withNumbers`. */
+  readonly refs: readonly NodeRef[] | undefined;
   /** In ascending order of column ids; each column occurs once. */
   readonly properties: readonly CheckedProperty[];
   /** The columns that the properties were checked against. */
   readonly columns: ColumnSet;
 
-  constructor(eventTs: number, members: number[], properties: readonly CheckedProperty[], columns: ColumnSet) {
+  constructor(
+    eventTs: number,
+    members: number[],
+    refs: readonly NodeRef[] | undefined,
+    properties: readonly CheckedProperty[],
+    columns: ColumnSet,
+  ) {
     this.event_ts = eventTs;
     this.members = members;
+    this.refs = refs;
     this.properties = properties;
     this.columns = columns;
   }
@@ -121,24 +145,33 @@ class Faults {
  * unchanged if the table's columns have not changed since. Throws the same errors as `readEdge`.
  */
 export function checkEdge(edge: EdgeInput | CheckedEdge, table: EdgeTable): CheckedEdge {
-  if (edge instanceof Edge) return edge.columns === table.columns ? edge : checkEdge(inputOf(edge), table);
+  if (edge instanceof Edge) return edge.columns === table.columns ? edge : checkEdge(inputOf(edge, table), table);
   const faults = new Faults(NO_PLACE);
   const eventTs = takeSeconds(edge.event_ts, faults);
-  const members = takeMembers(edge.members, table.maxMembers, false, faults);
+  const refs = table.kinds === undefined || edge.areNumbers === true ? undefined : takeRefs(edge.members, table, faults);
+  const members = refs === undefined ? takeMembers(edge.members, table.maxMembers, false, faults) : [];
   const properties = edge.properties === undefined ? NO_PROPERTIES : takeProperties(edge.properties, table, faults);
   faults.throwIfAny();
-  return new Edge(eventTs, members, properties, table.columns);
+  return new Edge(eventTs, members, refs, properties, table.columns);
+}
+
+/**
+ * Returns the edge of a named table with the numbers of its members, a set in ascending order.
+ */
+export function withNumbers({ event_ts, properties, columns }: CheckedEdge, members: number[]): CheckedEdge {
+  return new Edge(event_ts, members, undefined, properties, columns);
 }
 
 /**
  * Returns a checked edge as input, so that its columns are looked up again by name: a column may
  * have been renamed or dropped.
  */
-function inputOf({ event_ts, members, properties }: CheckedEdge): EdgeInput {
+function inputOf({ event_ts, members, refs, properties }: CheckedEdge, table: EdgeTable): EdgeInput {
   // The object has no prototype because a column may be called `__proto__`.
   const values: Record<string, PropertyValue> = Object.create(null);
   for (const { name, value } of properties) values[name] = value;
-  return { event_ts, members, properties: values };
+  if (refs === undefined) return { event_ts, members, areNumbers: true, properties: values };
+  return { event_ts, members: inputsOf(refs, table.kinds!), properties: values };
 }
 
 /**
@@ -150,7 +183,8 @@ function inputOf({ event_ts, members, properties }: CheckedEdge): EdgeInput {
 export function readEdge(source: Record<string, unknown>, table: EdgeTable, place: Place): CheckedEdge {
   const faults = new Faults(place);
   const eventTs = readSeconds(source.event_ts, faults);
-  const members = takeMembers(source.members, table.maxMembers, true, faults);
+  const refs = table.kinds === undefined ? undefined : takeRefs(source.members, table, faults);
+  const members = refs === undefined ? takeMembers(source.members, table.maxMembers, true, faults) : [];
   let hasOthers = false;
   for (const name in source) {
     if (name === 'event_ts' || name === 'members' || name === 'table') continue;
@@ -159,23 +193,40 @@ export function readEdge(source: Record<string, unknown>, table: EdgeTable, plac
   }
   const properties = hasOthers ? readProperties(source, table, faults) : NO_PROPERTIES;
   faults.throwIfAny();
-  return new Edge(eventTs, members, properties, table.columns);
+  return new Edge(eventTs, members, refs, properties, table.columns);
+}
+
+/** The time and members of edges to remove, checked. */
+export interface EdgeKey {
+  readonly event_ts: number;
+  /** A set in ascending order; empty if there are `refs`. */
+  readonly members: number[];
+  /** In a named table: the distinct members. */
+  readonly refs: readonly NodeRef[] | undefined;
 }
 
 /**
  * Returns the time and members of an edge to remove. Throws `invalid_input`, `empty_members` or
- * `too_many_members`; the error lists every wrong field.
+ * `too_many_members`; the error lists every wrong field. `maxMembers` is not the limit for inserts:
+ * that may have been higher before.
  */
 export function readEdgeKey(
   source: Record<string, unknown>,
+  table: Pick<EdgeTable, 'kinds'>,
   maxMembers: number,
   place: Place,
-): { event_ts: number; members: number[] } {
+): { event_ts: number; members: MemberInput[] } {
   const faults = new Faults(place);
   const event_ts = readSeconds(source.event_ts, faults);
-  const members = takeMembers(source.members, maxMembers, true, faults);
+  const refs = table.kinds === undefined ? undefined : takeRefs(source.members, { ...table, maxMembers }, faults);
+  const members = refs === undefined ? takeMembers(source.members, maxMembers, true, faults) : [];
   faults.throwIfAny();
-  return { event_ts, members };
+  return { event_ts, members: refs === undefined ? members : inputsOf(refs, table.kinds!) };
+}
+
+/** Returns members with their kinds, as a caller gives them. */
+function inputsOf(refs: readonly NodeRef[], kinds: readonly MemberKind[]): KindAndKey[] {
+  return refs.map(({ kind, key }) => ({ kind: kinds[kind]!.name, key }));
 }
 
 /** Returns the name in `source.table`, or undefined for the primary table. */
@@ -192,14 +243,16 @@ export function tableNameOf(source: Record<string, unknown>, place: Place): stri
  */
 export function checkKey(
   eventTs: number,
-  members: readonly number[],
+  members: readonly MemberInput[],
   maxMembers: number,
-): { event_ts: number; members: number[] } {
+  kinds?: readonly MemberKind[],
+): EdgeKey {
   const faults = new Faults(NO_PLACE);
   const event_ts = takeSeconds(eventTs, faults);
-  const set = takeMembers(members, maxMembers, false, faults);
+  const refs = kinds === undefined ? undefined : takeRefs(members, { kinds, maxMembers }, faults);
+  const set = refs === undefined ? takeMembers(members, maxMembers, false, faults) : [];
   faults.throwIfAny();
-  return { event_ts, members: set };
+  return { event_ts, members: set, refs };
 }
 
 /**
@@ -225,6 +278,28 @@ function readSeconds(given: unknown, faults: Faults): number {
   if (Number.isSafeInteger(seconds)) return (seconds as number) + 0;
   faults.add(['event_ts'], isMissing(given) ? 'is missing' : timeMessage(given));
   return 0;
+}
+
+/** Returns the distinct members of an edge of a named table. No meaning after a fault. */
+function takeRefs(given: unknown, table: Pick<EdgeTable, 'kinds' | 'maxMembers'>, faults: Faults): NodeRef[] {
+  const kinds = table.kinds!;
+  if (!Array.isArray(given)) {
+    const msg = isMissing(given) ? 'is missing' : `must be an array of keys, not ${kindOf(given)}`;
+    faults.add(['members'], msg);
+    return [];
+  }
+  if (given.length === 0) faults.add(['members'], 'must hold at least one node', 'empty_members');
+  const refs: NodeRef[] = [];
+  const seen = new Set<string>();
+  for (let i = 0; i < given.length && seen.size < MOST_COUNTED; i++) {
+    const ref = readRef(given[i], kinds);
+    if (typeof ref === 'string') {
+      faults.add(['members', i], ref);
+      if (faults.isFull) break;
+    } else if (seen.size < seen.add(refText(ref)).size) refs.push(ref);
+  }
+  if (refs.length > table.maxMembers) faults.add(['members'], tooManyText(refs.length, table.maxMembers), 'too_many_members');
+  return refs;
 }
 
 /**

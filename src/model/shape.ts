@@ -14,6 +14,8 @@ export interface ShapeInput {
   roles?: readonly string[] | undefined;
   /** Whether the edges have the built-in column `end_ts`. */
   intervals?: boolean | undefined;
+  /** Of a named table: whether a key that nobody has used creates its node. Default true. */
+  createNodes?: boolean | undefined;
 }
 
 /** The shape under the names that answers use. */
@@ -22,6 +24,8 @@ export interface ShapeFields {
   nodes: 'numbers' | 'named';
   roles: string[];
   intervals: boolean;
+  /** Only of a named table: whether a key that nobody has used creates its node. */
+  create_nodes?: boolean;
 }
 
 export const SHAPE_FIELDS: readonly (keyof ShapeFields)[] = ['nodes', 'roles', 'intervals'];
@@ -51,11 +55,11 @@ export function checkRoles(roles: readonly string[], taken: ReadonlySet<string>)
  * clause. `nameText` writes a name as it stands in a statement.
  */
 export function shapeWords(
-  { roles = [], intervals = false }: Partial<Pick<ShapeFields, 'roles' | 'intervals'>>,
+  { roles = [], intervals = false, create_nodes: creates = true }: Partial<ShapeFields>,
   nameText: (name: string) => string,
 ): string {
   const named = roles.length === 0 ? '' : ` ROLES (${roles.map(nameText).join(', ')})`;
-  return `${named}${intervals ? ' INTERVALS' : ''}`;
+  return `${named}${intervals ? ' INTERVALS' : ''}${creates ? '' : ' CREATE_NODES false'}`;
 }
 
 function wrong(loc: (string | number)[], msg: string): HedgerowError {

@@ -113,8 +113,9 @@ async function runStaged(
     for (let i = 0; i < OPERATIONS_PER_STEP; i++) {
       const operation = operations[results.length];
       if (results.length === operations.length || isQuery(operation)) return false;
-      places.push(transaction.operations);
       const result = stage(call.database, transaction, operation, results.length, tables);
+      // An insert may stage new nodes before its edge.
+      places.push(transaction.operations - 1);
       results.push(result);
       if (!result.success) return false;
     }
@@ -261,8 +262,9 @@ function stageChecked(
       return table.name;
     }
     case 'delete': {
-      const key = readEdgeKey(source, FORMAT_MAX_MEMBERS, place);
-      transaction.delete(database.table(tableNameOf(source, place)), key.event_ts, key.members);
+      const table = database.table(tableNameOf(source, place));
+      const key = readEdgeKey(source, table, FORMAT_MAX_MEMBERS, place);
+      transaction.delete(table, key.event_ts, key.members);
       return undefined;
     }
     default:

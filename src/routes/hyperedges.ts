@@ -4,14 +4,12 @@
 import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/index.ts';
 import {
   formatOf,
-  invalidFields,
   JSON_BODY,
   JSON_OR_NDJSON_BODY,
   jsonTextReply,
   NDJSON_TYPE,
   NO_BODY,
   notModified,
-  parseInteger,
   queryObject,
   type Reply,
   untilVisible,
@@ -24,6 +22,8 @@ import { FORMAT_MAX_MEMBERS } from '../limits.ts';
 import { readEdge, readEdgeKey, tableNameOf } from '../model/edge.ts';
 import type { Call, Route } from './application.ts';
 import { bulkInsert } from './bulk-insert.ts';
+import { lookedUpNode } from './looked-up-node.ts';
+import { formOf, givenMembers, readMemberForm, shownMembers } from './member-form.ts';
 import { bindingOf } from './open-rows.ts';
 import { parseRowsQuery, type RowsQuery, requireWindow, wantsIso } from './rows-query.ts';
 import { rowsReply, rowsTag } from './rows-reply.ts';
@@ -47,18 +47,16 @@ function range(call: Call): Reply | Promise<Reply> {
 }
 
 function lookup(call: Call): Reply | Promise<Reply> {
-  const node = parseInteger(call.parameters[0]!);
-  if (Number.isNaN(node)) {
-    throw invalidFields([{ loc: ['path', 'node_id'], msg: 'must be an integer of at most 2^53-1, written in digits' }]);
-  }
-  return rows(call, parseRowsQuery(call.query), node);
+  return rows(call, parseRowsQuery(call.query), call.parameters[0]!);
 }
 
-function rows(call: Call, query: RowsQuery, node: number | undefined): Reply | Promise<Reply> {
+function rows(call: Call, query: RowsQuery, given: string | undefined): Reply | Promise<Reply> {
   const table = call.database.table(query.table);
+  const node = given === undefined ? undefined : lookedUpNode(call, table, given, query.kind);
   const format = formatOf(call.accept);
   const { startTs, endTs, limit, cursor, isoTimes = false } = query;
-  const tag = cursor === undefined ? rowsTag(table, format, isoTimes) : undefined;
+  const members = formOf(table, query.members);
+  const tag = cursor === undefined ? rowsTag(table, format, isoTimes, members) : undefined;
   if (call.holds(tag)) {
     table.assertUsable();
     return notModified(tag, format.mediaType);
@@ -67,7 +65,7 @@ function rows(call: Call, query: RowsQuery, node: number | undefined): Reply | P
     cursor === undefined
       ? undefined
       : call.services.cursors.read(cursor, table, bindingOf({ table, node, startTs, endTs }));
-  const request = { table, node, startTs, endTs, limit, place, format, isoTimes, tag };
+  const request = { table, node, startTs, endTs, limit, place, format, isoTimes, members, tag };
   // The cursor may be from the leader, whose state has not arrived here yet.
   if (place === undefined || place.lsn <= call.database.lastLsn) return rowsReply(call, request, true);
   return untilVisible(call, place.lsn).then(() => rowsReply(call, request, false));
@@ -81,13 +79,16 @@ function insert(call: Call): Promise<Reply> {
   const table = call.database.table(tableNameOf(body, BODY) ?? given.table);
   const name = table.name;
   const edge = readEdge(body, table, BODY);
+  const form = formOf(table, readMemberForm(given.members, 'query'));
+  const bodyOf = (row: EdgeRow) =>
+    insertBody(name, form === 'numbers' ? row : withMembers(row, shownMembers(call.database.nodes, row.members, form)), iso);
   if (call.once === undefined) {
-    return table.insert(edge).then(({ row, lsn }) => insertReply(name, insertBody(name, row, iso), lsn));
+    return table.insert(edge).then(({ row, lsn }) => insertReply(name, bodyOf(row), lsn));
   }
   const answer = new WriteAnswer<InsertOutcome>(
     call.once,
     201,
-    ({ row }) => insertBody(name, row, iso),
+    ({ row }) => bodyOf(row),
     undefined,
     ({ row }) => ({ ids: [{ table: name, first_id: row.id, last_id: row.id }] }),
   );
@@ -96,6 +97,11 @@ function insert(call: Call): Promise<Reply> {
 
 function insertReply(table: string, body: string, lsn: number): Reply {
   return jsonTextReply(201, body, lsn, { audit: { table } });
+}
+
+/** Returns the row with its members as answers show them. */
+function withMembers(row: EdgeRow, members: unknown): EdgeRow {
+  return { ...row, members: members as number[] };
 }
 
 /** Returns the row's JSON with the table name inserted before the first field. */
@@ -107,16 +113,18 @@ function insertBody(table: string, row: EdgeRow, iso: boolean): string {
 async function remove(call: Call): Promise<Reply> {
   const iso = wantsIso(queryObject(call.query).times, 'query');
   const body = parseJsonObject(call);
-  const key = readEdgeKey(body, FORMAT_MAX_MEMBERS, BODY);
   const table = call.database.table(tableNameOf(body, BODY));
+  const key = readEdgeKey(body, table, FORMAT_MAX_MEMBERS, BODY);
   const { name } = table;
+  const form = formOf(table, readMemberForm(queryObject(call.query).members, 'query'));
+  const { nodes } = call.database;
   const answer = new WriteAnswer<DeleteOutcome>(call.once, 200, ({ matched, event_ts, members }) =>
     JSON.stringify({
       deleted: matched > 0,
       matched,
       table: name,
       event_ts: iso ? isoTime(event_ts) : event_ts,
-      members,
+      members: form === 'numbers' ? members : givenMembers(nodes, key.members, form),
     }),
   );
   const result = await table.delete(key.event_ts, key.members, answer.attach);

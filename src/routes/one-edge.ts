@@ -13,6 +13,7 @@ import {
   tagged,
 } from '../http/index.ts';
 import type { Call, Route } from './application.ts';
+import { formOf, readMemberForm } from './member-form.ts';
 import { requireStatements } from './query.ts';
 import { collectRows, MOST_COLLECTED } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';
@@ -29,7 +30,8 @@ async function getEdge(call: Call): Promise<Reply> {
   const given = queryObject(call.query);
   const iso = wantsIso(given.times, 'query');
   const table = call.database.table(given.table);
-  const tag = rowsTag(table, JSON_FORMAT, iso);
+  const asked = readMemberForm(given.members, 'query');
+  const tag = rowsTag(table, JSON_FORMAT, iso, formOf(table, asked));
   const statements = requireStatements(call);
   if (call.holds(tag)) {
     table.assertUsable();

@@ -1,7 +1,7 @@
 // Turns the scan that runs for one request into the text of its answer. Holds the snapshot that the
 // scan reads, and issues the cursor with which the answer may end.
 
-import type { RowKey, Scan, Table } from '../engine/index.ts';
+import { markedPlanOf, type RowKey, type Scan, type Table } from '../engine/index.ts';
 import {
   type AnswerFormat,
   type AnswerFrame,
@@ -15,11 +15,19 @@ import type { QueryFacts } from '../observe/observer.ts';
 import type { Call } from './application.ts';
 import type { CursorPlace, Pin } from './cursors.ts';
 import { isoRows } from './iso-rows.ts';
-import { LONGEST_FRAME, writeHead, writeTail } from './rows-frame.ts';
+import type { MemberForm } from './member-form.ts';
+import { frameBytesOf, writeHead, writeTail } from './rows-frame.ts';
+
+/** The node of a lookup. */
+export interface LookedUpNode {
+  readonly number: number;
+  /** `node_id` of the answer, as JSON: the number, or the key of a named table. */
+  readonly text: string;
+}
 
 export interface RowsRequest {
   table: Table;
-  node: number | undefined;
+  node: LookedUpNode | undefined;
   startTs: number | undefined;
   endTs: number | undefined;
   limit: number | undefined;
@@ -28,12 +36,14 @@ export interface RowsRequest {
   format: AnswerFormat;
   /** True if times are written as ISO 8601. */
   isoTimes: boolean;
+  /** How members are shown. */
+  members: MemberForm;
   /** Entity tag of the table's current state; undefined if the page shows an older state. */
   tag: EntityTag | undefined;
 }
 
 export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
-  readonly frameBytes = LONGEST_FRAME;
+  readonly frameBytes: number;
   readonly request: RowsRequest;
   /** The log position that the rows reflect. */
   readonly lsn: number;
@@ -47,6 +57,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
 
   constructor(call: Call, request: RowsRequest) {
     this.request = request;
+    this.frameBytes = frameBytesOf(request.node?.text);
     this.#call = call;
     const { cursors } = call.services;
     if (request.place !== undefined) {
@@ -76,8 +87,15 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   next(): Uint8Array | null {
     const { isoTimes, format } = this.request;
     const { rows } = this.#scan;
-    const slice = this.#scan.borrowNext();
+    const slice = this.#keyed(this.#scan.borrowNext());
     return isoTimes && slice !== null ? isoRows(slice, rows, format.rows) : slice;
+  }
+
+  /** Replaces the numbers of members in the rows of a named table by keys. */
+  #keyed(slice: Uint8Array | null): Uint8Array | null {
+    const { members } = this.request;
+    if (members === 'numbers' || slice === null || slice.length === 0) return slice;
+    return this.#call.database.nodes.translate(slice, members === 'objects');
   }
 
   get isEnded(): boolean {
@@ -91,7 +109,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   }
 
   writeHead(into: Uint8Array): number {
-    return writeHead(into, this.request.table, this.request.node);
+    return writeHead(into, this.request.table, this.request.node?.text);
   }
 
   writeTail(into: Uint8Array, from: number): number {
@@ -158,21 +176,22 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   }
 
   #start(): Scan {
-    const { table, node, startTs, endTs, limit, format, isoTimes } = this.request;
+    const { table, node, startTs, endTs, limit, format, isoTimes, members } = this.request;
+    const snapshot = this.#pin?.snapshot;
     return table.scan(
       {
         startTs,
         endTs,
-        nodes: node === undefined ? undefined : [node],
+        nodes: node === undefined ? undefined : [node.number],
         limit,
         after: this.#after,
         // Rows that are rewritten need a newline after each row, which marks where the row ends.
         format: isoTimes ? 'ndjson' : format.rows,
         // All pages of a cursor have the columns of the cursor's snapshot, even if the table is
         // altered between two pages.
-        rows: this.#pin?.snapshot.rowPlan,
+        rows: members === 'numbers' ? snapshot?.rowPlan : markedPlanOf((snapshot ?? table).columns),
       },
-      this.#pin?.snapshot,
+      snapshot,
     );
   }
 }
@@ -182,5 +201,5 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
  * the format may change between pages.
  */
 export function bindingOf(request: Pick<RowsRequest, 'table' | 'node' | 'startTs' | 'endTs'>): string {
-  return `${request.table.name}|${request.node ?? ''}|${request.startTs ?? ''}|${request.endTs ?? ''}`;
+  return `${request.table.name}|${request.node?.number ?? ''}|${request.startTs ?? ''}|${request.endTs ?? ''}`;
 }

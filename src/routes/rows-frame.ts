@@ -10,6 +10,16 @@ import { bytesOf, writeAscii, writeInteger, writeNumber } from '../http/index.ts
  */
 export const LONGEST_FRAME = 1024;
 
+/**
+ * Returns the maximum total size of head and tail of an answer in bytes; `node` is the JSON text of
+ * `node_id`.
+ */
+export function frameBytesOf(node: string | undefined): number {
+  return node === undefined ? LONGEST_FRAME : LONGEST_FRAME + node.length * UTF8_BYTES_PER_UNIT;
+}
+
+const UTF8_BYTES_PER_UNIT = 3;
+
 const NODE = bytesOf(',"node_id":');
 const ROWS = bytesOf(',"hyperedges":[');
 const COUNT = bytesOf('],"num_tuples":');
@@ -21,11 +31,11 @@ const NO_CURSOR = bytesOf('},"next_cursor":null}');
 const CURSOR = bytesOf('},"next_cursor":"');
 const END = bytesOf('"}');
 
-export function writeHead(into: Uint8Array, table: Table, node: number | undefined): number {
+export function writeHead(into: Uint8Array, table: Table, node: string | undefined): number {
   let offset = writeBytes(into, 0, tableBytes(table));
   if (node !== undefined) {
     offset = writeBytes(into, offset, NODE);
-    offset = writeInteger(into, offset, node);
+    offset += Buffer.from(into.buffer, into.byteOffset, into.length).write(node, offset);
   }
   return writeBytes(into, offset, ROWS);
 }

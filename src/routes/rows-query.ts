@@ -5,6 +5,7 @@ import type { FieldError } from '../errors.ts';
 import { decodeText, givenTwice, invalidFields, nameEnd, parameterEnd, parseInteger } from '../http/index.ts';
 import { timeMessage } from '../http/schema.ts';
 import { isoSeconds } from '../iso-time.ts';
+import { MEMBERS_MESSAGE } from './member-form.ts';
 
 export interface RowsQuery {
   table: string | undefined;
@@ -14,6 +15,10 @@ export interface RowsQuery {
   cursor: string | undefined;
   /** True if times are written as ISO 8601; undefined means the default (seconds). */
   isoTimes: boolean | undefined;
+  /** How members are shown; undefined means the default of the table. */
+  members: 'numbers' | 'objects' | undefined;
+  /** The kind of the node of a lookup, in a table whose members have several kinds. */
+  kind: string | undefined;
 }
 
 export function parseRowsQuery(query: string): RowsQuery {
@@ -24,6 +29,8 @@ export function parseRowsQuery(query: string): RowsQuery {
     limit: undefined,
     cursor: undefined,
     isoTimes: undefined,
+    members: undefined,
+    kind: undefined,
   };
   let errors: FieldError[] | undefined;
   let start = 0;
@@ -88,6 +95,15 @@ function takeParameter(into: RowsQuery, name: string, value: string): string | u
       if (into.isoTimes !== undefined) throw givenTwice(name);
       into.isoTimes = value === 'iso';
       return isTimes(value) ? undefined : TIMES_MESSAGE;
+    case 'members':
+      if (into.members !== undefined) throw givenTwice(name);
+      if (value !== 'numbers' && value !== 'objects') return MEMBERS_MESSAGE;
+      into.members = value;
+      return undefined;
+    case 'kind':
+      if (into.kind !== undefined) throw givenTwice(name);
+      into.kind = value;
+      return undefined;
     default:
       return undefined;
   }

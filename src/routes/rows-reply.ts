@@ -3,6 +3,7 @@
 import type { Table } from '../engine/index.ts';
 import { type AnswerFormat, type EntityTag, OPENINGS, type Reply, writeAnswer } from '../http/index.ts';
 import type { Call } from './application.ts';
+import type { MemberForm } from './member-form.ts';
 import { OpenRows, type RowsRequest } from './open-rows.ts';
 import { tableTag } from './table-tags.ts';
 
@@ -11,10 +12,13 @@ import { tableTag } from './table-tags.ts';
  * tags must differ. The tag of the usual format is a number, for which response heads are cached as
  * bytes.
  */
-export function rowsTag(table: Table, format: AnswerFormat, isoTimes: boolean): EntityTag {
+export function rowsTag(table: Table, format: AnswerFormat, isoTimes: boolean, members: MemberForm): EntityTag {
   const tag = tableTag(table);
-  return format.tag === '' && !isoTimes ? tag : `${tag}${format.tag}${isoTimes ? 'i' : ''}`;
+  if (format.tag === '' && !isoTimes && members === 'numbers') return tag;
+  return `${tag}${format.tag}${isoTimes ? 'i' : ''}${MEMBERS_TAG[members]}`;
 }
+
+const MEMBERS_TAG: Readonly<Record<MemberForm, string>> = { numbers: '', keys: 'k', objects: 'o' };
 
 /**
  * Answers with rows. `atOnce` is true if the handler has not awaited anything and returns this

@@ -45,19 +45,19 @@ export function columnChange(
     case 'addColumn':
       return { op: 'add_column', id, column: newColumn(definition, action.column) };
     case 'dropColumn':
-      return { op: 'drop_column', id, column: userColumn(definition, action.column, 'dropped').id };
+      return { op: 'drop_column', id, column: droppable(definition, action.column).id };
     case 'renameColumn': {
       const column = userColumn(definition, action.column, 'renamed');
       const others = definition.columns.filter((each) => each !== column);
-      checkColumnName(action.to, others);
+      checkColumnName(action.to, others, reservedIn(definition));
       return { op: 'rename_column', id, column: column.id, name: action.to };
     }
   }
 }
 
 function newColumn(definition: TableDefinition, wanted: ColumnDefinition): Column {
-  const [column] = defineColumns([wanted], definition.nextColumnId);
-  checkColumnName(wanted.name, definition.columns);
+  const [column] = defineColumns([wanted], definition.nextColumnId, reservedIn(definition));
+  checkColumnName(wanted.name, definition.columns, reservedIn(definition));
   if (definition.columns.length >= MOST_COLUMNS)
     throw new HedgerowError(
       'invalid_input',
@@ -71,12 +71,26 @@ function newColumn(definition: TableDefinition, wanted: ColumnDefinition): Colum
   return column!;
 }
 
-function checkColumnName(name: string, taken: readonly Column[]): void {
+/** Returns the names that no column of the table can have. A node table has no built-in columns. */
+function reservedIn({ key }: TableDefinition): ReadonlySet<string> {
+  return key === undefined ? RESERVED_NAMES : new Set();
+}
+
+function checkColumnName(name: string, taken: readonly Column[], reserved: ReadonlySet<string>): void {
   if (typeof name !== 'string' || !IDENTIFIER.test(name))
     throw new HedgerowError('invalid_input', `Column name ${JSON.stringify(name)} must match ${IDENTIFIER.source}.`);
   const lower = name.toLowerCase();
-  if (RESERVED_NAMES.has(lower) || taken.some((column) => column.name.toLowerCase() === lower))
+  if (reserved.has(lower) || taken.some((column) => column.name.toLowerCase() === lower))
     throw new HedgerowError('column_exists', `Column ${name} exists already or is built in; take another name.`);
+}
+
+function droppable(definition: TableDefinition, name: string): Column {
+  const column = userColumn(definition, name, 'dropped');
+  if (column.id !== definition.key) return column;
+  throw new HedgerowError(
+    'invalid_input',
+    `Column ${column.name} holds the keys of node table ${definition.name}; it cannot be dropped.`,
+  );
 }
 
 function userColumn({ name: table, columns }: TableDefinition, name: string, what: string): Column {

@@ -15,6 +15,15 @@ export interface TableDefinition extends TableOptions {
   memberTables: string[];
   /** The roles in the order of their bits in a member's mask; absent if the table has none. */
   roles?: string[];
+  /**
+   * Of a named table: the ids of the node tables in `memberTables`, in their order. Absent: the
+   * members are plain numbers.
+   */
+  nodes?: number[];
+  /** Of a named table: false if a key that nobody has used is refused. Absent: it makes a node. */
+  createNodes?: false;
+  /** Of a node table: the id of the column that holds the keys, which is the first of `columns`. */
+  key?: number;
   columns: Column[];
   /** Columns with a PSI index; `column` is a column id, `createdAt` is in epoch seconds. */
   indexes: { column: number; createdAt: number }[];
@@ -29,10 +38,11 @@ function wrong(field: string, msg: string): HedgerowError {
 }
 
 /**
- * Checks the caller's input and returns the definition of a new table. Throws `invalid_input` or
+ * Checks the caller's input and returns the definition of a new table. `nodes` are the ids of the
+ * node tables in `memberTables`, if they are node tables. Throws `invalid_input` or
  * `column_exists`.
  */
-export function defineTable(input: TableInput, id: number, nowSeconds: number): TableDefinition {
+export function defineTable(input: TableInput, id: number, nowSeconds: number, nodes?: number[]): TableDefinition {
   checkTableName(input.name);
   const options = completeOptions(input);
   const memberTables = checkMemberTables(input.memberTables ?? []);
@@ -42,6 +52,8 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number): 
     id,
     name: input.name,
     memberTables,
+    ...(nodes === undefined ? {} : { nodes }),
+    ...(nodes !== undefined && input.createNodes === false ? { createNodes: false as const } : {}),
     ...(roles.length > 0 ? { roles } : {}),
     ...options,
     columns,

@@ -8,7 +8,8 @@ import type { TableDefinition } from './catalog.ts';
 /** One catalog change, as stored in the JSON document of a CATALOG operation. */
 export type CatalogChange =
   | { op: 'create_table'; table: TableDefinition }
-  | { op: 'drop_table'; id: number }
+  /** `nextNumber`: of a node table, the number of the next node, so that none is used again. */
+  | { op: 'drop_table'; id: number; nextNumber?: number }
   | DefinitionChange;
 
 /** A change to one table's definition. */

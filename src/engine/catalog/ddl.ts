@@ -11,7 +11,14 @@ import type { Table } from '../table/table.ts';
 import { tableItem } from '../table/table-item.ts';
 import type { TableInput, TableItem } from '../types.ts';
 import { type AlterAction, columnChange } from './alter.ts';
-import { checkTableName, defineTable } from './catalog.ts';
+import {
+  defineNodeTable,
+  type NodeTableInput,
+  type NodeTableItem,
+  nodeTableItem,
+  nodesOf,
+} from '../nodes/definitions.ts';
+import { checkTableName, defineTable, type TableDefinition } from './catalog.ts';
 import { type CatalogChange, changed, type DefinitionChange, optionChange } from './changes.ts';
 import { stageExpiration } from './expiration.ts';
 import type { TableSet } from './table-set.ts';
@@ -66,10 +73,25 @@ export class Ddl {
   createTable(input: TableInput, attach?: Attach<TableItem>): Promise<Table> {
     const { context, tables, mutex } = this.#options;
     return mutex.run(async () => {
-      const table = defineTable(input, tables.nextId, Math.floor(context.now() / 1000));
+      const nodes = nodesOf(input.memberTables ?? [], (name) => nodeTableId(tables.find(name)));
+      const table = defineTable(input, tables.nextId, Math.floor(context.now() / 1000), nodes);
       this.#assertFree(table.name);
       const isPrimary = table.name.toLowerCase() === context.primaryTable.toLowerCase();
       await this.change([{ op: 'create_table', table }], attach?.(tableItem(table, 0, isPrimary)));
+      return tables.get(table.name);
+    });
+  }
+
+  /**
+   * Creates a node table. Rejects with `invalid_input`, `column_exists`, `table_exists` or
+   * `log_failed`.
+   */
+  createNodeTable(input: NodeTableInput, attach?: Attach<NodeTableItem>): Promise<Table> {
+    const { context, tables, mutex } = this.#options;
+    return mutex.run(async () => {
+      const table = defineNodeTable(input, tables.nextId, Math.floor(context.now() / 1000));
+      this.#assertFree(table.name);
+      await this.change([{ op: 'create_table', table }], attach?.(nodeTableItem(table, 0)));
       return tables.get(table.name);
     });
   }
@@ -84,18 +106,42 @@ export class Ddl {
       );
   }
 
+  /** Throws `table_in_use` when the members of a hyperedge table are nodes of this table. */
+  #assertUnused(table: Table): void {
+    const [user] = this.#options.context.nodes.usersOf(table);
+    if (user !== undefined)
+      throw new HedgerowError(
+        'table_in_use',
+        `The members of table ${user.name} are nodes of ${table.name}; drop that table first.`,
+      );
+  }
+
   /**
    * Changes the columns, the name or an option of a table; no segment is rewritten. Rejects with
    * `table_not_found`, `column_exists`, `unknown_column`, `invalid_input`, `primary_table` or
    * `table_exists`.
    */
   alterTable(name: string, action: AlterAction, attach?: Attach<TableItem>): Promise<Table> {
+    return this.#alter(name, action, (table, definition) =>
+      attach?.(tableItem(definition, table.rowCount, table.isPrimary)),
+    );
+  }
+
+  /** Does the same for a node table. */
+  alterNodeTable(name: string, action: AlterAction, attach?: Attach<NodeTableItem>): Promise<Table> {
+    return this.#alter(name, action, (table, definition) => attach?.(nodeTableItem(definition, table.rowCount)));
+  }
+
+  #alter(
+    name: string,
+    action: AlterAction,
+    entryOf: (table: Table, definition: TableDefinition) => AnswerToKeep | undefined,
+  ): Promise<Table> {
     const { tables, mutex } = this.#options;
     return mutex.run(async () => {
       const table = tables.get(name);
       const change = this.#changeOf(table, action);
-      const item = tableItem(changed(table.definition, change), table.rowCount, table.isPrimary);
-      await this.change([change], attach?.(item));
+      await this.change([change], entryOf(table, changed(table.definition, change)));
       if (action.kind === 'setOption') this.#options.context.afterCommit(table.id);
       return table;
     });
@@ -129,15 +175,19 @@ export class Ddl {
     });
   }
 
-  /** Drops a table and its files. Rejects with `table_not_found` or `primary_table`. */
+  /**
+   * Drops a table and its files. Rejects with `table_not_found`, `primary_table` or `table_in_use`.
+   */
   dropTable(name: string, attach?: Attach<{ name: string }>): Promise<void> {
-    const { tables, mutex, compactions, forget } = this.#options;
+    const { context, tables, mutex, compactions, forget } = this.#options;
     return compactions.run(() =>
       mutex.run(async () => {
         const table = tables.get(name);
         if (table.isPrimary)
           throw new HedgerowError('primary_table', `Table ${table.name} is the primary table; it cannot be dropped.`);
-        await this.change([{ op: 'drop_table', id: table.id }], attach?.({ name: table.name }));
+        this.#assertUnused(table);
+        const nextNumber = table.isOfNodes ? { nextNumber: context.nodes.nextNumber } : {};
+        await this.change([{ op: 'drop_table', id: table.id, ...nextNumber }], attach?.({ name: table.name }));
         // The drop is already durable, even if the disk has no room for a manifest without the
         // table.
         await forget(table);
@@ -161,4 +211,9 @@ export class Ddl {
       for (const { id } of chosen) context.afterCommit(id);
     });
   }
+}
+
+/** Returns the id of a node table; undefined if there is no table, or one of hyperedges. */
+function nodeTableId(table: Table | undefined): number | undefined {
+  return table?.isOfNodes === true ? table.id : undefined;
 }

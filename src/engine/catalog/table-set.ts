@@ -12,8 +12,12 @@ export class TableSet {
   readonly #byName = new Map<string, Table>();
   readonly #byId = new Map<number, Table>();
   #sorted: readonly Table[] | undefined;
+  #ofEdges: readonly Table[] | undefined;
+  #ofNodes: readonly Table[] | undefined;
   /** Id of the next table; ids are never reused. */
   nextId = 1;
+  /** Number of the next node as far as dropped node tables tell; see `drop_table`. */
+  nextNumber = 1;
   /** Number of catalog changes since the start. */
   version = 0;
 
@@ -23,10 +27,12 @@ export class TableSet {
 
   add(table: Table): void {
     assert(!this.#byId.has(table.id) && this.find(table.name) === undefined, 'tables have ids and names of their own');
-    this.#sorted = undefined;
+    this.#forgetLists();
     this.#byName.set(table.name.toLowerCase(), table);
     this.#byId.set(table.id, table);
     this.nextId = Math.max(this.nextId, table.id + 1);
+    if (table.isOfNodes) this.#context.nodes.attach(table);
+    if (table.definition.nodes !== undefined) this.#context.nodes.addUser(table);
   }
 
   /**
@@ -51,19 +57,22 @@ export class TableSet {
     if (table === undefined) return;
     this.#context.history.changing(change, lsn, table.definition);
     if (change.op === 'drop_table') {
-      this.#sorted = undefined;
+      this.nextNumber = Math.max(this.nextNumber, change.nextNumber ?? 1);
+      this.#forgetLists();
       this.#byId.delete(table.id);
       this.#byName.delete(table.name.toLowerCase());
+      this.#context.nodes.removeUser(table);
       table.filters?.close();
       table.change({ dropped: true, filters: undefined, shapeLsn: lsn });
       return;
     }
     if (isOfShape(change)) {
-      this.#sorted = undefined;
+      this.#forgetLists();
       this.#byName.delete(table.name.toLowerCase());
       table.define(changed(table.definition, change));
       this.#byName.set(table.name.toLowerCase(), table);
       table.change({ shapeLsn: lsn });
+      if (table.isOfNodes) this.#renamed(table, lsn);
     } else table.define(changed(table.definition, change));
     if (change.op === 'drop_buckets') this.#recorded(table, change.beforeTs, lsn);
     table.changed(lsn);
@@ -76,6 +85,17 @@ export class TableSet {
    */
   #recorded(table: Table, beforeTs: number, lsn: number): void {
     if (lsn > table.appliedLsn && beforeTs === table.unlogged) table.change({ unlogged: undefined });
+  }
+
+  /** Gives the tables whose members are nodes of a node table its new name. */
+  #renamed(nodeTable: Table, lsn: number): void {
+    this.#context.nodes.attach(nodeTable);
+    for (const table of this.#context.nodes.usersOf(nodeTable)) {
+      const place = table.definition.nodes!.indexOf(nodeTable.id);
+      const memberTables = table.definition.memberTables.with(place, nodeTable.name);
+      table.define({ ...table.definition, memberTables });
+      table.changed(lsn);
+    }
   }
 
   /** Returns the table with that name, compared case-insensitively, if there is one. */
@@ -91,6 +111,28 @@ export class TableSet {
         fields: { listed: 'tables' },
       });
     return table;
+  }
+
+  /** Returns the hyperedge table with that name. Throws `table_not_found`. */
+  edges(name: string): Table {
+    const table = this.get(name);
+    if (table.isOfNodes)
+      throw new HedgerowError(
+        'table_not_found',
+        `${table.name} is a node table, not a table of hyperedges: its rows are nodes.`,
+        { fields: { listed: 'tables' } },
+      );
+    return table;
+  }
+
+  /** Returns the node table with that name. Throws `table_not_found`. */
+  nodes(name: string): Table {
+    const table = this.find(name);
+    if (table?.isOfNodes === true) return table;
+    const known = this.ofNodes().map((each) => each.name);
+    const list = known.length === 0 ? 'There is none.' : `There are: ${known.join(', ')}.`;
+    const what = table === undefined ? `There is no node table ${JSON.stringify(name)}.` : `${table.name} is no node table.`;
+    throw new HedgerowError('table_not_found', `${what} ${list}`);
   }
 
   byId(id: number): Table | undefined {
@@ -109,5 +151,23 @@ export class TableSet {
   sorted(): readonly Table[] {
     this.#sorted ??= [...this.#byId.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     return this.#sorted;
+  }
+
+  /** Returns the hyperedge tables like `sorted`. */
+  ofEdges(): readonly Table[] {
+    this.#ofEdges ??= this.sorted().filter(({ isOfNodes }) => !isOfNodes);
+    return this.#ofEdges;
+  }
+
+  /** Returns the node tables like `sorted`. */
+  ofNodes(): readonly Table[] {
+    this.#ofNodes ??= this.sorted().filter(({ isOfNodes }) => isOfNodes);
+    return this.#ofNodes;
+  }
+
+  #forgetLists(): void {
+    this.#sorted = undefined;
+    this.#ofEdges = undefined;
+    this.#ofNodes = undefined;
   }
 }

@@ -11,7 +11,7 @@ import type { LogFrame } from '../../storage/index.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
 import { type CatalogChange, changed } from '../catalog/changes.ts';
 import { decodeKills, KILL_BYTES, OPERATION, type Run, readRuns } from '../commit/operations.ts';
-import { planOf } from '../table/table.ts';
+import { columnsOf, planOf } from '../table/row-plan-of.ts';
 import type { RowKey } from '../types.ts';
 import { decodeBefore, ROWS_AT_ONCE, splitRecords } from './before-rows.ts';
 
@@ -67,7 +67,7 @@ const TABLES = new WeakMap<TableDefinition, FrameTable>();
 export function tableOf(definition: TableDefinition): FrameTable {
   let table = TABLES.get(definition);
   if (table === undefined) {
-    table = { name: definition.name, plan: planOf(new ColumnSet(definition.columns)) };
+    table = { name: definition.name, plan: planOf(columnsOf(definition), definition) };
     TABLES.set(definition, table);
   }
   return table;

@@ -28,6 +28,9 @@ const definition = v.looseObject({
   name: v.string(),
   memberTables: v.array(v.string()),
   roles: v.exactOptional(v.array(v.string())),
+  nodes: v.exactOptional(v.array(positive)),
+  createNodes: v.exactOptional(v.literal(false)),
+  key: v.exactOptional(whole),
   ...optionShapes(),
   columns: v.array(column),
   indexes: v.array(v.looseObject({ column: whole, createdAt: v.number() })),
@@ -59,6 +62,7 @@ const checkpoint: v.BaseSchema<unknown, Checkpoint, v.BaseIssue<unknown>> = v.lo
   format: v.literal(1),
   lsn: whole,
   nextTableId: positive,
+  nextNumber: v.exactOptional(positive),
   tables: v.array(table),
   documents: v.exactOptional(
     v.array(v.looseObject({ store: v.string(), entries: v.array(v.strictTuple([v.string(), v.unknown()])) })),

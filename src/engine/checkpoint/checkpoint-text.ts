@@ -20,7 +20,7 @@ const TABLES_A_SLICE = 128;
 const SEGMENTS_A_SLICE = 2048;
 
 /** The parts of the document other than the tables. */
-export type CheckpointHead = Pick<Checkpoint, 'lsn' | 'nextTableId' | 'documents' | 'replays'>;
+export type CheckpointHead = Pick<Checkpoint, 'lsn' | 'nextTableId' | 'nextNumber' | 'documents' | 'replays'>;
 
 export class CheckpointText {
   readonly #definitions = new WeakMap<TableDefinition, string>();

@@ -49,6 +49,8 @@ export interface Checkpoint {
    */
   lsn: number;
   nextTableId: number;
+  /** Number of the next node as far as dropped node tables tell; absent if none was dropped. */
+  nextNumber?: number;
   tables: CheckpointTable[];
   /** The documents as of `lsn`. Older manifests lack this field and have no documents. */
   documents?: StoredDocuments[];

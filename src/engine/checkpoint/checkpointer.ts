@@ -189,13 +189,14 @@ export class Checkpointer {
         assert(appliedLsn >= table.appliedLsn, 'a manifest never takes the LSN of a table back');
         assert(appliedLsn <= lsn, 'no table is beyond the LSN of its manifest');
       }
-      const { nextId: nextTableId } = tables;
+      const { nextId: nextTableId, nextNumber } = tables;
       const stored = documents.stored();
       const text = await this.#text.tables([...tables.all()], changed);
       const changes = history.stored(committer.log.oldestLsn);
       const head = {
         ...{ lsn, nextTableId, documents: stored, replays: await replays.write(lsn) },
         ...(changes === undefined ? {} : { changes }),
+        ...(nextNumber === 1 ? {} : { nextNumber }),
       };
       const pieces = documentOf(head, text.pieces);
       // If another process has taken over during the pauses, its manifest must not be replaced.

@@ -27,8 +27,9 @@ export async function compactTables(compactor: Compactor, request: CompactionReq
   const startUs = nowUs();
   const nowSeconds = Math.floor(now() / 1000);
   const wanted = one === undefined ? all().filter((table) => table.corrupt === null) : [one];
-  const cutoffOf = ({ bucketSeconds: width }: Table): number =>
-    ttlSeconds === undefined ? -Infinity : Math.floor((nowSeconds - ttlSeconds) / width) * width;
+  // Nodes have no time.
+  const cutoffOf = ({ bucketSeconds: width, isOfNodes }: Table): number =>
+    ttlSeconds === undefined || isOfNodes ? -Infinity : Math.floor((nowSeconds - ttlSeconds) / width) * width;
   const pendingOf = () => wanted.reduce((sum, table) => sum + (table.dropped ? 0 : table.pending), 0);
   const pendingBefore = pendingOf();
   const done =

@@ -32,6 +32,7 @@ export interface RowTarget {
 
 /** Some records of an INSERT run, in the place that was reserved for them. */
 interface Piece {
+  readonly bytes: Uint8Array;
   readonly count: number;
   readonly greatestId: number;
 }
@@ -112,9 +113,10 @@ function* planInserts(run: Run, table: Table, room: RowRoom): Steps<Piece[]> {
       count++;
     }
     const piece = bytes.subarray(from, at);
+    if (table.isOfNodes) table.context.nodes.keys.reserve(count, piece.length);
     const bad = count === 0 || at > bytes.length ? 0 : room.addChecked(table, piece, count);
     if (bad >= 0) throw corruption("a frame of the leader's log", from + bad, 'a record is malformed');
-    pieces.push({ count, greatestId });
+    pieces.push({ bytes: piece, count, greatestId });
     left -= count;
     from = at;
     if (from < bytes.length) yield;
@@ -172,8 +174,9 @@ function* insert(
   lastLsn: number,
 ): Steps<void> {
   let lsn = firstLsn;
-  for (const { count, greatestId } of pieces) {
+  for (const { bytes, count, greatestId } of pieces) {
     room.append(lsn);
+    if (table.isOfNodes) table.context.nodes.written(table.context.nodes.kindOf(table), bytes, count);
     table.changeRows(lastLsn, count);
     table.change({ nextId: Math.max(table.nextId, greatestId + 1) });
     lsn += count;
@@ -184,7 +187,11 @@ function* insert(
 function* bury(run: Run, table: Table, firstLsn: number, lastLsn: number): Steps<void> {
   let lsn = firstLsn;
   for (const places of victimsOf(run, table)) {
-    for (const place of places) if (killRow(table, place, lsn)) table.changeRows(lastLsn, -1);
+    for (const place of places) {
+      if (killRow(table, place, lsn)) table.changeRows(lastLsn, -1);
+      // If the node was only changed, the next run of the frame inserts it again.
+      if (table.isOfNodes) table.context.nodes.died(place.id);
+    }
     lsn++;
     if ((lsn - firstLsn) % OPERATIONS_A_STEP === 0) yield;
   }

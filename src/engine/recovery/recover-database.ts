@@ -26,6 +26,7 @@ import type { CompactionTrigger } from '../compaction/trigger.ts';
 import type { EngineContext } from '../context.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
+import { loadKeys } from '../nodes/load-keys.ts';
 import { openDatabaseLog } from './open-log.ts';
 import { openTable, replayFrame } from './recovery.ts';
 
@@ -58,6 +59,7 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   const scratch = context.residency.instance();
   for (const item of checkpoint?.tables ?? []) tables.add(openTable(context, item, scratch));
   tables.nextId = Math.max(tables.nextId, checkpoint?.nextTableId ?? 1);
+  tables.nextNumber = checkpoint?.nextNumber ?? 1;
   checkpointer.foundLsn = checkpoint?.lsn ?? 0;
   documents.load(checkpoint?.documents ?? []);
   replays.load(checkpoint?.replays ?? { lsn: 0, next: 1, files: [] });
@@ -82,6 +84,7 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
     table.changed(log.headLsn);
     table.version.sinceLsn = log.headLsn;
   }
+  await loadKeys(context, tables);
   await recordDropped(parts);
   if (tables.find(primaryTable) !== undefined) return;
   if (committer.isFollower)

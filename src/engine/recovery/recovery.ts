@@ -126,7 +126,8 @@ function replayInsert(run: Run, lsn: number, table: Table): void {
   table.countOperations(run.operations, 0);
 }
 
-function greatestId(records: Uint8Array): number {
+/** Returns the greatest id of consecutive records. */
+export function greatestId(records: Uint8Array): number {
   const view = new DataView(records.buffer, records.byteOffset, records.byteLength);
   let greatest = 0;
   for (let at = 0; at < records.length; at += view.getUint32(at, true)) {

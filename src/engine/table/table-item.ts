@@ -14,13 +14,14 @@ export function tableItem(
   isPrimary: boolean,
   withDefaults = false,
 ): TableItem {
-  const { name, memberTables, columns, createdAt } = definition;
+  const { name, memberTables, nodes, columns, createdAt } = definition;
   return {
     name,
     member_tables: [...memberTables],
-    nodes: 'numbers',
+    nodes: nodes === undefined ? 'numbers' : 'named',
     roles: [...(definition.roles ?? [])],
     intervals: false,
+    ...(nodes === undefined ? {} : { create_nodes: definition.createNodes !== false }),
     ...optionFields(definition),
     row_count: rowCount,
     columns: columns.map(({ name: column, type, default: value }) =>

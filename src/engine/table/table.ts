@@ -7,7 +7,6 @@
 
 import { assert } from '../../assert.ts';
 import {
-  buildRowPlan,
   type CoreMemtable,
   EdgeBatch,
   type ResidentSegment,
@@ -16,11 +15,12 @@ import {
 } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
-import { ColumnSet } from '../../model/columns.ts';
-import type { CheckedEdge } from '../../model/edge.ts';
+import type { ColumnSet } from '../../model/columns.ts';
+import { type CheckedEdge, checkKey, type MemberInput } from '../../model/edge.ts';
 import type { Attach } from '../../model/kept-answer.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
 import type { EngineContext } from '../context.ts';
+import type { NodeKind } from '../nodes/node-directory.ts';
 import { Scan } from '../scan/scan.ts';
 import { checkScanRequest } from '../scan/scan-request.ts';
 import { SegmentScan } from '../scan/scan-segments.ts';
@@ -42,6 +42,7 @@ import { asCorruption, type SegmentFile } from './segment-file.ts';
 import { Snapshot } from './snapshot.ts';
 import * as statistics from './statistics.ts';
 import { tableItem } from './table-item.ts';
+import { columnsOf, planOf } from './row-plan-of.ts';
 import { assertChange, type TableChange, type TableState } from './table-state.ts';
 import { UnseenRows } from './unseen-rows.ts';
 import { type MemtableEntry, Version } from './version.ts';
@@ -105,8 +106,8 @@ export class Table implements ScanSource, TableState {
     Object.assign(this, state);
     this.context = context;
     this.definition = definition;
-    this.columns = new ColumnSet(definition.columns);
-    this.rowPlan = planOf(this.columns);
+    this.columns = columnsOf(definition);
+    this.rowPlan = planOf(this.columns, definition);
     this.version = new Version([], [], definition.bucketSeconds);
   }
 
@@ -159,6 +160,16 @@ export class Table implements ScanSource, TableState {
 
   get bucketSeconds(): number {
     return this.definition.bucketSeconds;
+  }
+
+  /** Whether the rows are nodes (nodes/definitions.ts). */
+  get isOfNodes(): boolean {
+    return this.definition.key !== undefined;
+  }
+
+  /** Of a named table: the kinds of its members. */
+  get kinds(): readonly NodeKind[] | undefined {
+    return this.context.nodes.kindsOf(this.definition);
   }
 
   get maxMembers(): number {
@@ -215,8 +226,8 @@ export class Table implements ScanSource, TableState {
     const { columns } = this.definition;
     this.definition = definition;
     if (columns === definition.columns) return;
-    this.columns = new ColumnSet(definition.columns);
-    this.rowPlan = planOf(this.columns);
+    this.columns = columnsOf(definition);
+    this.rowPlan = planOf(this.columns, definition);
   }
 
   item(withDefaults = false): TableItem {
@@ -305,19 +316,30 @@ export class Table implements ScanSource, TableState {
   }
 
   takeBatch(): EdgeBatch {
+    if (this.kinds !== undefined) return this.context.nodes.takeBatch();
     return this.#batches.pop() ?? new EdgeBatch(this.context.residency.instance());
   }
 
   giveBatch(batch: EdgeBatch): void {
     assert(batch.count === 0, 'a batch is given back empty');
+    if (this.kinds !== undefined) return this.context.nodes.giveBatch(batch);
     if (this.#batches.length < 2 && !this.#batches.includes(batch)) this.#batches.push(batch);
   }
 
   /**
    * Deletes every live edge with this time and member set; resolves when the deletion is durable.
    */
-  delete(eventTs: number, members: readonly number[], attach?: Attach<DeleteOutcome>): Promise<DeleteResult> {
+  delete(eventTs: number, members: readonly MemberInput[], attach?: Attach<DeleteOutcome>): Promise<DeleteResult> {
     return deleteEdges(this, eventTs, members, attach);
+  }
+
+  /**
+   * Returns the checked time and member set of edges to remove; the number of a key that no node
+   * has is negative.
+   */
+  keyOf(eventTs: number, given: readonly MemberInput[]): { event_ts: number; members: number[] } {
+    const { event_ts, members, refs } = checkKey(eventTs, given, FORMAT_MAX_MEMBERS, this.kinds);
+    return { event_ts, members: refs === undefined ? members : this.context.nodes.known(this, refs) };
   }
 
   encodeTombstone(eventTs: number, members: readonly number[]): Uint8Array {
@@ -491,10 +513,4 @@ export class Table implements ScanSource, TableState {
   get nowUs(): () => number {
     return this.context.nowUs;
   }
-}
-
-export function planOf(columns: ColumnSet): RowPlan {
-  return buildRowPlan(
-    columns.columns.map((column) => ({ id: column.id, name: column.name, missing: JSON.stringify(column.default) })),
-  );
 }

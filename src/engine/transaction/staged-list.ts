@@ -9,9 +9,10 @@ import { isOwn, type StagedTarget } from './staged.ts';
 
 /**
  * `removal` deletes all edges with a given time and member set that are live at the commit.
- * `update` and `deletion` act on one target row.
+ * `update` and `deletion` act on one target row. `birth` inserts a node because an edge takes its
+ * key; it is left out if another commit has created the node by then.
  */
-export const STAGED = { insert: 0, removal: 1, update: 2, deletion: 3 } as const;
+export const STAGED = { insert: 0, removal: 1, update: 2, deletion: 3, birth: 4 } as const;
 export type StagedKind = (typeof STAGED)[keyof typeof STAGED];
 
 /** A range of bytes in a shared buffer. */
@@ -114,7 +115,7 @@ export class StagedList {
     block.times[index] = eventTs;
     block.ids[index] = id;
     this.length = place + 1;
-    this.killsRows ||= kind !== STAGED.insert;
+    this.killsRows ||= kind !== STAGED.insert && kind !== STAGED.birth;
   }
 
   /** Sets the record of the operation pushed last. */
@@ -142,6 +143,12 @@ export class StagedList {
     this.#push(STAGED.insert, table, row.event_ts, row.id);
     this.#setRecord(record);
     this.#rows.set(this.length - 1, row);
+  }
+
+  /** `number` is the node's: its id and its time. */
+  birth(table: Table, record: KeptBytes, number: number): void {
+    this.#push(STAGED.birth, table, number, number);
+    this.#setRecord(record);
   }
 
   /** `row` is undefined if the new row is not needed as a result. */

@@ -35,7 +35,7 @@ export interface RowDeleteResult extends RowDeleteOutcome {
 export interface CommitResult {
   lsn: number;
   /**
-   * One result per staged operation, in order; an update has a result of the same form as an
+   * One result per operation that was asked for, in order (nodes that edges create have none); an update has a result of the same form as an
    * insert. The results are computed on access. They are not available if `changeRow` was used.
    */
   readonly results: (InsertResult | DeleteResult | RowDeleteResult)[];

@@ -22,6 +22,7 @@ import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { Steps as SlicedSteps } from '../../schedule/steps.ts';
 import { encodeKills } from '../commit/operations.ts';
+import { greatestId } from '../recovery/recovery.ts';
 import { findLive, findMatches, isAlive, killRow, type RowPlace, type RowSource } from '../table/live-rows.ts';
 import type { RowRoom } from '../table/row-room.ts';
 import type { Snapshot } from '../table/snapshot.ts';
@@ -29,7 +30,6 @@ import type { Table } from '../table/table.ts';
 import { joined } from '../write/byte-arena.ts';
 import type { FramePlan } from '../write/large-commit.ts';
 import { type Deaths as FrameDeaths, framePartsOf, type Victim } from './frame-parts.ts';
-import type { CommitOutcome, CommitResult, OperationOutcome } from './staged.ts';
 import { STAGED, type StagedList } from './staged-list.ts';
 
 /**
@@ -166,8 +166,8 @@ class Planner {
         yield* this.#flush();
         if (kind === STAGED.removal) this.#remove(place);
         else if (kind === STAGED.insert) this.#insert(place);
-        else this.#kill(place);
-        this.#push(place);
+        else if (kind === STAGED.deletion) this.#kill(place);
+        if (kind !== STAGED.birth || this.#isUnborn(place)) this.#push(place);
       }
       if (place % STEPS_A_REST === STEPS_A_REST - 1) yield;
     }
@@ -204,6 +204,12 @@ class Planner {
   #push(place: number): void {
     this.#operationOf[place] = this.#stepCount;
     this.#steps[this.#stepCount++] = place * 2;
+  }
+
+  /** Returns whether no other commit has created the node of a staged birth. */
+  #isUnborn(place: number): boolean {
+    const { nodes } = this.#staged.tableAt(place).context;
+    return !nodes.keys.isLive(this.#staged.idAt(place));
   }
 
   #insert(place: number): void {
@@ -245,6 +251,8 @@ class Planner {
   #kill(place: number): void {
     const own = this.#staged.ownTargetAt(place);
     if (own >= 0) {
+      if (this.#staged.kindAt(own) === STAGED.birth && !this.#isUnborn(own))
+        throw conflictOf(this.#staged.tableAt(own), { id: this.#staged.idAt(own) });
       this.#dying.add(own);
       return;
     }
@@ -319,11 +327,15 @@ function roomFor(count: number): Uint32Array {
   return new Uint32Array(Buffer.allocUnsafeSlow(count * Uint32Array.BYTES_PER_ELEMENT).buffer, 0, count);
 }
 
-function conflictOf(table: Table, { id }: RowPlace): HedgerowError {
+function conflictOf(table: Table, { id }: Pick<RowPlace, 'id'>): HedgerowError {
   return new HedgerowError(
     'conflict',
-    `Edge ${id} of table ${table.name} was changed or removed by another commit since. Nothing was applied; begin again.`,
+    `${rowName(table, id)} of table ${table.name} was changed or removed by another commit since. Nothing was applied; begin again.`,
   );
+}
+
+function rowName({ isOfNodes, context }: Table, id: number): string {
+  return isOfNodes ? `Node ${JSON.stringify(context.nodes.shown(id, false))}` : `Edge ${id}`;
 }
 
 function removalText({ id }: Table, eventTs: number, members: readonly number[]): string {
@@ -391,6 +403,7 @@ export function* takeRoom(plan: CommitPlan, room: RowRoom): SlicedSteps<void> {
     if (run.kind === 'insert') {
       for (const { bytes, rows } of run.pieces) {
         room.addRows(run.table, bytes, rows);
+        if (run.table.isOfNodes) run.table.context.nodes.keys.reserve(rows, bytes.length);
         yield;
       }
       continue;
@@ -420,6 +433,7 @@ export function* applyPlan(plan: CommitPlan, room: RowRoom, firstLsn: number): S
         for (const victim of victimsOf(plan, run.kind, step)) {
           if (bury(plan, run, step, own, victim, lsn + index)) run.table.changeRows(lastLsn, -1);
         }
+        if (run.table.isOfNodes && (step & 1) === 0) run.table.context.nodes.died(plan.staged.idAt(placeOf(step)));
         if (index % STEPS_A_REST === STEPS_A_REST - 1) yield;
       }
     }
@@ -459,10 +473,11 @@ function* insertAll(
   own: Map<number, RowPlace>,
   firstLsn: number,
 ): SlicedSteps<void> {
-  const { steps, pieces } = run;
+  const { steps, pieces, table } = run;
   let from = 0;
-  for (const { rows } of pieces) {
+  for (const { bytes, rows } of pieces) {
     const { memtable, firstRow, count } = room.append(firstLsn + from);
+    if (table.isOfNodes) insertNodes(table, bytes, rows);
     assert(count === rows, 'a piece of a commit is applied where another is due');
     for (let row = 0; dying.size > 0 && row < count; row++) {
       const place = placeOf(steps[from + row]!);
@@ -475,21 +490,9 @@ function* insertAll(
   }
 }
 
-/** Returns the outcome of each staged operation. */
-export function outcomesOf(plan: CommitPlan): CommitOutcome['results'] {
-  return Array.from({ length: plan.staged.length }, (_, place) => outcomeAt(plan, place));
-}
-
-export function outcomeAt({ staged, removed }: CommitPlan, place: number): OperationOutcome {
-  const [kind, eventTs] = [staged.kindAt(place), staged.timeAt(place)];
-  if (kind === STAGED.removal)
-    return { matched: removed.get(place)!.length, event_ts: eventTs, members: [...staged.membersAt(place)] };
-  if (kind === STAGED.deletion) return { matched: 1, id: staged.idAt(place), event_ts: eventTs };
-  const row = staged.rowAt(place);
-  assert(row !== undefined, 'results are asked for only where answers are kept');
-  return { row };
-}
-
-export function resultsOf(plan: CommitPlan, firstLsn: number): CommitResult['results'] {
-  return outcomesOf(plan).map((outcome, place) => ({ ...outcome, lsn: firstLsn + plan.operationOf[place]! }));
+/** Makes the keys of the rows of a node table known. */
+function insertNodes(table: Table, bytes: Uint8Array, rows: number): void {
+  const { nodes } = table.context;
+  nodes.written(nodes.kindOf(table), bytes, rows);
+  table.change({ nextId: Math.max(table.nextId, greatestId(bytes) + 1) });
 }

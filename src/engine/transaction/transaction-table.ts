@@ -53,6 +53,18 @@ export class TransactionTable implements ScanOverlay {
     return place === undefined || this.#isRemoved(place) ? undefined : place;
   }
 
+  /**
+   * Returns whether the transaction itself has deleted or changed a row that is alive in the newest
+   * state.
+   */
+  isChanged(key: RowKey): boolean {
+    this.#know();
+    if (this.#lastById.has(key.id)) return true;
+    const { version, lsn } = this.snapshot;
+    const place = this.#hasRemovals ? findSeen(this.table, version, lsn, key) : undefined;
+    return place !== undefined && this.#isRemoved(place);
+  }
+
   #know(): void {
     const staged = this.#staged;
     for (; this.#known < staged.length; this.#known++) {
@@ -115,8 +127,8 @@ export class TransactionTable implements ScanOverlay {
       if (staged.tableAt(place) !== this.table) continue;
       const kind = staged.kindAt(place);
       if (kind === STAGED.removal) this.#hideMatches(place);
-      else if (kind !== STAGED.insert) this.#hide(place);
-      if (kind === STAGED.insert || kind === STAGED.update) this.#append(bytesOf(staged.recordAt(place)), place + 1);
+      else if (kind !== STAGED.insert && kind !== STAGED.birth) this.#hide(place);
+      if (kind === STAGED.insert || kind === STAGED.birth || kind === STAGED.update) this.#append(bytesOf(staged.recordAt(place)), place + 1);
     }
     // Sorts after each call with a limit, because sorting a million rows at once would block the
     // event loop noticeably.

@@ -3,33 +3,32 @@
 
 import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
-import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
-import { type CheckedEdge, checkEdge, checkKey } from '../../model/edge.ts';
+import { type CheckedEdge, checkEdge, type MemberInput, withNumbers } from '../../model/edge.ts';
 import type { Attach } from '../../model/kept-answer.ts';
 import { finish, type Steps } from '../../schedule/steps.ts';
 import type { EngineContext } from '../context.ts';
 import type { Scan } from '../scan/scan.ts';
 import type { ScanOverlay } from '../scan/scan-view.ts';
+import { assertKeyKept, keyIn, nodeExists } from '../nodes/node-rows.ts';
+import { TransactionNodes } from '../nodes/transaction-nodes.ts';
 import { RowRoom } from '../table/row-room.ts';
 import { Snapshot } from '../table/snapshot.ts';
 import type { Table } from '../table/table.ts';
 import { Version } from '../table/version.ts';
-import type { EdgeInput, EdgeRow, RowKey, ScanRequest } from '../types.ts';
+import type { EdgeInput, EdgeRow, PropertyValue, RowKey, ScanRequest } from '../types.ts';
 import { SLICED_BYTES } from '../write/bulk-insert.ts';
 import { ByteArena } from '../write/byte-arena.ts';
 import { rowOf } from '../write/edge.ts';
 import { propertyBytes } from '../write/edge-writes.ts';
 import { commitInSlices } from '../write/large-commit.ts';
+import { outcomeAt, outcomesOf, resultsOf } from './outcomes.ts';
 import type { CommitOutcome, CommitResult, StagedTarget } from './staged.ts';
 import { type KeptBytes, StagedList } from './staged-list.ts';
 import {
   applyPlan,
   assertUnchanged,
   type CommitPlan,
-  outcomeAt,
-  outcomesOf,
   planCommit,
-  resultsOf,
   takeRoom,
 } from './transaction-commit.ts';
 import { TransactionTable } from './transaction-table.ts';
@@ -51,6 +50,7 @@ export class Transaction {
   readonly #records = new ByteArena();
   readonly #tables = new Map<Table, TransactionTable>();
   readonly #isPinned: boolean;
+  readonly nodes: TransactionNodes;
   /**
    * Total size of the records in bytes (they are kept until the transaction ends, even after a
    * rewind), and estimated memory in bytes of the operations that are staged.
@@ -79,6 +79,7 @@ export class Transaction {
     this.#context = context;
     this.lsn = context.committer.visibleLsn;
     this.#isPinned = pinned !== undefined;
+    this.nodes = new TransactionNodes(context);
     try {
       for (const table of pinned ?? []) if (table.corrupt === null) this.#look(table, table.snapshot());
     } catch (error) {
@@ -119,8 +120,9 @@ export class Transaction {
    */
   insert(table: Table, given: EdgeInput | CheckedEdge): EdgeRow {
     this.#assertWrites(table);
+    assert(!table.isOfNodes, 'nodes are written by writeNode');
     const id = table.nextId;
-    const edge = checkEdge(given, table);
+    const edge = this.#numbered(table, checkEdge(given, table));
     const record = this.#keep(table, id, edge);
     table.takeIds(1);
     const row = rowOf(table.columns, id, edge);
@@ -129,10 +131,38 @@ export class Transaction {
     return row;
   }
 
+  /**
+   * Finds the numbers of an edge's members in a named table, and stages the nodes that are new.
+   */
+  #numbered(table: Table, edge: CheckedEdge): CheckedEdge {
+    if (table.kinds === undefined) return edge;
+    this.nodes.begin();
+    const { refs, members } = edge;
+    const numbers = refs === undefined ? members : this.#context.nodes.resolve(table, refs, this.nodes.held);
+    this.nodes.assertKept(table, numbers);
+    if (refs === undefined) return edge;
+    for (const number of numbers) if (!this.#context.nodes.keys.isLive(number)) this.#bear(number);
+    return withNumbers(edge, numbers);
+  }
+
+  /** Stages the creation of a node whose number the transaction holds. */
+  #bear(number: number): void {
+    if (this.nodes.isBorn(number)) return;
+    const { nodes } = this.#context;
+    const { table, slot, keyColumn } = nodes.kindOfNumber(number)!;
+    this.#assertWrites(table);
+    this.nodes.bear(number, this.#staged.length);
+    this.#staged.birth(table, this.#kept(nodes.keys.records(Uint32Array.of(number), slot, keyColumn)), number);
+    this.#stagedBytes += BYTES_OF_OPERATION;
+  }
+
   #keep(table: Table, id: number, edge: CheckedEdge): KeptBytes {
     const { batch } = this.#context;
     batch.add(edge.event_ts, edge.members, propertyBytes(edge));
-    const record = batch.encode(id, table.maxMembers);
+    return this.#kept(batch.encode(id, table.maxMembers));
+  }
+
+  #kept(record: Uint8Array): KeptBytes {
     this.#recordBytes += record.length;
     return this.#records.keep(record);
   }
@@ -145,10 +175,10 @@ export class Transaction {
    * Stages the removal of all edges with this time and member set that are live at the commit. Not
    * allowed after `changeRow`.
    */
-  delete(table: Table, eventTs: number, members: readonly number[]): void {
+  delete(table: Table, eventTs: number, members: readonly MemberInput[]): void {
     this.#assertWrites(table);
     assert(this.#forgetsFrom === Infinity, 'no removal by time and members follows a changeRow');
-    const key = checkKey(eventTs, members, FORMAT_MAX_MEMBERS);
+    const key = table.keyOf(eventTs, members);
     const record = table.encodeTombstone(key.event_ts, key.members);
     this.#staged.removal(table, key.event_ts, key.members, record);
     this.#recordBytes += record.length;
@@ -157,9 +187,13 @@ export class Transaction {
 
   /**
    * Stages the removal of one row that the transaction sees. Throws `invalid_input` if it sees no
-   * such row.
+   * such row, and `node_in_use` for a node that is a member of live edges.
    */
   deleteRow(table: Table, key: RowKey): void {
+    if (table.isOfNodes) {
+      this.nodes.assertFree(table, key.id, this);
+      this.nodes.bury(key.id, this.#staged.length);
+    }
     this.#staged.deletion(table, this.#target(table, key));
     this.#stagedBytes += BYTES_OF_OPERATION;
   }
@@ -189,7 +223,8 @@ export class Transaction {
   ): R {
     const target = this.#target(table, key);
     const { id } = target;
-    const edge = checkEdge(given, table);
+    if (table.isOfNodes) assertKeyKept(table, id, given);
+    const edge = this.#numbered(table, checkEdge(given, table));
     const record = this.#keep(table, id, edge);
     const row = answer(id, edge);
     this.#staged.update(table, target, edge.event_ts, record, row);
@@ -245,7 +280,48 @@ export class Transaction {
     if (this.#forgetsFrom >= mark) this.#forgetsFrom = Infinity;
     while (this.#marks.length > 0 && this.#marks.at(-1)!.mark > mark) this.#marks.pop();
     this.#stagedBytes = this.#marks.at(-1)?.stagedBytes ?? 0;
+    this.nodes.rewind(mark);
     for (const seen of this.#tables.values()) seen.rewind(mark);
+  }
+
+  /**
+   * Stages a new node; `properties` holds its key and its attributes by column name. Throws
+   * `node_exists` if the transaction sees a node with this key, and the errors of `insert`.
+   */
+  insertNode(table: Table, properties: Record<string, PropertyValue | undefined>): EdgeRow {
+    this.#assertWrites(table);
+    const { nodes } = this.#context;
+    const kind = nodes.kindOf(table);
+    const key = keyIn(table, properties);
+    const known = nodes.keys.find(kind.slot, key);
+    if (known !== 0 && this.nodes.isDead(known)) throw this.nodes.deletedHere(table, known);
+    if (known !== 0 && (nodes.keys.isLive(known) || this.nodes.isBorn(known))) throw nodeExists(table, key);
+    const number = nodes.hold(kind, key);
+    this.nodes.held.push(number);
+    const edge = checkEdge({ event_ts: number, members: [number], properties }, table);
+    const record = this.#keep(table, number, edge);
+    const row = rowOf(table.columns, number, edge);
+    this.nodes.bear(number, this.#staged.length);
+    this.#staged.insert(table, record, row);
+    this.#countRow(record);
+    return row;
+  }
+
+  /** Whether the transaction has deleted or changed an edge that is live in the newest state. */
+  isChanged(table: Table, key: RowKey): boolean {
+    return this.#seen(table).isChanged(key);
+  }
+
+  /** Whether the transaction sees an edge of which a node is a member. */
+  seesEdge(table: Table, number: number): boolean {
+    const seen = this.#seen(table);
+    const scan = table.scan({ format: 'json', nodes: [number], limit: 1 }, seen.snapshot, seen.overlay());
+    try {
+      while (scan.borrowNext() !== null);
+      return scan.rows > 0;
+    } finally {
+      scan.close();
+    }
   }
 
   // Reads
@@ -364,8 +440,9 @@ export class Transaction {
     }
   }
 
-  #plan(): Steps<CommitPlan> {
-    return planCommit(this.#staged, (table) => this.#tables.get(table)?.snapshot);
+  *#plan(): Steps<CommitPlan> {
+    yield* this.nodes.check(this.#staged, this);
+    return yield* planCommit(this.#staged, (table) => this.#tables.get(table)?.snapshot);
   }
 
   *#planWithRoom(room: RowRoom): Steps<CommitPlan> {
@@ -393,6 +470,7 @@ export class Transaction {
   }
 
   #release(): void {
+    this.nodes.release();
     for (const seen of this.#tables.values()) seen.release();
     this.#tables.clear();
   }

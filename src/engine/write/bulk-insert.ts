@@ -1,19 +1,21 @@
 // Inserts many edges into one table as one atomic frame.
 
 import { assert } from '../../assert.ts';
-import type { EdgeBatch, LineKey } from '../../core/index.ts';
+import type { EdgeBatch, LineKey, LineNames } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { kindOfType, ruleOf } from '../../model/column-types.ts';
 import type { ColumnSet } from '../../model/columns.ts';
-import { type CheckedEdge, checkEdge } from '../../model/edge.ts';
+import { type CheckedEdge, checkEdge, withNumbers } from '../../model/edge.ts';
 import type { Attach } from '../../model/kept-answer.ts';
 import { finish, type Steps } from '../../schedule/steps.ts';
 import { OPERATION, runHeader } from '../commit/operations.ts';
+import { assertAlive } from '../nodes/alive.ts';
+import { Births } from '../nodes/births.ts';
 import { RowRoom } from '../table/row-room.ts';
 import type { Table } from '../table/table.ts';
 import type { BulkInsertResult, BulkOutcome, EdgeInput } from '../types.ts';
 import { propertyBytes } from './edge-writes.ts';
-import { commitInSlices } from './large-commit.ts';
+import { commitInSlices, type FramePlan } from './large-commit.ts';
 
 /** Encoded records of at most one batch; their ids are filled in at commit. */
 export interface RecordPiece {
@@ -44,6 +46,10 @@ export class BulkInsert {
   readonly #table: Table;
   readonly #batch: EdgeBatch;
   readonly #pieces: RecordPiece[] = [];
+  /** In a named table: the numbers of new nodes, once for each time that they were met. */
+  readonly #held: number[] = [];
+  /** In a named table: when the first member was found (NodeDirectory.deathMark). */
+  readonly #deathMark: number;
   count = 0;
   /** Size of the encoded records in bytes; the last few edges may not be encoded yet. */
   bytes = 0;
@@ -52,6 +58,7 @@ export class BulkInsert {
   constructor(table: Table) {
     this.#table = table;
     this.#batch = table.takeBatch();
+    this.#deathMark = table.context.nodes.deathMark;
   }
 
   /**
@@ -60,10 +67,16 @@ export class BulkInsert {
    */
   add(edge: EdgeInput | CheckedEdge): void {
     this.#assertOpen();
-    const checked = checkEdge(edge, this.#table);
+    const checked = this.#numbered(checkEdge(edge, this.#table));
     this.#batch.add(checked.event_ts, checked.members, propertyBytes(checked));
     this.count++;
     if (this.#batch.full) this.#encode();
+  }
+
+  /** Finds the numbers of an edge's members in a named table. */
+  #numbered(edge: CheckedEdge): CheckedEdge {
+    if (edge.refs === undefined) return edge;
+    return withNumbers(edge, this.#table.context.nodes.resolve(this.#table, edge.refs, this.#held));
   }
 
   /**
@@ -75,10 +88,27 @@ export class BulkInsert {
     this.#assertOpen();
     this.#encode();
     const { columns, maxMembers } = this.#table;
-    const { rows, bytes, records } = this.#batch.lines.read(text, lineKeysOf(columns), maxMembers);
+    const names = this.#names();
+    if (names === null) return { rows: 0, bytes: 0 };
+    const { rows, bytes, records, held } = this.#batch.lines.read(text, lineKeysOf(columns), maxMembers, names);
+    for (const number of held) this.#held.push(number);
+    if (names !== undefined) this.#table.context.nodes.charge();
     if (rows > 0) this.#keep(records.slice(), rows);
     this.count += rows;
     return { rows, bytes };
+  }
+
+  /**
+   * Returns how the core reads keys in lines; undefined if members are numbers, and null if it does
+   * not read the lines of this table, because its members are of several kinds.
+   */
+  #names(): LineNames | undefined | null {
+    const { kinds, definition } = this.#table;
+    if (kinds === undefined) return undefined;
+    const [kind] = kinds;
+    if (kinds.length > 1) return null;
+    kind!.table.assertUsable();
+    return { slot: kind!.slot, create: definition.createNodes !== false };
   }
 
   #keep(bytes: Uint8Array, count: number): void {
@@ -107,13 +137,23 @@ export class BulkInsert {
       throw new HedgerowError('invalid_input', 'There is no edge to insert: the body has no line.');
     }
     this.#encode();
-    this.discard();
-    return insertPieces(this.#table, this.#pieces, this.count, attach);
+    this.#end();
+    const [pieces, count, members] = [this.#pieces, this.count, { held: this.#held, deathMark: this.#deathMark }];
+    try {
+      return await insertPieces(this.#table, { pieces, count, members }, attach);
+    } finally {
+      this.#table.context.nodes.release(this.#held.splice(0));
+    }
   }
 
   /** Ends the bulk insert and returns the batch to the table. Edges not committed are dropped. */
   discard(): void {
     if (this.#ended) return;
+    this.#end();
+    this.#table.context.nodes.release(this.#held.splice(0));
+  }
+
+  #end(): void {
     this.#ended = true;
     this.#batch.clear();
     this.#table.giveBatch(this.#batch);
@@ -131,13 +171,12 @@ export const SLICED_BYTES = 2 ** 21;
 /** Commits encoded records as one frame; in slices if the frame is large. */
 async function insertPieces(
   table: Table,
-  pieces: readonly RecordPiece[],
-  count: number,
+  { pieces, count, members }: Pick<PiecesInsert, 'pieces' | 'count' | 'members'>,
   attach: Attach<BulkOutcome> | undefined,
 ): Promise<BulkInsertResult> {
   const { committer, slicedOperations } = table.context;
   const bytes = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
-  const insert = { table, pieces, count, bytes, attach };
+  const insert = { table, pieces, count, bytes, members, attach };
   const outcome = takeIds(insert);
   try {
     if (count >= SLICED_TIMES * slicedOperations || bytes >= SLICED_BYTES) return await insertInSlices(insert, outcome);
@@ -155,7 +194,14 @@ interface PiecesInsert {
   readonly pieces: readonly RecordPiece[];
   readonly count: number;
   readonly bytes: number;
+  readonly members: PiecesMembers;
   readonly attach: Attach<BulkOutcome> | undefined;
+}
+
+/** What the commit must know of the members of a named table. */
+export interface PiecesMembers {
+  readonly held: readonly number[];
+  readonly deathMark: number;
 }
 
 /**
@@ -167,8 +213,9 @@ function takeIds({ table, count }: PiecesInsert): BulkOutcome {
   return { inserted: count, firstId, lastId: firstId + count - 1 };
 }
 
-function partsOf({ table, pieces, count, bytes }: PiecesInsert): Uint8Array[] {
-  return [runHeader(OPERATION.insert, table.id, count, bytes), ...pieces.map((piece) => piece.bytes)];
+function partsOf({ table, pieces, count, bytes }: PiecesInsert, births: Births | undefined): Uint8Array[] {
+  const first = births?.parts ?? [];
+  return [...first, runHeader(OPERATION.insert, table.id, count, bytes), ...pieces.map((piece) => piece.bytes)];
 }
 
 function insertAtOnce(
@@ -179,15 +226,19 @@ function insertAtOnce(
   table.assertUsable();
   const room = new RowRoom();
   try {
+    finish(assertAlive(table, insert.members.deathMark, pieces));
+    const births = Births.of(table.context.nodes, insert.members.held);
     finish(numberPieces(pieces, outcome.firstId));
+    births?.takeRoom(room);
     finish(takeRoom(table, pieces, room));
-    const apply = (firstLsn: number) => finish(applyPieces(insert, room, firstLsn));
-    const { firstLsn, durable } = table.context.committer.commit(count, partsOf(insert), {
+    const operations = count + (births?.operations ?? 0);
+    const apply = (firstLsn: number) => finish(applyPieces(insert, births, room, firstLsn));
+    const { firstLsn, durable } = table.context.committer.commit(operations, partsOf(insert, births), {
       entry: attach?.(outcome),
       apply,
     });
     table.context.afterCommit(table.id);
-    return { result: { ...outcome, lsn: firstLsn + count - 1 }, durable };
+    return { result: { ...outcome, lsn: firstLsn + operations - 1 }, durable };
   } catch (error) {
     room.giveBack();
     throw error;
@@ -196,16 +247,20 @@ function insertAtOnce(
 
 async function insertInSlices(insert: PiecesInsert, outcome: BulkOutcome): Promise<BulkInsertResult> {
   const { table, pieces, count, attach } = insert;
-  const { lastLsn } = await commitInSlices(table.context, {
+  const { lastLsn } = await commitInSlices<FramePlan & { births: Births | undefined }>(table.context, {
     killsRows: false,
     *plan(room) {
       table.assertUsable();
+      yield* assertAlive(table, insert.members.deathMark, pieces);
+      const births = Births.of(table.context.nodes, insert.members.held);
       yield* numberPieces(pieces, outcome.firstId);
+      births?.takeRoom(room);
       yield* takeRoom(table, pieces, room);
-      return { operations: count, parts: partsOf(insert), tables: [table] };
+      const operations = count + (births?.operations ?? 0);
+      return { operations, births, parts: partsOf(insert, births), tables: [...(births?.tables ?? []), table] };
     },
     entryOf: () => attach?.(outcome),
-    apply: (_, room, firstLsn) => applyPieces(insert, room, firstLsn),
+    apply: ({ births }, room, firstLsn) => applyPieces(insert, births, room, firstLsn),
   });
   return { ...outcome, lsn: lastLsn };
 }
@@ -235,8 +290,15 @@ function* numberPieces(pieces: readonly RecordPiece[], firstId: number): Steps<v
 }
 
 /** Copies the logged records into the memory reserved for them. */
-function* applyPieces({ table, pieces, count: total }: PiecesInsert, room: RowRoom, firstLsn: number): Steps<void> {
+function* applyPieces(
+  { table, pieces, count: total }: PiecesInsert,
+  births: Births | undefined,
+  room: RowRoom,
+  frameLsn: number,
+): Steps<void> {
+  const firstLsn = frameLsn + (births?.operations ?? 0);
   table.countOperations(total, 0);
+  births?.apply(room, frameLsn, firstLsn + total - 1);
   let lsn = firstLsn;
   for (let index = 0; index < pieces.length; index++) {
     const { count } = room.append(lsn);

@@ -3,11 +3,11 @@
 
 import { assert } from '../../assert.ts';
 import { encodeProperties } from '../../core/index.ts';
-import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
-import { type CheckedEdge, checkEdge, checkKey, type EdgeInput } from '../../model/edge.ts';
+import { type CheckedEdge, checkEdge, type EdgeInput, type MemberInput, withNumbers } from '../../model/edge.ts';
 import type { Attach } from '../../model/kept-answer.ts';
 import { encodeBefore, recordsOf } from '../changes/before-rows.ts';
 import { OPERATION, RUN_HEADER_BYTES, runHeader, writeRunHeader } from '../commit/operations.ts';
+import { Births } from '../nodes/births.ts';
 import { findMatches, killRow } from '../table/live-rows.ts';
 import { RowRoom } from '../table/row-room.ts';
 import type { Table } from '../table/table.ts';
@@ -52,6 +52,25 @@ function stageInsert(
   table.assertUsable();
   // Columns may have changed while the insert was queued.
   const edge = checkEdge(checked, table);
+  if (edge.refs === undefined) return stageNumbers(table, id, edge, attach, undefined);
+  const { nodes } = table.context;
+  const held: number[] = [];
+  try {
+    const numbered = withNumbers(edge, nodes.resolve(table, edge.refs, held));
+    return stageNumbers(table, id, numbered, attach, Births.of(nodes, held));
+  } finally {
+    nodes.release(held);
+  }
+}
+
+/** Does the work of `stageInsert` for an edge whose members are numbers. */
+function stageNumbers(
+  table: Table,
+  id: number,
+  edge: CheckedEdge,
+  attach: Attach<InsertOutcome> | undefined,
+  births: Births | undefined,
+): Staged<InsertResult> {
   const { batch, committer, afterCommit } = table.context;
   batch.add(edge.event_ts, edge.members, propertyBytes(edge));
   const run = batch.encode(id, table.maxMembers, RUN_HEADER_BYTES);
@@ -60,22 +79,39 @@ function stageInsert(
   writeRunHeader(run, OPERATION.insert, table.id, 1, recordBytes);
   const row = rowOf(table.columns, id, edge);
   const entry = attach?.({ row });
+  const born = births?.operations ?? 0;
+  const room = births && roomOf(births);
   const memtable = table.writableMemtable();
   const reserved = memtable.reserve(recordBytes, 1);
   let isApplied = false;
-  const apply = (lsn: number) => {
+  const apply = (firstLsn: number) => {
     isApplied = true;
+    const lsn = firstLsn + born;
+    births?.apply(room!, firstLsn, lsn);
     memtable.append(reserved, run.subarray(RUN_HEADER_BYTES), 1, lsn);
     table.changeRows(lsn, 1);
     table.countOperations(1, 0);
     table.changed(lsn);
   };
   try {
-    const { firstLsn, durable } = committer.commit(1, [run], { entry, apply });
+    const parts = births === undefined ? [run] : [...births.parts, run];
+    const { firstLsn, durable } = committer.commit(1 + born, parts, { entry, apply });
     afterCommit(table.id);
-    return { row, lsn: firstLsn, durable };
+    return { row, lsn: firstLsn + born, durable };
   } catch (error) {
     if (!isApplied) memtable.unreserve(reserved, recordBytes, 1);
+    if (!isApplied) room?.giveBack();
+    throw error;
+  }
+}
+
+function roomOf(births: Births): RowRoom {
+  const room = new RowRoom();
+  try {
+    births.takeRoom(room);
+    return room;
+  } catch (error) {
+    room.giveBack();
     throw error;
   }
 }
@@ -92,7 +128,7 @@ export function propertyBytes({ properties }: CheckedEdge): Uint8Array | null {
 export async function deleteEdges(
   table: Table,
   eventTs: number,
-  members: readonly number[],
+  members: readonly MemberInput[],
   attach: Attach<DeleteOutcome> | undefined,
 ): Promise<DeleteResult> {
   const { committer } = table.context;
@@ -104,11 +140,11 @@ export async function deleteEdges(
 function stageDelete(
   table: Table,
   eventTs: number,
-  members: readonly number[],
+  members: readonly MemberInput[],
   attach: Attach<DeleteOutcome> | undefined,
 ): Staged<DeleteResult> {
   table.assertUsable();
-  const key = checkKey(eventTs, members, FORMAT_MAX_MEMBERS);
+  const key = table.keyOf(eventTs, members);
   const record = table.encodeTombstone(key.event_ts, key.members);
   const found = findMatches(table, record, key.event_ts);
   const answer = { matched: found.length, ...key };

@@ -43,7 +43,7 @@ function firstEdges(sample: ForeignTable, rows: RowPlan): string[] {
   return shownEdges(sample.rows, (row) => {
     const edge = edgeOf(row);
     for (const { id, name } of numbers?.take() ?? []) names.set(id, name);
-    return JSON.stringify({ ...edge, members: edge.members.map((node) => names.get(node) ?? node) });
+    return JSON.stringify({ ...edge, members: edge.members.map((node) => names.get(node as number) ?? node) });
   });
 }
 

@@ -153,7 +153,7 @@ class ServerTarget implements ImportTarget {
       try {
         const line = this.#lines.read(batch, index);
         if (line === null) continue;
-        this.#checkMembers(line.edge.members);
+        this.#checkMembers(line.edge.members as readonly number[]);
         kept.push(index);
       } catch (error) {
         refused.push({ index, reason: reasonOf(error) });

@@ -1,0 +1,257 @@
+// The nodes of a database: the node tables as kinds of members, and the dictionary of their keys.
+//
+// Every node has an internal number, from one sequence for the whole database; numbers are never
+// reused. Indexes, records and measures work on numbers. The dictionary (core/key-dictionary.ts)
+// translates keys to numbers when an edge is written or looked up, and numbers to keys when rows
+// are shown. It is in memory completely: it is filled from the rows of the node tables when the
+// database opens, and changed with every frame that is applied.
+//
+// A writer that meets a key nobody has used holds a number for it. Writers that meet the same key
+// meanwhile share the number. The first of them that commits creates the node; when a writer ends,
+// it gives its holds back, and a number that nobody holds and no commit created is forgotten.
+//
+// A node that is deleted is free to be created again, with another number. Its key is still found
+// by its old number, because older snapshots show it. A commit whose members were found before a
+// deletion is refused if it takes a node that is gone.
+
+import { assert } from '../../assert.ts';
+import { type Core, EdgeBatch, KeyDictionary } from '../../core/index.ts';
+import { HedgerowError } from '../../errors.ts';
+import type { KindAndKey, MemberKind, NodeKey, NodeRef } from '../../model/node-refs.ts';
+import type { TableDefinition } from '../catalog/catalog.ts';
+import type { Table } from '../table/table.ts';
+import { keyColumnOf } from './definitions.ts';
+
+/** A node table as a kind of members. */
+export interface NodeKind extends MemberKind {
+  readonly table: Table;
+  /** Number of the kind in the dictionary. */
+  readonly slot: number;
+  /** Id of the column that holds the keys. */
+  readonly keyColumn: number;
+}
+
+export interface NodeDirectoryOptions {
+  readonly instantiate: () => Core;
+  /** Charges memory to the budget of the database; negative to give it back. */
+  readonly charge: (bytes: number) => void;
+  /** Size in bytes at which the dictionary takes no new keys. */
+  readonly limitBytes: number;
+}
+
+/** Deaths that are remembered for writers that began before them. */
+const MOST_DEATHS = 65_536;
+
+export class NodeDirectory {
+  readonly #options: NodeDirectoryOptions;
+  #keys: KeyDictionary | undefined;
+  #chargedBytes = 0;
+  /** Batches in the dictionary's instance, where lines with keys are read. */
+  readonly #batches: EdgeBatch[] = [];
+  /** By id of the node table. */
+  readonly #kinds = new Map<number, NodeKind>();
+  readonly #bySlot: (NodeKind | undefined)[] = [];
+  /** The named tables. */
+  readonly #users = new Set<Table>();
+  /** Numbers of nodes deleted since the start, without the first `#deathsDropped`. */
+  #deaths: number[] = [];
+  #deathsDropped = 0;
+
+  constructor(options: NodeDirectoryOptions) {
+    this.#options = options;
+  }
+
+  /** The dictionary, which is made when it is first needed. */
+  get keys(): KeyDictionary {
+    if (this.#keys === undefined) {
+      this.#keys = new KeyDictionary(this.#options.instantiate());
+      this.charge();
+    }
+    return this.#keys;
+  }
+
+  /** Whether there is or was a node table. */
+  get isUsed(): boolean {
+    return this.#keys !== undefined;
+  }
+
+  /** Number of the next node; 1 if there never was one. */
+  get nextNumber(): number {
+    return this.#keys === undefined ? 1 : this.#keys.next;
+  }
+
+  /** Charges what the dictionary has grown by. Call it after keys were added. */
+  charge(): void {
+    const bytes = this.#keys?.bytes ?? 0;
+    if (bytes === this.#chargedBytes) return;
+    this.#options.charge(bytes - this.#chargedBytes);
+    this.#chargedBytes = bytes;
+  }
+
+  /** Returns a batch for edges of named tables. It must be given back: its memory is shared. */
+  takeBatch(): EdgeBatch {
+    return this.#batches.pop() ?? new EdgeBatch(this.keys.core);
+  }
+
+  giveBatch(batch: EdgeBatch): void {
+    assert(!this.#batches.includes(batch), 'a batch is given back once');
+    this.#batches.push(batch);
+    this.charge();
+  }
+
+  // Kinds
+
+  /** Makes a node table known. Called again after a change of its name or key column. */
+  attach(table: Table): void {
+    const { definition } = table;
+    const column = keyColumnOf(definition);
+    const slot = this.#kinds.get(table.id)?.slot ?? this.#bySlot.length;
+    const isInteger = column.type === 'INTEGER';
+    const kind: NodeKind = { table, slot, name: definition.name, isInteger, keyColumn: column.id };
+    this.#kinds.set(table.id, kind);
+    this.#bySlot[slot] = kind;
+    this.keys.setKind(slot, definition.name, isInteger);
+  }
+
+  kindOf({ id }: Pick<Table, 'id'>): NodeKind {
+    const kind = this.#kinds.get(id);
+    assert(kind !== undefined, 'a node table is a kind of nodes');
+    return kind;
+  }
+
+  kindOfSlot(slot: number): NodeKind {
+    const kind = this.#bySlot[slot];
+    assert(kind !== undefined, 'a slot of the dictionary is a node table');
+    return kind;
+  }
+
+  /** Returns the kinds of the members of a named table, in the order of its `member_tables`. */
+  kindsOf({ nodes }: Pick<TableDefinition, 'nodes'>): readonly NodeKind[] | undefined {
+    return nodes?.map((id) => this.kindOf({ id }));
+  }
+
+  /** Returns the kind of a node by its number, or undefined if there never was such a node. */
+  kindOfNumber(number: number): NodeKind | undefined {
+    const slot = this.#keys?.slotOf(number);
+    return slot === undefined ? undefined : this.#bySlot[slot];
+  }
+
+  addUser(table: Table): void {
+    this.#users.add(table);
+  }
+
+  removeUser(table: Table): void {
+    this.#users.delete(table);
+  }
+
+  /** Returns the hyperedge tables whose members are nodes of a node table. */
+  usersOf({ id }: Table): Table[] {
+    return [...this.#users].filter(({ definition }) => definition.nodes!.includes(id));
+  }
+
+  // Keys to numbers
+
+  /** Returns the number of a node, or 0 if no node has the key. */
+  find(kind: NodeKind, key: NodeKey): number {
+    kind.table.assertUsable();
+    const number = this.keys.find(kind.slot, key);
+    return number !== 0 && this.keys.isLive(number) ? number : 0;
+  }
+
+  /**
+   * Returns the numbers of the members of a named table, ascending. A key that is not known gets a
+   * number that the caller holds: it is appended to `held`, and must be given back with `release`,
+   * after an error too. Throws `unknown_node` if the table does not create nodes, `overloaded`,
+   * `nodes_exhausted` or `table_corrupt`.
+   */
+  resolve(table: Table, refs: readonly NodeRef[], held: number[]): number[] {
+    const kinds = table.kinds!;
+    for (const kind of kinds) kind.table.assertUsable();
+    const numbers = refs.map(({ kind: index, key }) => this.#numberOf(table, kinds[index]!, key, held));
+    return numbers.sort((a, b) => a - b);
+  }
+
+  #numberOf(table: Table, kind: NodeKind, key: NodeKey, held: number[]): number {
+    const { keys } = this;
+    const known = keys.find(kind.slot, key);
+    if (known !== 0 && keys.isLive(known)) return known;
+    if (table.definition.createNodes === false && !held.includes(known)) throw unknownNode(table, kind, key);
+    const number = this.hold(kind, key);
+    held.push(number);
+    return number;
+  }
+
+  /** Returns the number of a key, held for the caller. Throws like `resolve`. */
+  hold(kind: NodeKind, key: NodeKey): number {
+    if (this.keys.bytes >= this.#options.limitBytes)
+      throw new HedgerowError(
+        'overloaded',
+        'The keys of nodes fill their share of the memory budget. Raise the memory budget, or delete nodes and restart.',
+        { fields: { settings: ['memoryBudgetMb'] } },
+      );
+    const number = this.keys.hold(kind.slot, key);
+    this.charge();
+    return number;
+  }
+
+  /** Gives holds back. */
+  release(held: readonly number[]): void {
+    if (held.length > 0) this.keys.release(held);
+  }
+
+  /**
+   * Returns the numbers of the members of edges that are to be removed, ascending. A member that no
+   * node has is a negative number, which is no member of any edge.
+   */
+  known(table: Table, refs: readonly NodeRef[]): number[] {
+    const kinds = table.kinds!;
+    const numbers = refs.map(({ kind, key }, index) => this.find(kinds[kind]!, key) || -1 - index);
+    return numbers.sort((a, b) => a - b);
+  }
+
+  // Numbers to keys
+
+  /** Returns a member as answers show it: its key, or its kind and key. */
+  shown(number: number, asObject: boolean): NodeKey | KindAndKey | null {
+    const key = this.#keys?.keyOf(number);
+    if (key === undefined) return null;
+    return asObject ? { kind: this.kindOfNumber(number)!.name, key } : key;
+  }
+
+  // Deaths
+
+  /** A position in the list of deaths, for `deathsSince`. */
+  get deathMark(): number {
+    return this.#deathsDropped + this.#deaths.length;
+  }
+
+  /**
+   * Returns the numbers of the nodes deleted since a mark, or undefined if they are not known any
+   * more.
+   */
+  deathsSince(mark: number): readonly number[] | undefined {
+    return mark < this.#deathsDropped ? undefined : this.#deaths.slice(mark - this.#deathsDropped);
+  }
+
+  /** Applies the deletion of a node. */
+  died(number: number): void {
+    this.keys.kill(number);
+    this.#deaths.push(number);
+    if (this.#deaths.length <= 2 * MOST_DEATHS) return;
+    this.#deaths = this.#deaths.slice(MOST_DEATHS);
+    this.#deathsDropped += MOST_DEATHS;
+  }
+
+  /** Applies the INSERT records of a node table: new nodes, or new attributes of known ones. */
+  written(kind: NodeKind, records: Uint8Array, count: number): void {
+    this.keys.addRecords(kind.slot, records, count, kind.keyColumn);
+    this.charge();
+  }
+}
+
+export function unknownNode(table: Table, kind: NodeKind, key: NodeKey): HedgerowError {
+  return new HedgerowError(
+    'unknown_node',
+    `There is no ${kind.name} with the key ${JSON.stringify(key)}, and table ${table.name} creates no nodes. Create it first, or correct the key.`,
+  );
+}

@@ -1,0 +1,95 @@
+// The node tables of a database and the nodes in them, as the layers above use them.
+
+import type { Attach } from '../../model/kept-answer.ts';
+import type { KindAndKey, NodeKey } from '../../model/node-refs.ts';
+import type { AlterAction } from '../catalog/alter.ts';
+import type { Ddl } from '../catalog/ddl.ts';
+import type { TableSet } from '../catalog/table-set.ts';
+import type { EngineContext } from '../context.ts';
+import type { Table } from '../table/table.ts';
+import { keyColumnOf, type NodeTableInput, type NodeTableItem, nodeTableItem } from './definitions.ts';
+
+export interface NodesOptions {
+  readonly context: EngineContext;
+  readonly tables: TableSet;
+  readonly ddl: Ddl;
+}
+
+export class Nodes {
+  readonly #options: NodesOptions;
+
+  constructor(options: NodesOptions) {
+    this.#options = options;
+  }
+
+  // Node tables
+
+  /** Returns the node table with that name in any case. Throws `table_not_found`. */
+  table(name: string): Table {
+    return this.#options.tables.nodes(name);
+  }
+
+  /** Returns all node tables, ordered by name. The returned list is never modified. */
+  tables(): readonly Table[] {
+    return this.#options.tables.ofNodes();
+  }
+
+  /** Returns the hyperedge tables whose members are nodes of a node table. */
+  usersOf(table: Table): readonly Table[] {
+    return this.#options.context.nodes.usersOf(table);
+  }
+
+  /** Returns the form of a node table for clients. */
+  item(table: Table, withDefaults = false): NodeTableItem {
+    return nodeTableItem(table.definition, table.rowCount, withDefaults);
+  }
+
+  /** Returns the name of the column that holds the keys. */
+  keyName(table: Table): string {
+    return keyColumnOf(table.definition).name;
+  }
+
+  /** Creates a node table. Rejects like `Ddl.createNodeTable`. */
+  createTable(input: NodeTableInput, attach?: Attach<NodeTableItem>): Promise<Table> {
+    return this.#options.ddl.createNodeTable(input, attach);
+  }
+
+  /** Changes columns, name or options of a node table. Rejects like `Ddl.alterTable`. */
+  alterTable(name: string, action: AlterAction, attach?: Attach<NodeTableItem>): Promise<Table> {
+    return this.#options.ddl.alterNodeTable(this.table(name).name, action, attach);
+  }
+
+  /**
+   * Drops a node table and its nodes. Rejects with `table_in_use` while the members of a hyperedge
+   * table are its nodes, and like `Ddl.dropTable`.
+   */
+  dropTable(name: string, attach?: Attach<{ name: string }>): Promise<void> {
+    return this.#options.ddl.dropTable(this.table(name).name, attach);
+  }
+
+  // Nodes
+
+  /** Returns the number of the node with a key in the newest state, or 0 if there is none. */
+  find(table: Table, key: NodeKey): number {
+    const { nodes } = this.#options.context;
+    return nodes.find(nodes.kindOf(table), key);
+  }
+
+  /** Returns a member as answers show it; null if there never was such a node. */
+  shown(number: number, asObject: boolean): NodeKey | KindAndKey | null {
+    return this.#options.context.nodes.shown(number, asObject);
+  }
+
+  /** Returns the key of a node and the name of its kind; undefined if there never was one. */
+  nodeOf(number: number): KindAndKey | undefined {
+    return (this.shown(number, true) as KindAndKey | null) ?? undefined;
+  }
+
+  /**
+   * Replaces the marks in the row text of a named table (`markedPlan`) by keys, or by objects with
+   * kind and key.
+   */
+  translate(text: Uint8Array, asObjects: boolean): Uint8Array<ArrayBuffer> {
+    return this.#options.context.nodes.keys.translate(text, asObjects ? 'objects' : 'keys');
+  }
+}

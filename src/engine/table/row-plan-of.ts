@@ -1,0 +1,37 @@
+// The columns of a table by its definition, and the plans of its row text.
+
+import { buildRowPlan, type PlanColumn, type RowPlan } from '../../core/index.ts';
+import { ColumnSet } from '../../model/columns.ts';
+import type { TableDefinition } from '../catalog/catalog.ts';
+
+/** Returns the columns of a table. A node table has none but those of its definition. */
+export function columnsOf({ columns, key }: TableDefinition): ColumnSet {
+  return key === undefined ? new ColumnSet(columns) : new ColumnSet(columns, []);
+}
+
+/**
+ * Returns the plan of a table's row text. Rows of a node table consist of its columns only; members
+ * of named tables are numbers.
+ */
+export function planOf(columns: ColumnSet, { key }: Pick<TableDefinition, 'key'>): RowPlan {
+  return buildRowPlan(planColumns(columns), key === undefined ? {} : { head: 'node' });
+}
+
+const MARKED = new WeakMap<ColumnSet, RowPlan>();
+
+/**
+ * Returns the plan of a named table's row text in which members are marks, which `Nodes.translate`
+ * replaces by keys.
+ */
+export function markedPlanOf(columns: ColumnSet): RowPlan {
+  let plan = MARKED.get(columns);
+  if (plan === undefined) {
+    plan = buildRowPlan(planColumns(columns), { named: true });
+    MARKED.set(columns, plan);
+  }
+  return plan;
+}
+
+function planColumns({ columns }: ColumnSet): PlanColumn[] {
+  return columns.map(({ id, name, default: value }) => ({ id, name, missing: JSON.stringify(value) }));
+}
