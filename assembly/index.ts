@@ -4,6 +4,7 @@
 export * from './abi/fold';
 export * from './abi/graph';
 export * from './abi/incidence';
+export * from './abi/keys';
 export * from './abi/linear';
 export * from './abi/lists';
 export * from './abi/memory';

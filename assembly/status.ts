@@ -17,6 +17,8 @@ export const EMPTY_MEMBERS: i32 = -6;
 export const BAD_INTEGER: i32 = -7;
 /** This build does not read this format version. */
 export const UNSUPPORTED: i32 = -8;
+/** Every number that may be given out is in use. */
+export const EXHAUSTED: i32 = -9;
 
 let neededBytes: u32 = 0;
 let failedOffset: u32 = 0;

@@ -1,5 +1,6 @@
 // The ABI of memory: regions owned by the caller.
 
+import { forgetKeys } from '../keys/dictionary';
 import { alloc, free, reset, usedBytes } from '../memory/alloc';
 
 export function hg_memory_alloc(bytes: u32): u32 {
@@ -16,4 +17,5 @@ export function hg_memory_used(): u32 {
 
 export function hg_memory_reset(): void {
   reset();
+  forgetKeys();
 }

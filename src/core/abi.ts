@@ -440,4 +440,23 @@ export interface CoreExports {
     cores: number,
     scratch: number,
   ): number;
+  hg_keys_seed(a: number, b: number, c: number, d: number): void;
+  hg_keys_kind(kind: number, isInteger: number, prefix: number, bytes: number): number;
+  hg_keys_next(): number;
+  hg_keys_raise(next: number): number;
+  hg_keys_limit(limit: number): void;
+  hg_keys_live(): number;
+  hg_keys_find(kind: number, key: number, bytes: number): number;
+  hg_keys_hold(kind: number, key: number, bytes: number): number;
+  hg_keys_release(numbers: number, n: number): void;
+  hg_keys_reserve(nodes: number, keyBytes: number, last: number): number;
+  hg_keys_make_live(numbers: number, n: number): number;
+  hg_keys_add(kind: number, key: number, bytes: number, number: number): number;
+  hg_keys_add_records(kind: number, records: number, count: number, column: number): number;
+  hg_keys_kill(number: number): void;
+  hg_keys_state(number: number): number;
+  hg_keys_key(number: number): number;
+  hg_keys_unborn(numbers: number, n: number, kinds: number): number;
+  hg_keys_records(numbers: number, n: number, kind: number, column: number, out: number, capacity: number): number;
+  hg_keys_translate(text: number, bytes: number, objects: number, out: number, capacity: number): number;
 }

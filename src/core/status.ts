@@ -11,6 +11,7 @@ export const STATUS = {
   emptyMembers: -6,
   badInteger: -7,
   unsupported: -8,
+  exhausted: -9,
 } as const;
 
 /**
@@ -20,6 +21,9 @@ export const STATUS = {
 export function coreError(status: number, where: string): HedgerowError {
   if (status === STATUS.outOfMemory) {
     return new HedgerowError('overloaded', 'The core ran out of memory. Try again later or compact the table.');
+  }
+  if (status === STATUS.exhausted) {
+    return new HedgerowError('overloaded', 'All node numbers are used. Start a new database for further nodes.');
   }
   return new HedgerowError('internal', `The core answered ${status} to ${where}. This is a bug; please report it.`);
 }

@@ -15,6 +15,7 @@ export const STATUS = {
   emptyMembers: -6,
   badInteger: -7,
   unsupported: -8,
+  exhausted: -9,
 } as const;
 
 export class Instance {
