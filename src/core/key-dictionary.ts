@@ -106,7 +106,7 @@ export class KeyDictionary {
   /**
    * Returns the number of the key: of its live node (without a hold), of its held node with one
    * more hold, or a new number, held once. Throws `invalid_input` for a key that its kind cannot
-   * have, and `overloaded` if all numbers are used.
+   * have, and `nodes_exhausted` if all numbers are used.
    */
   hold(slot: number, key: string | number): number {
     const bytes = this.#place(slot, key);

@@ -23,7 +23,7 @@ export function coreError(status: number, where: string): HedgerowError {
     return new HedgerowError('overloaded', 'The core ran out of memory. Try again later or compact the table.');
   }
   if (status === STATUS.exhausted) {
-    return new HedgerowError('overloaded', 'All node numbers are used. Start a new database for further nodes.');
+    return new HedgerowError('nodes_exhausted', 'All node numbers are used. Start a new database for further nodes.');
   }
   return new HedgerowError('internal', `The core answered ${status} to ${where}. This is a bug; please report it.`);
 }

@@ -148,7 +148,8 @@ export function checkEdge(edge: EdgeInput | CheckedEdge, table: EdgeTable): Chec
   if (edge instanceof Edge) return edge.columns === table.columns ? edge : checkEdge(inputOf(edge, table), table);
   const faults = new Faults(NO_PLACE);
   const eventTs = takeSeconds(edge.event_ts, faults);
-  const refs = table.kinds === undefined || edge.areNumbers === true ? undefined : takeRefs(edge.members, table, faults);
+  const refs =
+    table.kinds === undefined || edge.areNumbers === true ? undefined : takeRefs(edge.members, table, faults);
   const members = refs === undefined ? takeMembers(edge.members, table.maxMembers, false, faults) : [];
   const properties = edge.properties === undefined ? NO_PROPERTIES : takeProperties(edge.properties, table, faults);
   faults.throwIfAny();
@@ -298,7 +299,8 @@ function takeRefs(given: unknown, table: Pick<EdgeTable, 'kinds' | 'maxMembers'>
       if (faults.isFull) break;
     } else if (seen.size < seen.add(refText(ref)).size) refs.push(ref);
   }
-  if (refs.length > table.maxMembers) faults.add(['members'], tooManyText(refs.length, table.maxMembers), 'too_many_members');
+  if (refs.length > table.maxMembers)
+    faults.add(['members'], tooManyText(refs.length, table.maxMembers), 'too_many_members');
   return refs;
 }
 

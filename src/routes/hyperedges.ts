@@ -81,7 +81,11 @@ function insert(call: Call): Promise<Reply> {
   const edge = readEdge(body, table, BODY);
   const form = formOf(table, readMemberForm(given.members, 'query'));
   const bodyOf = (row: EdgeRow) =>
-    insertBody(name, form === 'numbers' ? row : withMembers(row, shownMembers(call.database.nodes, row.members, form)), iso);
+    insertBody(
+      name,
+      form === 'numbers' ? row : withMembers(row, shownMembers(call.database.nodes, row.members, form)),
+      iso,
+    );
   if (call.once === undefined) {
     return table.insert(edge).then(({ row, lsn }) => insertReply(name, bodyOf(row), lsn));
   }

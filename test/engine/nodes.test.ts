@@ -66,9 +66,7 @@ test('an edge creates the nodes of keys that nobody has used, with the defaults'
       ['Ada', 'Grace'],
       ['Grace', 'ada'],
     ]);
-    expect(nodesIn(nodes)).toEqual(
-      ['Ada', 'Grace', 'ada'].map((name) => ({ name, born: null, city: 'Rome' })),
-    );
+    expect(nodesIn(nodes)).toEqual(['Ada', 'Grace', 'ada'].map((name) => ({ name, born: null, city: 'Rome' })));
     expect(['Ada', 'Grace', 'ada', 'Nobody'].map((key) => here.nodes.find(nodes, key))).toEqual([1, 2, 3, 0]);
     expect(here.nodes.item(nodes).row_count).toBe(3);
     if (round === 1) await here.compact({});
@@ -80,17 +78,26 @@ test('an edge creates the nodes of keys that nobody has used, with the defaults'
 test('definitions: kinds are all node tables or none, and a node table in use stays', async () => {
   const { database } = await town();
   await database.nodes.createTable({ name: 'Room', key: { name: 'id', type: 'INTEGER' } });
-  expect(await codeOf(() => database.createTable({ name: 'mixed', memberTables: ['Person', 'nothing'] }))).toBe('invalid_input');
-  expect(await codeOf(() => database.createTable({ name: 'twice', memberTables: ['Person', 'person'] }))).toBe('invalid_input');
+  expect(await codeOf(() => database.createTable({ name: 'mixed', memberTables: ['Person', 'nothing'] }))).toBe(
+    'invalid_input',
+  );
+  expect(await codeOf(() => database.createTable({ name: 'twice', memberTables: ['Person', 'person'] }))).toBe(
+    'invalid_input',
+  );
   expect((await database.createTable({ name: 'plain', memberTables: ['nothing'] })).item().nodes).toBe('numbers');
   expect(await codeOf(() => database.createTable({ name: 'PERSON' }))).toBe('table_exists');
-  expect(await codeOf(() => database.nodes.createTable({ name: 'calls', key: { name: 'k', type: 'TEXT' } }))).toBe('table_exists');
+  expect(await codeOf(() => database.nodes.createTable({ name: 'calls', key: { name: 'k', type: 'TEXT' } }))).toBe(
+    'table_exists',
+  );
   expect(await codeOf(() => database.nodes.dropTable('Person'))).toBe('table_in_use');
   expect(await codeOf(() => database.dropTable('Person'))).toBe('table_in_use');
   expect(await codeOf(() => database.table('Person'))).toBe('table_not_found');
   expect(await codeOf(() => database.nodes.table('calls'))).toBe('table_not_found');
   const meetings = await database.createTable({ name: 'meetings', memberTables: ['Person', 'Room'] });
-  await insert(meetings, 1, [{ kind: 'room', key: 5 }, { kind: 'Person', key: 'Ada' }]);
+  await insert(meetings, 1, [
+    { kind: 'room', key: 5 },
+    { kind: 'Person', key: 'Ada' },
+  ]);
   expect(await codeOf(() => insert(meetings, 1, ['Ada']))).toBe('invalid_input');
   expect(await codeOf(() => insert(meetings, 1, [{ kind: 'Dog', key: 'Rex' }]))).toBe('invalid_input');
   await database.nodes.alterTable('Room', { kind: 'renameTable', to: 'Place' });
@@ -101,7 +108,9 @@ test('definitions: kinds are all node tables or none, and a node table in use st
       { kind: 'Person', key: 'Ada' },
     ],
   ]);
-  expect(await codeOf(() => database.nodes.alterTable('Place', { kind: 'dropColumn', column: 'id' }))).toBe('invalid_input');
+  expect(await codeOf(() => database.nodes.alterTable('Place', { kind: 'dropColumn', column: 'id' }))).toBe(
+    'invalid_input',
+  );
   await database.dropTable('meetings');
   await database.nodes.dropTable('Place');
   await database.close();
@@ -165,12 +174,11 @@ test('writers that create one key share its node', async () => {
     ['Ada', 'Barbara', 'Grace'],
     ['Ada'],
   ]);
-  expect(nodesIn(person).map((node) => (node as { name: string }).name).toSorted()).toEqual([
-    'Ada',
-    'Alan',
-    'Barbara',
-    'Grace',
-  ]);
+  expect(
+    nodesIn(person)
+      .map((node) => (node as { name: string }).name)
+      .toSorted(),
+  ).toEqual(['Ada', 'Alan', 'Barbara', 'Grace']);
   await database.close();
 });
 

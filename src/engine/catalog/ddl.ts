@@ -7,17 +7,17 @@ import { checkOption } from '../../model/options.ts';
 import type { Mutex } from '../../schedule/locks.ts';
 import { OPERATION, singleRun } from '../commit/operations.ts';
 import type { EngineContext } from '../context.ts';
-import type { Table } from '../table/table.ts';
-import { tableItem } from '../table/table-item.ts';
-import type { TableInput, TableItem } from '../types.ts';
-import { type AlterAction, columnChange } from './alter.ts';
 import {
   defineNodeTable,
   type NodeTableInput,
   type NodeTableItem,
-  nodeTableItem,
   nodesOf,
+  nodeTableItem,
 } from '../nodes/definitions.ts';
+import type { Table } from '../table/table.ts';
+import { tableItem } from '../table/table-item.ts';
+import type { TableInput, TableItem } from '../types.ts';
+import { type AlterAction, columnChange } from './alter.ts';
 import { checkTableName, defineTable, type TableDefinition } from './catalog.ts';
 import { type CatalogChange, changed, type DefinitionChange, optionChange } from './changes.ts';
 import { stageExpiration } from './expiration.ts';

@@ -131,7 +131,8 @@ export class TableSet {
     if (table?.isOfNodes === true) return table;
     const known = this.ofNodes().map((each) => each.name);
     const list = known.length === 0 ? 'There is none.' : `There are: ${known.join(', ')}.`;
-    const what = table === undefined ? `There is no node table ${JSON.stringify(name)}.` : `${table.name} is no node table.`;
+    const what =
+      table === undefined ? `There is no node table ${JSON.stringify(name)}.` : `${table.name} is no node table.`;
     throw new HedgerowError('table_not_found', `${what} ${list}`);
   }
 

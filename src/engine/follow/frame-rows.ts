@@ -75,7 +75,18 @@ export function* planFrame(
     else if (table !== undefined) yield* planDeaths(run, table, room);
     planned.push({ run, table, pieces });
   }
+  reserveKeys(planned);
   return { operations, parts: [payload], tables, runs: planned };
+}
+
+/** Reserves room for the keys of all nodes of a frame. Throws `overloaded`. */
+function reserveKeys(runs: readonly PlannedRun[]): void {
+  const ofNodes = runs.filter(({ table, pieces }) => table?.isOfNodes === true && pieces.length > 0);
+  if (ofNodes.length === 0) return;
+  const nodes = ofNodes.reduce((sum, { run }) => sum + run.operations, 0);
+  const bytes = ofNodes.reduce((sum, { run }) => sum + run.bytes.length, 0);
+  const last = Math.max(...ofNodes.flatMap(({ pieces }) => pieces.map(({ greatestId }) => greatestId)));
+  ofNodes[0]!.table!.context.nodes.keys.reserve(nodes, bytes, last);
 }
 
 function changesRows({ kind }: Run): boolean {
@@ -113,7 +124,6 @@ function* planInserts(run: Run, table: Table, room: RowRoom): Steps<Piece[]> {
       count++;
     }
     const piece = bytes.subarray(from, at);
-    if (table.isOfNodes) table.context.nodes.keys.reserve(count, piece.length);
     const bad = count === 0 || at > bytes.length ? 0 : room.addChecked(table, piece, count);
     if (bad >= 0) throw corruption("a frame of the leader's log", from + bad, 'a record is malformed');
     pieces.push({ bytes: piece, count, greatestId });

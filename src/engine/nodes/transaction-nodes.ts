@@ -78,7 +78,8 @@ export class TransactionNodes {
 
   /** Forgets what was staged from `mark` on. Held numbers stay held until the end. */
   rewind(mark: number): void {
-    for (const nodes of [this.#born, this.#dead]) for (const [number, place] of nodes) if (place >= mark) nodes.delete(number);
+    for (const nodes of [this.#born, this.#dead])
+      for (const [number, place] of nodes) if (place >= mark) nodes.delete(number);
   }
 
   /**

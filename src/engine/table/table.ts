@@ -6,13 +6,7 @@
 // update keeps it: at every LSN at most one row with a given id is alive. A row dies only once.
 
 import { assert } from '../../assert.ts';
-import {
-  type CoreMemtable,
-  EdgeBatch,
-  type ResidentSegment,
-  type RowPlan,
-  type TextSink,
-} from '../../core/index.ts';
+import { type CoreMemtable, EdgeBatch, type ResidentSegment, type RowPlan, type TextSink } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
 import type { ColumnSet } from '../../model/columns.ts';
@@ -37,12 +31,12 @@ import type {
 } from '../types.ts';
 import { BulkInsert } from '../write/bulk-insert.ts';
 import { deleteEdges, insertEdge } from '../write/edge-writes.ts';
+import { columnsOf, planOf } from './row-plan-of.ts';
 import { RowUpdates } from './row-updates.ts';
 import { asCorruption, type SegmentFile } from './segment-file.ts';
 import { Snapshot } from './snapshot.ts';
 import * as statistics from './statistics.ts';
 import { tableItem } from './table-item.ts';
-import { columnsOf, planOf } from './row-plan-of.ts';
 import { assertChange, type TableChange, type TableState } from './table-state.ts';
 import { UnseenRows } from './unseen-rows.ts';
 import { type MemtableEntry, Version } from './version.ts';

@@ -403,7 +403,6 @@ export function* takeRoom(plan: CommitPlan, room: RowRoom): SlicedSteps<void> {
     if (run.kind === 'insert') {
       for (const { bytes, rows } of run.pieces) {
         room.addRows(run.table, bytes, rows);
-        if (run.table.isOfNodes) run.table.context.nodes.keys.reserve(rows, bytes.length);
         yield;
       }
       continue;

@@ -128,7 +128,8 @@ export class TransactionTable implements ScanOverlay {
       const kind = staged.kindAt(place);
       if (kind === STAGED.removal) this.#hideMatches(place);
       else if (kind !== STAGED.insert && kind !== STAGED.birth) this.#hide(place);
-      if (kind === STAGED.insert || kind === STAGED.birth || kind === STAGED.update) this.#append(bytesOf(staged.recordAt(place)), place + 1);
+      if (kind === STAGED.insert || kind === STAGED.birth || kind === STAGED.update)
+        this.#append(bytesOf(staged.recordAt(place)), place + 1);
     }
     // Sorts after each call with a limit, because sorting a million rows at once would block the
     // event loop noticeably.

@@ -7,10 +7,10 @@ import { type CheckedEdge, checkEdge, type MemberInput, withNumbers } from '../.
 import type { Attach } from '../../model/kept-answer.ts';
 import { finish, type Steps } from '../../schedule/steps.ts';
 import type { EngineContext } from '../context.ts';
-import type { Scan } from '../scan/scan.ts';
-import type { ScanOverlay } from '../scan/scan-view.ts';
 import { assertKeyKept, keyIn, nodeExists } from '../nodes/node-rows.ts';
 import { TransactionNodes } from '../nodes/transaction-nodes.ts';
+import type { Scan } from '../scan/scan.ts';
+import type { ScanOverlay } from '../scan/scan-view.ts';
 import { RowRoom } from '../table/row-room.ts';
 import { Snapshot } from '../table/snapshot.ts';
 import type { Table } from '../table/table.ts';
@@ -24,13 +24,7 @@ import { commitInSlices } from '../write/large-commit.ts';
 import { outcomeAt, outcomesOf, resultsOf } from './outcomes.ts';
 import type { CommitOutcome, CommitResult, StagedTarget } from './staged.ts';
 import { type KeptBytes, StagedList } from './staged-list.ts';
-import {
-  applyPlan,
-  assertUnchanged,
-  type CommitPlan,
-  planCommit,
-  takeRoom,
-} from './transaction-commit.ts';
+import { applyPlan, assertUnchanged, type CommitPlan, planCommit, takeRoom } from './transaction-commit.ts';
 import { TransactionTable } from './transaction-table.ts';
 
 /** A position in the list of staged operations. */
