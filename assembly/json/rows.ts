@@ -25,6 +25,7 @@ import { S_BASE, S_MEMBERS, S_NODE_IDS, S_NODE_MIN, S_NODE_WIDTH, S_ORDINAL_WIDT
 import { firstIncidence, memberOrdinal, nodeId, rowId, rowSize, rowTime } from '../segment/reader';
 import { recordColumns } from '../segment/record-block';
 import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
+import { writeMarks, writeSegmentMarks } from './marks';
 import { writeFloat, writeInt } from './number';
 import { writeText } from './text';
 
@@ -41,11 +42,16 @@ export const ROWS_LINES: u32 = 2;
 export const ROWS_COLUMNS: u32 = 3;
 
 /*
- * The row plan, which the host writes: u32 number of columns, then for each column {u32 column id,
- * u32 key offset, u32 key bytes, u32 missing offset, u32 missing bytes}, with offsets from the
- * start of the plan. A key is the text before a value (`,"weight":`); "missing" is the JSON text of
- * the column's default.
+ * The row plan, which the host writes: u16 number of columns, u16 flags, then for each column {u32
+ * column id, u32 key offset, u32 key bytes, u32 missing offset, u32 missing bytes}, with offsets
+ * from the start of the plan. A key is the text before a value (`,"weight":`); "missing" is the
+ * JSON text of the column's default.
  */
+const P_FLAGS: usize = 2;
+/** Members are written as marks (marks.ts). */
+const PLAN_NAMED: u32 = 0x8000;
+/** A row is a node: only its columns are written, and the key of the first has no comma. */
+const PLAN_NODE: u32 = 0x4000;
 const P_COLUMN: usize = 0;
 const P_KEY: usize = 4;
 const P_KEY_BYTES: usize = 8;
@@ -118,6 +124,37 @@ function writeHead(out: usize, id: i64, time: i64, n: u32): usize {
   return at;
 }
 
+function planColumns(plan: usize): u32 {
+  return load<u16>(plan);
+}
+
+/** Returns the flags of a plan whose rows do not begin with an edge's numbers, or 0. */
+function planForm(plan: usize): u32 {
+  return <u32>load<u16>(plan + P_FLAGS) & (PLAN_NAMED | PLAN_NODE);
+}
+
+/** Writes `{"id":1,"event_ts":2,"members":[`, marks and `]`, or `{` if the plan is one of nodes. */
+function writeSegmentHead(out: usize, form: u32, s: usize, row: u32, first: u32, n: u32): usize {
+  if (form & PLAN_NODE) {
+    store<u8>(out, 0x7b);
+    return out + 1;
+  }
+  const at = writeSegmentMarks(writeStart(out, rowId(s, row), rowTime(s, row)), s, first, n);
+  store<u8>(at - 1, 0x5d);
+  return at;
+}
+
+/** Same as `writeSegmentHead`, with the first n entries of `members`. */
+function writeRecordHead(out: usize, form: u32, id: i64, time: i64, n: u32): usize {
+  if (form & PLAN_NODE) {
+    store<u8>(out, 0x7b);
+    return out + 1;
+  }
+  const at = writeMarks(writeStart(out, id, time), members, n);
+  store<u8>(at - 1, 0x5d);
+  return at;
+}
+
 function writeCell(out: usize, cursor: usize, row: u32): usize {
   if (!hasValue(cursor, row)) {
     store<u32>(out, NULL_TEXT);
@@ -147,7 +184,7 @@ function writeBoolean(out: usize, value: u32): usize {
  */
 function constantTail(plan: usize, cursors: usize, out: usize): usize {
   let at = out;
-  const columns = load<u32>(plan);
+  const columns = planColumns(plan);
   for (let c: u32 = 0; c < columns; c++) {
     const column = element(plan + 4, c, P_BYTES);
     at = copyText(at, plan + load<u32>(column + P_KEY), load<u32>(column + P_KEY_BYTES));
@@ -167,7 +204,7 @@ function constantTail(plan: usize, cursors: usize, out: usize): usize {
  * values of text columns.
  */
 function planBound(plan: usize): u32 {
-  const columns = load<u32>(plan);
+  const columns = planColumns(plan);
   let bytes: u32 = 32;
   for (let c: u32 = 0; c < columns; c++) {
     const column = element(plan + 4, c, P_BYTES);
@@ -177,7 +214,7 @@ function planBound(plan: usize): u32 {
 }
 
 function textsBound(plan: usize, cursors: usize, row: u32): u32 {
-  const columns = load<u32>(plan);
+  const columns = planColumns(plan);
   let bytes: u32 = 0;
   for (let c: u32 = 0; c < columns; c++) {
     const cursor = element(cursors, c, CURSOR);
@@ -189,7 +226,7 @@ function textsBound(plan: usize, cursors: usize, row: u32): u32 {
 
 function writeTail(out: usize, plan: usize, cursors: usize, row: u32): usize {
   let at = out;
-  const columns = load<u32>(plan);
+  const columns = planColumns(plan);
   for (let c: u32 = 0; c < columns; c++) {
     const column = element(plan + 4, c, P_BYTES);
     const cursor = element(cursors, c, CURSOR);
@@ -219,8 +256,9 @@ export function segmentRows(
 ): i32 {
   if (separator == ROWS_COLUMNS) return segmentColumns(s, rows, n, plan, out, capacity);
   const base = <usize>load<u32>(s + S_BASE);
-  const columns = load<u32>(plan);
+  const columns = planColumns(plan);
   const bound = planBound(plan);
+  const form = planForm(plan);
   const cursors = alloc(columns * CURSOR_BYTES + bound);
   if (!cursors) return OUT_OF_MEMORY;
   let valued = false;
@@ -249,8 +287,11 @@ export function segmentRows(
     const start = at;
     if (separator < ROWS_LINES && (done || separator)) store<u8>(at++, 0x2c);
     if (row != following) first = firstIncidence(s, row);
-    at = writeMembers(writeStart(at, rowId(s, row), rowTime(s, row)), s, first, size);
-    store<u8>(at - 1, 0x5d);
+    if (form) at = writeSegmentHead(at, form, s, row, first, size);
+    else {
+      at = writeMembers(writeStart(at, rowId(s, row), rowTime(s, row)), s, first, size);
+      store<u8>(at - 1, 0x5d);
+    }
     first += size;
     following = row + 1;
     at = valued ? writeTail(at, plan, cursors, row) : copyText(at, tail, tailBytes);
@@ -275,7 +316,7 @@ function writeProperty(out: usize, entry: usize): usize {
 
 function writeRecordTail(out: usize, plan: usize, record: usize): usize {
   let at = out;
-  const columns = load<u32>(plan);
+  const columns = planColumns(plan);
   for (let c: u32 = 0; c < columns; c++) {
     const column = element(plan + 4, c, P_BYTES);
     at = copyText(at, plan + load<u32>(column + P_KEY), load<u32>(column + P_KEY_BYTES));
@@ -292,6 +333,7 @@ function writeRecordTail(out: usize, plan: usize, record: usize): usize {
 export function recordRows(records: usize, n: u32, plan: usize, separator: u32, out: usize, capacity: u32): i32 {
   if (separator == ROWS_COLUMNS) return recordColumns(records, n, plan, out, capacity);
   const bound = planBound(plan);
+  const form = planForm(plan);
   const end = out + capacity;
   let at = out;
   let done: u32 = 0;
@@ -305,7 +347,9 @@ export function recordRows(records: usize, n: u32, plan: usize, separator: u32, 
     const start = at;
     if (separator < ROWS_LINES && (done || separator)) store<u8>(at++, 0x2c);
     decodeMembers(record + R_MEMBERS, size, members);
-    at = writeHead(at, load<i64>(record + R_ID), load<i64>(record + R_TIME), size);
+    at = form
+      ? writeRecordHead(at, form, load<i64>(record + R_ID), load<i64>(record + R_TIME), size)
+      : writeHead(at, load<i64>(record + R_ID), load<i64>(record + R_TIME), size);
     at = writeRecordTail(at, plan, record);
     if (separator == ROWS_LINES) store<u8>(at++, 0x0a);
     if (!ASC_NO_ASSERT) assert(at <= start + needed, 'the text of a row is within its bound');

@@ -1,14 +1,13 @@
 // Replaces the marks of row text by keys. A mark is a byte 0x01 and a number (u32): the text of
-// rows is written with marks (json/rows.ts) by instances that do not know the keys.
+// rows is written with marks (json/marks.ts) by instances that do not know the keys.
 
+import { MARK, MARK_BYTES } from '../json/marks';
 import { textNeed, writeText } from '../json/text';
 import { failAt, tooSmall } from '../status';
 import { MAX_KEY_BYTES } from './dictionary';
 import { E_KEY, E_STATE, ESCAPED, entryOf, keyBytesOf, kindOf } from './entry';
 import { isIntegerKind, longestPrefix, prefixBytesOf, prefixOf } from './kinds';
 
-export const MARK: u32 = 1;
-export const MARK_BYTES: usize = 5;
 /** How far a wide store may go beyond what is written. */
 const OVERSHOOT: u32 = 16;
 const ONES: u64 = 0x0101010101010101;

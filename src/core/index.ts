@@ -52,7 +52,9 @@ export {
 export { RecordText } from './record-text.ts';
 export { RecordChecker } from './records.ts';
 export { STEP_ROWS, STEP_STATE, type StepBounds, type StepResult, TextSink } from './row-output.ts';
-export { buildRowPlan, type PlanColumn, type RowPlan } from './row-plan.ts';
+
+export { buildRowPlan, type PlanColumn, type RowPlan, type RowPlanOptions } from './row-plan.ts';
+
 export { Scratch } from './scratch.ts';
 export { type DeadRows, lowerBound, ResidentSegment } from './segment.ts';
 export { assertChecksum, type ColumnFacts, readSegmentFacts, type SegmentFacts } from './segment-facts.ts';

@@ -69,7 +69,7 @@ export class Database {
   readonly documents: Documents;
   /** Answers stored under Idempotency-Keys. */
   readonly replays: IdempotencyStore;
-  /** Computes the results of `wal`, `health` and `figures`, synchronously or in slices. */
+  /** Computes the results of `wal`, `health` and `figures`, at once or in slices. */
   readonly statistics: Figures;
   readonly #options: EngineOptions;
   readonly #context: EngineContext;
@@ -277,12 +277,10 @@ export class Database {
   /** The node tables, and the nodes in them. */
   readonly nodes: Nodes;
 
-  /** Creates a table. Rejects like `Ddl.createTable`. */
   createTable(input: TableInput, attach?: Attach<TableItem>): Promise<Table> {
     return this.#ddl.createTable(input, attach);
   }
 
-  /** Drops a table and its files. Rejects like `Ddl.dropTable`. */
   dropTable(name: string, attach?: Attach<{ name: string }>): Promise<void> {
     return this.#ddl.dropTable(name, attach);
   }

@@ -6,7 +6,7 @@
 // update keeps it: at every LSN at most one row with a given id is alive. A row dies only once.
 
 import { assert } from '../../assert.ts';
-import { type CoreMemtable, EdgeBatch, type ResidentSegment, type RowPlan, type TextSink } from '../../core/index.ts';
+import type { CoreMemtable, ResidentSegment, RowPlan, TextSink } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
 import type { ColumnSet } from '../../model/columns.ts';
@@ -31,6 +31,7 @@ import type {
 } from '../types.ts';
 import { BulkInsert } from '../write/bulk-insert.ts';
 import { deleteEdges, insertEdge } from '../write/edge-writes.ts';
+import { EdgeBatches } from './edge-batches.ts';
 import { columnsOf, planOf } from './row-plan-of.ts';
 import { RowUpdates } from './row-updates.ts';
 import { asCorruption, type SegmentFile } from './segment-file.ts';
@@ -90,7 +91,7 @@ export class Table implements ScanSource, TableState {
   /** Row count before the frame that is being applied in slices. */
   #heldRows: number | undefined;
   readonly context: EngineContext;
-  readonly #batches: EdgeBatch[] = [];
+  readonly batches = new EdgeBatches(this);
 
   /**
    * `state` contains the fields, taken from the manifest or the log, that differ from the fields of
@@ -156,7 +157,7 @@ export class Table implements ScanSource, TableState {
     return this.definition.bucketSeconds;
   }
 
-  /** Whether the rows are nodes (nodes/definitions.ts). */
+  /** Whether the rows are nodes. */
   get isOfNodes(): boolean {
     return this.definition.key !== undefined;
   }
@@ -307,17 +308,6 @@ export class Table implements ScanSource, TableState {
     this.context.committer.assertLeads();
     this.assertUsable();
     return new BulkInsert(this);
-  }
-
-  takeBatch(): EdgeBatch {
-    if (this.kinds !== undefined) return this.context.nodes.takeBatch();
-    return this.#batches.pop() ?? new EdgeBatch(this.context.residency.instance());
-  }
-
-  giveBatch(batch: EdgeBatch): void {
-    assert(batch.count === 0, 'a batch is given back empty');
-    if (this.kinds !== undefined) return this.context.nodes.giveBatch(batch);
-    if (this.#batches.length < 2 && !this.#batches.includes(batch)) this.#batches.push(batch);
   }
 
   /**

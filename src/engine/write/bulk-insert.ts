@@ -57,7 +57,7 @@ export class BulkInsert {
 
   constructor(table: Table) {
     this.#table = table;
-    this.#batch = table.takeBatch();
+    this.#batch = table.batches.take();
     this.#deathMark = table.context.nodes.deathMark;
   }
 
@@ -140,7 +140,7 @@ export class BulkInsert {
   #end(): void {
     this.#ended = true;
     this.#batch.clear();
-    this.#table.giveBatch(this.#batch);
+    this.#table.batches.give(this.#batch);
   }
 }
 
