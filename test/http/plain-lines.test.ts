@@ -125,10 +125,10 @@ describe('lines of a bulk insert', () => {
   ])('give the memory for reading them back when they %s', async (_name, bodyFor, status) => {
     const [own, other] = [await makeTable(), await makeTable()];
     const table = server.database.table(own);
-    const batch = table.takeBatch();
-    table.giveBatch(batch);
+    const batch = table.batches.take();
+    table.batches.give(batch);
     expect((await post(own, bodyFor(other))).status).toBe(status);
-    expect(table.takeBatch()).toBe(batch);
+    expect(table.batches.take()).toBe(batch);
   });
 
   test('that an export wrote are inserted again as they were', async () => {

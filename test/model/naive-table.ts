@@ -83,7 +83,7 @@ export class NaiveTable {
 
   /** Returns the row that an insert of `edge` stores. */
   rowOf(id: number, edge: EdgeInput): EdgeRow {
-    const members = [...new Set(edge.members)].sort((a, b) => a - b);
+    const members = [...new Set(edge.members as number[])].sort((a, b) => a - b);
     const row: EdgeRow = { id, event_ts: edge.event_ts, members, weight: null, mean_dist_m: null, formation: null };
     for (const column of this.columns) row[column.name] = column.default ?? null;
     for (const [name, value] of Object.entries(edge.properties ?? {}))

@@ -51,7 +51,7 @@ export class DoubleTable {
     const row: Record<string, unknown> = {
       id,
       event_ts: edge.event_ts,
-      members: [...new Set(edge.members)].sort((a, b) => a - b),
+      members: [...new Set(edge.members as number[])].sort((a, b) => a - b),
     };
     for (const { name, type: _, ...more } of [...BUILT_IN, ...this.#columns] as ColumnDefinition[])
       row[name] = given[name] === undefined ? (more.default ?? null) : given[name];

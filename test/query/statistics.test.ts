@@ -58,7 +58,7 @@ function overlayOf(database: Database, table: Table, snapshot: Snapshot, random:
   for (const [place, { event_ts, members }] of randomEdges(random, 5).entries()) {
     context.batch.add(
       event_ts,
-      [...new Set(members)].sort((a, b) => a - b),
+      [...new Set(members as number[])].sort((a, b) => a - b),
       null,
     );
     const record = context.batch.encode(1_000_000 + place, 64).slice();
