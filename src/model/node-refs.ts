@@ -32,6 +32,7 @@ export interface KindAndKey {
 
 // Every UTF-16 unit takes at most three bytes of UTF-8.
 const BYTES_PER_UNIT = 3;
+const ENCODER = new TextEncoder();
 const CONTROL = /\p{Cc}/u;
 
 /**
@@ -47,7 +48,7 @@ export function keyProblem(key: unknown, { name, isInteger }: MemberKind): strin
   if (key === '') return 'must not be an empty text';
   if (!isWellFormed(key)) return 'is not valid text: it contains half of a surrogate pair';
   if (CONTROL.test(key)) return 'contains a control character';
-  if (key.length * BYTES_PER_UNIT > MOST_KEY_BYTES && Buffer.byteLength(key) > MOST_KEY_BYTES)
+  if (key.length * BYTES_PER_UNIT > MOST_KEY_BYTES && ENCODER.encode(key).length > MOST_KEY_BYTES)
     return `has more than ${MOST_KEY_BYTES} bytes of UTF-8`;
   return undefined;
 }
