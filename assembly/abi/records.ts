@@ -3,7 +3,7 @@
 
 import { crc32c } from '../codec/crc32c';
 import { checkRecords, encodeRecords, numberRecords, recordMembers } from '../codec/record';
-import { parseEdges } from '../json/edges';
+import { parseEdges, parseNamedEdges } from '../json/edges';
 import { recordRows } from '../json/rows';
 import { get } from '../memory/cells';
 import { mergeRuns } from '../merge/merge';
@@ -35,6 +35,21 @@ export function hg_records_encode(
  */
 export function hg_records_parse(text: u32, bytes: u32, keys: u32, limit: u32, out: u32, capacity: u32): i32 {
   return parseEdges(text, bytes, keys, limit, out, capacity);
+}
+
+/** Same as `hg_records_parse`, for lines whose members are keys of one kind. */
+export function hg_records_parse_named(
+  text: u32,
+  bytes: u32,
+  keys: u32,
+  limit: u32,
+  kind: u32,
+  create: u32,
+  held: u32,
+  out: u32,
+  capacity: u32,
+): i32 {
+  return parseNamedEdges(text, bytes, keys, limit, kind, create != 0, held, out, capacity);
 }
 
 export function hg_records_check(ptr: u32, bytes: u32, count: u32): i32 {

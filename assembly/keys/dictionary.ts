@@ -77,6 +77,12 @@ export function findNumber(kind: u32, key: usize, bytes: u32): u32 {
   return entry ? load<u32>(entry + E_NUMBER) : 0;
 }
 
+/** Returns the number of the live node of this kind and key, or 0. */
+export function findLive(kind: u32, key: usize, bytes: u32): u32 {
+  const entry = findEntry(kind, key, bytes);
+  return entry && load<u32>(entry + E_STATE) & LIVE ? load<u32>(entry + E_NUMBER) : 0;
+}
+
 /**
  * Returns flags for the state of an entry with this key (ESCAPED or 0), or -1 if the bytes cannot
  * be a key: 1 to 512 bytes without control characters (U+0000 to U+001F, U+007F to U+009F). They

@@ -57,6 +57,17 @@ export interface CoreExports {
     capacity: number,
   ): number;
   hg_records_parse(text: number, bytes: number, keys: number, limit: number, out: number, capacity: number): number;
+  hg_records_parse_named(
+    text: number,
+    bytes: number,
+    keys: number,
+    limit: number,
+    kind: number,
+    create: number,
+    held: number,
+    out: number,
+    capacity: number,
+  ): number;
   hg_records_check(pointer: number, bytes: number, count: number): number;
   hg_records_number(pointer: number, count: number, firstId: number): number;
   hg_records_merge(runs: number, k: number, out: number, capacity: number): number;

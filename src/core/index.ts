@@ -7,7 +7,7 @@ export { SECTION_KIND, SEGMENT_FIELD, SEPARATOR, type Separator } from './abi-fi
 export { makeChecksum } from './checksum.ts';
 export * from './column-block.ts';
 export { EdgeBatch } from './edge-batch.ts';
-export type { LineKey } from './edge-lines.ts';
+export { EdgeLines, type LineKey, type LineNames, type ReadLines } from './edge-lines.ts';
 export { FilterDirectory, FilterRoom } from './filters.ts';
 export { Graph } from './graph.ts';
 export { Incidence } from './incidence.ts';
