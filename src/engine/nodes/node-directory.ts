@@ -80,6 +80,11 @@ export class NodeDirectory {
     return this.#keys === undefined ? 1 : this.#keys.next;
   }
 
+  /** Whether the dictionary takes no new keys. */
+  get isFull(): boolean {
+    return this.keys.bytes >= this.#options.limitBytes;
+  }
+
   /** Charges what the dictionary has grown by. Call it after keys were added. */
   charge(): void {
     const bytes = this.#keys?.bytes ?? 0;
@@ -183,7 +188,7 @@ export class NodeDirectory {
 
   /** Returns the number of a key, held for the caller. Throws like `resolve`. */
   hold(kind: NodeKind, key: NodeKey): number {
-    if (this.keys.bytes >= this.#options.limitBytes)
+    if (this.isFull)
       throw new HedgerowError(
         'overloaded',
         'The keys of nodes fill their share of the memory budget. Raise the memory budget, or delete nodes and restart.',
