@@ -371,7 +371,7 @@ export function parseEdges(text: usize, bytes: u32, keys: usize, limit: u32, out
       break;
     }
     const record = out + written;
-    let size = writeRecord(record, eventTime, 0, members, n, 0, 0);
+    let size = writeRecord(record, eventTime, 0, members, n, 0, 0, 0);
     if (propertyCount) {
       store<u16>(record + R_PROPERTIES, <u16>size);
       size = <u32>(writeProperties(record + size) - record);

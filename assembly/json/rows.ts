@@ -1,7 +1,7 @@
 // Writes rows of a segment, or records of a memtable, as JSON objects, in one pass from columns to
 // bytes.
 
-import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
+import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_TIME, recordMasks } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
 import { alloc, free } from '../memory/alloc';
@@ -22,11 +22,13 @@ import {
   textStart,
 } from '../segment/columns';
 import { S_BASE, S_MEMBERS, S_NODE_IDS, S_NODE_MIN, S_NODE_WIDTH, S_ORDINAL_WIDTH, S_ROWS } from '../segment/layout';
-import { firstIncidence, memberOrdinal, nodeId, rowId, rowSize, rowTime } from '../segment/reader';
+import { firstIncidence, memberOrdinal, nodeId, rowId, rowMembers, rowSize, rowTime } from '../segment/reader';
 import { recordColumns } from '../segment/record-block';
+import { rowMasks } from '../segment/roles';
 import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
 import { writeFloat, writeInt } from './number';
-import { writeText } from './text';
+import { roleMembersBound, rolesBound, writeRoles } from './roles';
+import { copyText, writeText } from './text';
 
 /**
  * Separators: 0 = a comma before every row except the first of the call, 1 = a comma before every
@@ -41,10 +43,10 @@ export const ROWS_LINES: u32 = 2;
 export const ROWS_COLUMNS: u32 = 3;
 
 /*
- * The row plan, which the host writes: u32 number of columns, then for each column {u32 column id,
- * u32 key offset, u32 key bytes, u32 missing offset, u32 missing bytes}, with offsets from the
- * start of the plan. A key is the text before a value (`,"weight":`); "missing" is the JSON text of
- * the column's default.
+ * The row plan, which the host writes: u16 number of columns, u16 number of roles, then for each
+ * column {u32 column id, u32 key offset, u32 key bytes, u32 missing offset, u32 missing bytes},
+ * with offsets from the start of the plan, then the roles (roles.ts). A key is the text before a
+ * value (`,"weight":`); "missing" is the JSON text of the column's default.
  */
 const P_COLUMN: usize = 0;
 const P_KEY: usize = 4;
@@ -56,16 +58,6 @@ const CURSOR: usize = <usize>CURSOR_BYTES;
 
 const members: usize = memory.data(255 * 8 + 16, 16);
 const NULL_TEXT: u32 = 0x6c6c756e;
-
-function copyText(out: usize, from: usize, bytes: u32): usize {
-  let i: u32 = 0;
-  if (ASC_FEATURE_SIMD) {
-    for (; i + 16 <= bytes; i += 16) v128.store(out + i, v128.load(from + i));
-  }
-  for (; i + 8 <= bytes; i += 8) store<u64>(out + i, load<u64>(from + i));
-  for (; i < bytes; i++) store<u8>(out + i, load<u8>(from + i));
-  return out + bytes;
-}
 
 /**
  * Writes the n member ids of a row, each followed by a comma. `first` is the row's first incidence.
@@ -118,6 +110,19 @@ function writeHead(out: usize, id: i64, time: i64, n: u32): usize {
   return at;
 }
 
+function planColumns(plan: usize): u32 {
+  return load<u16>(plan);
+}
+
+function planRoles(plan: usize): u32 {
+  return load<u16>(plan + 2);
+}
+
+/** Returns the address of the roles in a plan. */
+function rolesOf(plan: usize): usize {
+  return element(plan + 4, planColumns(plan), P_BYTES);
+}
+
 function writeCell(out: usize, cursor: usize, row: u32): usize {
   if (!hasValue(cursor, row)) {
     store<u32>(out, NULL_TEXT);
@@ -147,7 +152,7 @@ function writeBoolean(out: usize, value: u32): usize {
  */
 function constantTail(plan: usize, cursors: usize, out: usize): usize {
   let at = out;
-  const columns = load<u32>(plan);
+  const columns = planColumns(plan);
   for (let c: u32 = 0; c < columns; c++) {
     const column = element(plan + 4, c, P_BYTES);
     at = copyText(at, plan + load<u32>(column + P_KEY), load<u32>(column + P_KEY_BYTES));
@@ -167,17 +172,18 @@ function constantTail(plan: usize, cursors: usize, out: usize): usize {
  * values of text columns.
  */
 function planBound(plan: usize): u32 {
-  const columns = load<u32>(plan);
+  const columns = planColumns(plan);
   let bytes: u32 = 32;
   for (let c: u32 = 0; c < columns; c++) {
     const column = element(plan + 4, c, P_BYTES);
     bytes += load<u32>(column + P_KEY_BYTES) + load<u32>(column + P_MISSING_BYTES) + 40;
   }
+  if (planRoles(plan)) bytes += rolesBound(plan, rolesOf(plan), planRoles(plan));
   return bytes;
 }
 
 function textsBound(plan: usize, cursors: usize, row: u32): u32 {
-  const columns = load<u32>(plan);
+  const columns = planColumns(plan);
   let bytes: u32 = 0;
   for (let c: u32 = 0; c < columns; c++) {
     const cursor = element(cursors, c, CURSOR);
@@ -189,7 +195,7 @@ function textsBound(plan: usize, cursors: usize, row: u32): u32 {
 
 function writeTail(out: usize, plan: usize, cursors: usize, row: u32): usize {
   let at = out;
-  const columns = load<u32>(plan);
+  const columns = planColumns(plan);
   for (let c: u32 = 0; c < columns; c++) {
     const column = element(plan + 4, c, P_BYTES);
     const cursor = element(cursors, c, CURSOR);
@@ -219,7 +225,7 @@ export function segmentRows(
 ): i32 {
   if (separator == ROWS_COLUMNS) return segmentColumns(s, rows, n, plan, out, capacity);
   const base = <usize>load<u32>(s + S_BASE);
-  const columns = load<u32>(plan);
+  const columns = planColumns(plan);
   const bound = planBound(plan);
   const cursors = alloc(columns * CURSOR_BYTES + bound);
   if (!cursors) return OUT_OF_MEMORY;
@@ -233,6 +239,7 @@ export function segmentRows(
     );
     if (state == STATE_VALUES) valued = true;
   }
+  const roles = planRoles(plan);
   const tail = element(cursors, columns, CURSOR);
   const tailBytes = valued ? 0 : <u32>(constantTail(plan, cursors, tail) - tail);
   const end = out + capacity;
@@ -244,13 +251,19 @@ export function segmentRows(
   for (; done < n; done++) {
     const row = get<u32>(rows, done);
     const size = rowSize(s, row);
+    if (row != following) first = firstIncidence(s, row);
+    const masks = roles ? rowMasks(s, first) : 0;
     needed = 80 + <usize>size * 18 + bound + (valued ? <usize>textsBound(plan, cursors, row) : 0);
+    if (masks) needed += roleMembersBound(masks, size);
     if (at + needed > end) break;
     const start = at;
     if (separator < ROWS_LINES && (done || separator)) store<u8>(at++, 0x2c);
-    if (row != following) first = firstIncidence(s, row);
     at = writeMembers(writeStart(at, rowId(s, row), rowTime(s, row)), s, first, size);
     store<u8>(at - 1, 0x5d);
+    if (roles) {
+      if (masks) rowMembers(s, row, members);
+      at = writeRoles(at, plan, rolesOf(plan), roles, masks, members, size);
+    }
     first += size;
     following = row + 1;
     at = valued ? writeTail(at, plan, cursors, row) : copyText(at, tail, tailBytes);
@@ -275,7 +288,7 @@ function writeProperty(out: usize, entry: usize): usize {
 
 function writeRecordTail(out: usize, plan: usize, record: usize): usize {
   let at = out;
-  const columns = load<u32>(plan);
+  const columns = planColumns(plan);
   for (let c: u32 = 0; c < columns; c++) {
     const column = element(plan + 4, c, P_BYTES);
     at = copyText(at, plan + load<u32>(column + P_KEY), load<u32>(column + P_KEY_BYTES));
@@ -292,6 +305,7 @@ function writeRecordTail(out: usize, plan: usize, record: usize): usize {
 export function recordRows(records: usize, n: u32, plan: usize, separator: u32, out: usize, capacity: u32): i32 {
   if (separator == ROWS_COLUMNS) return recordColumns(records, n, plan, out, capacity);
   const bound = planBound(plan);
+  const roles = planRoles(plan);
   const end = out + capacity;
   let at = out;
   let done: u32 = 0;
@@ -301,11 +315,14 @@ export function recordRows(records: usize, n: u32, plan: usize, separator: u32, 
     const size = <u32>load<u8>(record + R_COUNT);
     const block = <u32>load<u16>(record + 6);
     needed = 80 + <usize>size * 18 + bound + (block ? <usize>(load<u32>(record) - block) * 6 : 0);
+    const masks = roles ? recordMasks(record) : 0;
+    if (masks) needed += roleMembersBound(masks, size);
     if (at + needed > end) break;
     const start = at;
     if (separator < ROWS_LINES && (done || separator)) store<u8>(at++, 0x2c);
     decodeMembers(record + R_MEMBERS, size, members);
     at = writeHead(at, load<i64>(record + R_ID), load<i64>(record + R_TIME), size);
+    if (roles) at = writeRoles(at, plan, rolesOf(plan), roles, masks, members, size);
     at = writeRecordTail(at, plan, record);
     if (separator == ROWS_LINES) store<u8>(at++, 0x0a);
     if (!ASC_NO_ASSERT) assert(at <= start + needed, 'the text of a row is within its bound');

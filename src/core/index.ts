@@ -47,6 +47,8 @@ export {
   mayHold,
   type NumericRange,
   type RangeSet,
+  ROLE_RANGE,
+  roleRange,
 } from './ranges.ts';
 export { RecordText } from './record-text.ts';
 export { RecordChecker } from './records.ts';

@@ -16,16 +16,34 @@ export interface RowPlan {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-export function buildRowPlan(columns: readonly PlanColumn[]): RowPlan {
+/**
+ * `roles`: names of the table's roles in the order of their bits; rows then have the field `roles`.
+ */
+export function buildRowPlan(columns: readonly PlanColumn[], roles: readonly string[] = []): RowPlan {
   const texts = columns.map((column) => ({
     key: Buffer.from(`,${JSON.stringify(column.name)}:`),
     missing: Buffer.from(column.missing),
   }));
-  const head = 4 + columns.length * 20;
-  const bytes = new Uint8Array(head + texts.reduce((sum, text) => sum + text.key.length + text.missing.length, 0));
+  const roleTexts = roles.map((role, index) =>
+    Buffer.from(`${index === 0 ? ',"roles":{' : '],'}${JSON.stringify(role)}:[`),
+  );
+  const roleStart = 4 + columns.length * 20;
+  const head = roleStart + roles.length * 8;
+  const bytes = new Uint8Array(
+    head +
+      texts.reduce((sum, text) => sum + text.key.length + text.missing.length, 0) +
+      roleTexts.reduce((sum, text) => sum + text.length, 0),
+  );
   const view = new DataView(bytes.buffer);
-  view.setUint32(0, columns.length, true);
+  view.setUint16(0, columns.length, true);
+  view.setUint16(2, roles.length, true);
   let at = head;
+  for (const [index, text] of roleTexts.entries()) {
+    view.setUint32(roleStart + index * 8, at, true);
+    view.setUint32(roleStart + index * 8 + 4, text.length, true);
+    bytes.set(text, at);
+    at += text.length;
+  }
   for (const [index, column] of columns.entries()) {
     const { key, missing } = texts[index]!;
     const entry = 4 + index * 20;
