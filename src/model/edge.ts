@@ -11,6 +11,7 @@ import { isoSeconds, TIME_FORM, TIME_MESSAGE, timeProblem } from '../iso-time.ts
 import { type ColumnType, type PropertyValue, ruleOf } from './column-types.ts';
 import { builtInType, type Column, type ColumnSet, RESERVED_NAMES } from './columns.ts';
 import { fieldSentence, invalidFields, kindOf, type Place, pathText } from './fields.ts';
+import { hasRoleForm, NO_ROLES, type RoleLists, type RoleMembers, type RoleSet, readRoleMembers } from './roles.ts';
 
 /**
  * One edge as a caller passes it. `event_ts` is in seconds. Members may be in any order and may
@@ -19,6 +20,11 @@ import { fieldSentence, invalidFields, kindOf, type Place, pathText } from './fi
 export interface EdgeInput {
   event_ts: number;
   members: readonly number[];
+  /**
+   * Members by role, for a table with roles. Nodes that are not in `members` are added to it;
+   * members that are in no list have no role.
+   */
+  roles?: RoleLists | undefined;
   /** Built-in columns and user columns by name. */
   properties?: Readonly<Record<string, PropertyValue | undefined>> | undefined;
 }
@@ -28,6 +34,7 @@ export interface EdgeTable {
   readonly name: string;
   readonly columns: ColumnSet;
   readonly maxMembers: number;
+  readonly roles: RoleSet;
 }
 
 /**
@@ -48,14 +55,23 @@ class Edge {
   readonly event_ts: number;
   /** A set of safe integers in ascending order. No other code holds this array. */
   readonly members: number[];
+  /** The masks of the members' roles, in their order; undefined if no member has a role. */
+  readonly masks: readonly number[] | undefined;
   /** In ascending order of column ids; each column occurs once. */
   readonly properties: readonly CheckedProperty[];
   /** The columns that the properties were checked against. */
   readonly columns: ColumnSet;
 
-  constructor(eventTs: number, members: number[], properties: readonly CheckedProperty[], columns: ColumnSet) {
+  constructor(
+    eventTs: number,
+    members: number[],
+    masks: readonly number[] | undefined,
+    properties: readonly CheckedProperty[],
+    columns: ColumnSet,
+  ) {
     this.event_ts = eventTs;
     this.members = members;
+    this.masks = masks;
     this.properties = properties;
     this.columns = columns;
   }
@@ -121,24 +137,28 @@ class Faults {
  * unchanged if the table's columns have not changed since. Throws the same errors as `readEdge`.
  */
 export function checkEdge(edge: EdgeInput | CheckedEdge, table: EdgeTable): CheckedEdge {
-  if (edge instanceof Edge) return edge.columns === table.columns ? edge : checkEdge(inputOf(edge), table);
+  if (edge instanceof Edge) return edge.columns === table.columns ? edge : checkEdge(inputOf(edge, table.roles), table);
   const faults = new Faults(NO_PLACE);
   const eventTs = takeSeconds(edge.event_ts, faults);
-  const members = takeMembers(edge.members, table.maxMembers, false, faults);
+  const withRoles = hasRoleForm(edge.members, edge.roles, !table.roles.isEmpty)
+    ? takeRoleMembers(edge.members, edge.roles, table.roles, table.maxMembers, faults)
+    : undefined;
+  const members = withRoles?.members ?? takeMembers(edge.members, table.maxMembers, false, faults);
   const properties = edge.properties === undefined ? NO_PROPERTIES : takeProperties(edge.properties, table, faults);
   faults.throwIfAny();
-  return new Edge(eventTs, members, properties, table.columns);
+  return new Edge(eventTs, members, withRoles?.masks, properties, table.columns);
 }
 
 /**
  * Returns a checked edge as input, so that its columns are looked up again by name: a column may
  * have been renamed or dropped.
  */
-function inputOf({ event_ts, members, properties }: CheckedEdge): EdgeInput {
+function inputOf({ event_ts, members, masks, properties }: CheckedEdge, roles: RoleSet): EdgeInput {
   // The object has no prototype because a column may be called `__proto__`.
   const values: Record<string, PropertyValue> = Object.create(null);
   for (const { name, value } of properties) values[name] = value;
-  return { event_ts, members, properties: values };
+  const lists = masks === undefined ? undefined : roles.listsOf(members, masks);
+  return { event_ts, members, roles: lists, properties: values };
 }
 
 /**
@@ -150,7 +170,16 @@ function inputOf({ event_ts, members, properties }: CheckedEdge): EdgeInput {
 export function readEdge(source: Record<string, unknown>, table: EdgeTable, place: Place): CheckedEdge {
   const faults = new Faults(place);
   const eventTs = readSeconds(source.event_ts, faults);
-  const members = takeMembers(source.members, table.maxMembers, true, faults);
+  const withRoles = readsRoles(source, table.roles)
+    ? takeRoleMembers(
+        source.members,
+        table.roles.isEmpty ? undefined : source.roles,
+        table.roles,
+        table.maxMembers,
+        faults,
+      )
+    : undefined;
+  const members = withRoles?.members ?? takeMembers(source.members, table.maxMembers, true, faults);
   let hasOthers = false;
   for (const name in source) {
     if (name === 'event_ts' || name === 'members' || name === 'table') continue;
@@ -159,7 +188,12 @@ export function readEdge(source: Record<string, unknown>, table: EdgeTable, plac
   }
   const properties = hasOthers ? readProperties(source, table, faults) : NO_PROPERTIES;
   faults.throwIfAny();
-  return new Edge(eventTs, members, properties, table.columns);
+  return new Edge(eventTs, members, withRoles?.masks, properties, table.columns);
+}
+
+/** Returns whether the members of a request may have roles; cheap for a table without roles. */
+function readsRoles({ members, roles: lists }: Record<string, unknown>, roles: RoleSet): boolean {
+  return roles.isEmpty ? hasRoleForm(members, undefined, false) : hasRoleForm(members, lists, true);
 }
 
 /**
@@ -173,7 +207,10 @@ export function readEdgeKey(
 ): { event_ts: number; members: number[] } {
   const faults = new Faults(place);
   const event_ts = readSeconds(source.event_ts, faults);
-  const members = takeMembers(source.members, maxMembers, true, faults);
+  // An edge is found by its set of members, whatever their roles.
+  const members = hasRoleForm(source.members, undefined, true)
+    ? takeRoleMembers(source.members, undefined, undefined, maxMembers, faults).members
+    : takeMembers(source.members, maxMembers, true, faults);
   faults.throwIfAny();
   return { event_ts, members };
 }
@@ -252,7 +289,7 @@ function takeMembers(given: unknown, limit: number, owned: boolean, faults: Faul
     const member = members[i]!;
     if (!Number.isSafeInteger(member)) {
       isWrong = true;
-      faults.add(['members', i], INTEGER);
+      faults.add(['members', i], typeof member === 'object' && member !== null ? `${INTEGER}; ${NO_ROLES}` : INTEGER);
       if (faults.isFull) break;
     } else if (i > 0 && member <= members[i - 1]!) isAscending = false;
   }
@@ -262,6 +299,19 @@ function takeMembers(given: unknown, limit: number, owned: boolean, faults: Faul
   for (let i = 0; i < set.length && set[i]! <= 0; i++) if (set[i] === 0) set[i] = 0;
   if (set.length > limit) faults.add(['members'], tooManyText(set.length, limit), 'too_many_members');
   return set;
+}
+
+/** Reads members with roles, see `readRoleMembers`. */
+function takeRoleMembers(
+  given: unknown,
+  lists: unknown,
+  roles: RoleSet | undefined,
+  limit: number,
+  faults: Faults,
+): RoleMembers {
+  const read = readRoleMembers(given, lists, roles, faults);
+  if (read.members.length > limit) faults.add(['members'], tooManyText(read.members.length, limit), 'too_many_members');
+  return read;
 }
 
 /**

@@ -58,6 +58,9 @@ function rows(call: Call, query: RowsQuery, node: number | undefined): Reply | P
   const table = call.database.table(query.table);
   const format = formatOf(call.accept);
   const { startTs, endTs, limit, cursor, isoTimes = false } = query;
+  const role = node === undefined ? undefined : query.role;
+  if (role !== undefined && table.roles.maskOf(role) === 0)
+    throw invalidFields([{ loc: ['query', 'role'], msg: `cannot be used: ${table.roles.unknownText(role)}` }]);
   const tag = cursor === undefined ? rowsTag(table, format, isoTimes) : undefined;
   if (call.holds(tag)) {
     table.assertUsable();
@@ -66,8 +69,8 @@ function rows(call: Call, query: RowsQuery, node: number | undefined): Reply | P
   const place =
     cursor === undefined
       ? undefined
-      : call.services.cursors.read(cursor, table, bindingOf({ table, node, startTs, endTs }));
-  const request = { table, node, startTs, endTs, limit, place, format, isoTimes, tag };
+      : call.services.cursors.read(cursor, table, bindingOf({ table, node, role, startTs, endTs }));
+  const request = { table, node, role, startTs, endTs, limit, place, format, isoTimes, tag };
   // The cursor may be from the leader, whose state has not arrived here yet.
   if (place === undefined || place.lsn <= call.database.lastLsn) return rowsReply(call, request, true);
   return untilVisible(call, place.lsn).then(() => rowsReply(call, request, false));

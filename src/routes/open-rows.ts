@@ -20,6 +20,8 @@ import { LONGEST_FRAME, writeHead, writeTail } from './rows-frame.ts';
 export interface RowsRequest {
   table: Table;
   node: number | undefined;
+  /** A role of the table that the node must have. */
+  role: string | undefined;
   startTs: number | undefined;
   endTs: number | undefined;
   limit: number | undefined;
@@ -158,12 +160,13 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   }
 
   #start(): Scan {
-    const { table, node, startTs, endTs, limit, format, isoTimes } = this.request;
+    const { table, node, role, startTs, endTs, limit, format, isoTimes } = this.request;
     return table.scan(
       {
         startTs,
         endTs,
         nodes: node === undefined ? undefined : [node],
+        inRoles: node === undefined || role === undefined ? undefined : [{ node, role }],
         limit,
         after: this.#after,
         // Rows that are rewritten need a newline after each row, which marks where the row ends.
@@ -181,6 +184,8 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
  * Returns the parameters to which a cursor is bound, in addition to its snapshot. The page size and
  * the format may change between pages.
  */
-export function bindingOf(request: Pick<RowsRequest, 'table' | 'node' | 'startTs' | 'endTs'>): string {
-  return `${request.table.name}|${request.node ?? ''}|${request.startTs ?? ''}|${request.endTs ?? ''}`;
+export function bindingOf(request: Pick<RowsRequest, 'table' | 'node' | 'role' | 'startTs' | 'endTs'>): string {
+  const { table, node, role, startTs, endTs } = request;
+  const roleText = role === undefined ? '' : `|${role.toLowerCase()}`;
+  return `${table.name}|${node ?? ''}|${startTs ?? ''}|${endTs ?? ''}${roleText}`;
 }

@@ -13,6 +13,7 @@ import {
   RESERVED_NAMES,
 } from '../../model/columns.ts';
 import type { AlterableOption } from '../../model/options.ts';
+import { ROLES_FIELD } from '../../model/shape.ts';
 import type { ColumnDefinition } from '../types.ts';
 import type { TableDefinition } from './catalog.ts';
 import type { ShapeChange } from './changes.ts';
@@ -49,7 +50,7 @@ export function columnChange(
     case 'renameColumn': {
       const column = userColumn(definition, action.column, 'renamed');
       const others = definition.columns.filter((each) => each !== column);
-      checkColumnName(action.to, others);
+      checkColumnName(action.to, others, definition.roles);
       return { op: 'rename_column', id, column: column.id, name: action.to };
     }
   }
@@ -57,7 +58,7 @@ export function columnChange(
 
 function newColumn(definition: TableDefinition, wanted: ColumnDefinition): Column {
   const [column] = defineColumns([wanted], definition.nextColumnId);
-  checkColumnName(wanted.name, definition.columns);
+  checkColumnName(wanted.name, definition.columns, definition.roles);
   if (definition.columns.length >= MOST_COLUMNS)
     throw new HedgerowError(
       'invalid_input',
@@ -71,12 +72,18 @@ function newColumn(definition: TableDefinition, wanted: ColumnDefinition): Colum
   return column!;
 }
 
-function checkColumnName(name: string, taken: readonly Column[]): void {
+function checkColumnName(name: string, taken: readonly Column[], roles: readonly string[] = []): void {
   if (typeof name !== 'string' || !IDENTIFIER.test(name))
     throw new HedgerowError('invalid_input', `Column name ${JSON.stringify(name)} must match ${IDENTIFIER.source}.`);
   const lower = name.toLowerCase();
   if (RESERVED_NAMES.has(lower) || taken.some((column) => column.name.toLowerCase() === lower))
     throw new HedgerowError('column_exists', `Column ${name} exists already or is built in; take another name.`);
+  const isRole = roles.some((role) => role.toLowerCase() === lower);
+  if (isRole || (roles.length > 0 && lower === ROLES_FIELD))
+    throw new HedgerowError(
+      'column_exists',
+      `Column ${name} would have the name of ${isRole ? 'a role' : 'the field of the roles'}; take another name.`,
+    );
 }
 
 function userColumn({ name: table, columns }: TableDefinition, name: string, what: string): Column {

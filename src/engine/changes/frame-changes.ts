@@ -11,7 +11,7 @@ import type { LogFrame } from '../../storage/index.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
 import { type CatalogChange, changed } from '../catalog/changes.ts';
 import { decodeKills, KILL_BYTES, OPERATION, type Run, readRuns } from '../commit/operations.ts';
-import { planOf } from '../table/table.ts';
+import { planOf } from '../table/row-plan.ts';
 import type { RowKey } from '../types.ts';
 import { decodeBefore, ROWS_AT_ONCE, splitRecords } from './before-rows.ts';
 
@@ -67,7 +67,7 @@ const TABLES = new WeakMap<TableDefinition, FrameTable>();
 export function tableOf(definition: TableDefinition): FrameTable {
   let table = TABLES.get(definition);
   if (table === undefined) {
-    table = { name: definition.name, plan: planOf(new ColumnSet(definition.columns)) };
+    table = { name: definition.name, plan: planOf(new ColumnSet(definition.columns), definition.roles) };
     TABLES.set(definition, table);
   }
   return table;
@@ -275,7 +275,7 @@ function catalogText(change: CatalogChange, before: TableDefinition, after: Tabl
   const nameOf = (id: number) => JSON.stringify(before.columns.find((column) => column.id === id)?.name ?? null);
   switch (change.op) {
     case 'create_table':
-      return `"table_created","columns":${columnsText(after)}`;
+      return `"table_created"${rolesText(after)},"columns":${columnsText(after)}`;
     case 'drop_table':
       return '"table_dropped"';
     case 'create_index':
@@ -289,6 +289,11 @@ function catalogText(change: CatalogChange, before: TableDefinition, after: Tabl
     default:
       return `"table_altered","columns":${columnsText(after)}`;
   }
+}
+
+/** Returns the field `roles` of a table that has some. */
+function rolesText({ roles }: TableDefinition): string {
+  return roles === undefined ? '' : `,"roles":${JSON.stringify(roles)}`;
 }
 
 function columnsText({ columns }: TableDefinition): string {

@@ -6,19 +6,13 @@
 // update keeps it: at every LSN at most one row with a given id is alive. A row dies only once.
 
 import { assert } from '../../assert.ts';
-import {
-  buildRowPlan,
-  type CoreMemtable,
-  EdgeBatch,
-  type ResidentSegment,
-  type RowPlan,
-  type TextSink,
-} from '../../core/index.ts';
+import { type CoreMemtable, EdgeBatch, type ResidentSegment, type RowPlan, type TextSink } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
 import { ColumnSet } from '../../model/columns.ts';
 import type { CheckedEdge } from '../../model/edge.ts';
 import type { Attach } from '../../model/kept-answer.ts';
+import { RoleSet } from '../../model/roles.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
 import type { EngineContext } from '../context.ts';
 import { Scan } from '../scan/scan.ts';
@@ -37,6 +31,7 @@ import type {
 } from '../types.ts';
 import { BulkInsert } from '../write/bulk-insert.ts';
 import { deleteEdges, insertEdge } from '../write/edge-writes.ts';
+import { planOf } from './row-plan.ts';
 import { RowUpdates } from './row-updates.ts';
 import { asCorruption, type SegmentFile } from './segment-file.ts';
 import { Snapshot } from './snapshot.ts';
@@ -65,6 +60,7 @@ function writable(table: TableState): { -readonly [name in keyof TableState]: Ta
 export class Table implements ScanSource, TableState {
   definition: TableDefinition;
   columns: ColumnSet;
+  readonly roles: RoleSet;
   rowPlan: RowPlan;
   version: Version;
   readonly nextId: number = 1;
@@ -106,7 +102,8 @@ export class Table implements ScanSource, TableState {
     this.context = context;
     this.definition = definition;
     this.columns = new ColumnSet(definition.columns);
-    this.rowPlan = planOf(this.columns);
+    this.roles = RoleSet.of(definition.roles);
+    this.rowPlan = planOf(this.columns, this.roles.names);
     this.version = new Version([], [], definition.bucketSeconds);
   }
 
@@ -216,7 +213,7 @@ export class Table implements ScanSource, TableState {
     this.definition = definition;
     if (columns === definition.columns) return;
     this.columns = new ColumnSet(definition.columns);
-    this.rowPlan = planOf(this.columns);
+    this.rowPlan = planOf(this.columns, this.roles.names);
   }
 
   item(withDefaults = false): TableItem {
@@ -405,7 +402,7 @@ export class Table implements ScanSource, TableState {
    */
   scan(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): Scan {
     this.assertUsable(snapshot);
-    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    const ranges = checkScanRequest(request, this, snapshot?.columns);
     const view = this.#view(snapshot, overlay);
     view.version.references++;
     return new Scan(this, view, request, ranges);
@@ -418,7 +415,7 @@ export class Table implements ScanSource, TableState {
    */
   scanApart(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): readonly [Scan, Scan] | undefined {
     this.assertUsable(snapshot);
-    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    const ranges = checkScanRequest(request, this, snapshot?.columns);
     const view = this.#view(snapshot, overlay);
     if (view.version.segments.length === 0 || rowsInMemory(view) < APART_ROWS) return undefined;
     view.version.references += 2;
@@ -434,7 +431,7 @@ export class Table implements ScanSource, TableState {
    */
   segmentScan(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): SegmentScan {
     this.assertUsable(snapshot);
-    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    const ranges = checkScanRequest(request, this, snapshot?.columns);
     const view = this.#view(snapshot, overlay);
     view.version.references++;
     return new SegmentScan(this, view, request, ranges);
@@ -446,7 +443,7 @@ export class Table implements ScanSource, TableState {
    */
   estimate(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): statistics.ScanEstimate {
     this.assertUsable(snapshot);
-    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    const ranges = checkScanRequest(request, this, snapshot?.columns);
     return statistics.estimateScan(this, this.#view(snapshot, overlay), request, ranges);
   }
 
@@ -491,10 +488,4 @@ export class Table implements ScanSource, TableState {
   get nowUs(): () => number {
     return this.context.nowUs;
   }
-}
-
-export function planOf(columns: ColumnSet): RowPlan {
-  return buildRowPlan(
-    columns.columns.map((column) => ({ id: column.id, name: column.name, missing: JSON.stringify(column.default) })),
-  );
 }

@@ -123,7 +123,7 @@ export class Transaction {
     const edge = checkEdge(given, table);
     const record = this.#keep(table, id, edge);
     table.takeIds(1);
-    const row = rowOf(table.columns, id, edge);
+    const row = rowOf(table, id, edge);
     this.#staged.insert(table, record, row);
     this.#countRow(record);
     return row;
@@ -131,7 +131,7 @@ export class Transaction {
 
   #keep(table: Table, id: number, edge: CheckedEdge): KeptBytes {
     const { batch } = this.#context;
-    batch.add(edge.event_ts, edge.members, propertyBytes(edge));
+    batch.add(edge.event_ts, edge.members, propertyBytes(edge), edge.masks);
     const record = batch.encode(id, table.maxMembers);
     this.#recordBytes += record.length;
     return this.#records.keep(record);
@@ -169,7 +169,7 @@ export class Transaction {
    * change. Throws the errors of `deleteRow` and `insert`.
    */
   updateRow(table: Table, key: RowKey, edge: EdgeInput): EdgeRow {
-    return this.#update(table, key, edge, (id, checked) => rowOf(table.columns, id, checked));
+    return this.#update(table, key, edge, (id, checked) => rowOf(table, id, checked));
   }
 
   /**

@@ -61,7 +61,7 @@ export class BulkInsert {
   add(edge: EdgeInput | CheckedEdge): void {
     this.#assertOpen();
     const checked = checkEdge(edge, this.#table);
-    this.#batch.add(checked.event_ts, checked.members, propertyBytes(checked));
+    this.#batch.add(checked.event_ts, checked.members, propertyBytes(checked), checked.masks);
     this.count++;
     if (this.#batch.full) this.#encode();
   }

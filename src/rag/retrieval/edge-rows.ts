@@ -45,6 +45,7 @@ export class EdgeReader {
       needs(
         true,
         snapshot.columns.columns.map(({ id }) => id),
+        !table.roles.isEmpty,
       ),
     );
     this.#keys = columnPlan(pattern, needs(keys.members, keys.columns));
@@ -73,8 +74,8 @@ export class EdgeReader {
   }
 }
 
-function needs(members: boolean, columns: Iterable<number>): ColumnNeeds {
-  return { times: true, ids: true, sizes: members, members, properties: new Set(columns) };
+function needs(members: boolean, columns: Iterable<number>, masks = false): ColumnNeeds {
+  return { times: true, ids: true, sizes: members, members, masks, properties: new Set(columns) };
 }
 
 const EMPTY_PLAN = { op: 'scan', pattern: 0, paths: [], filter: [], estimatedRows: 0, totalBuckets: 0 } as const;
