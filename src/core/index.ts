@@ -24,8 +24,11 @@ export { type OverlapSums, overlapSums, pairsAgain, sharingPairs } from './kerne
 export {
   betweenness,
   type DistanceSums,
+  directedBetweenness,
   distanceSums,
   distancesFrom,
+  type Search,
+  Searcher,
   searchFromAll,
   UNREACHED,
 } from './kernels/searches.ts';
