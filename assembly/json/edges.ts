@@ -390,7 +390,7 @@ function writeLine(limit: u32, out: usize, capacity: u32): i32 {
   if (n > limit) return 0;
   const room = recordBound(n, propertyBytes);
   if (room > capacity) return tooSmall(room);
-  let size = writeRecord(out, eventTime, 0, members, n, 0, 0);
+  let size = writeRecord(out, eventTime, 0, members, n, 0, 0, 0);
   if (propertyCount) {
     store<u16>(out + R_PROPERTIES, <u16>size);
     size = <u32>(writeProperties(out + size) - out);

@@ -23,6 +23,7 @@ export interface CoreExports {
   readonly HG_FILTER_ENTRY_BYTES: WasmGlobal;
   readonly HG_RANGE_ENTRY_BYTES: WasmGlobal;
   readonly HG_RANGE_ID: WasmGlobal;
+  readonly HG_RANGE_ROLE: WasmGlobal;
   readonly HG_MAX_TEXT_BYTES: WasmGlobal;
   readonly HG_CHECK_STATE_BYTES: WasmGlobal;
   readonly HG_ROWS_SLACK_BYTES: WasmGlobal;
@@ -50,6 +51,19 @@ export interface CoreExports {
     ids: number,
     counts: number,
     members: number,
+    propertyEnds: number,
+    properties: number,
+    limit: number,
+    out: number,
+    capacity: number,
+  ): number;
+  hg_records_encode_roles(
+    rows: number,
+    times: number,
+    ids: number,
+    counts: number,
+    members: number,
+    masks: number,
     propertyEnds: number,
     properties: number,
     limit: number,

@@ -24,8 +24,11 @@ export { type OverlapSums, overlapSums, pairsAgain, sharingPairs } from './kerne
 export {
   betweenness,
   type DistanceSums,
+  directedBetweenness,
   distanceSums,
   distancesFrom,
+  type Search,
+  Searcher,
   searchFromAll,
   UNREACHED,
 } from './kernels/searches.ts';
@@ -48,6 +51,8 @@ export {
   mayHold,
   type NumericRange,
   type RangeSet,
+  ROLE_RANGE,
+  roleRange,
 } from './ranges.ts';
 export { RecordText } from './record-text.ts';
 export { RecordChecker } from './records.ts';

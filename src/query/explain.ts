@@ -124,7 +124,7 @@ export function scanNode(scan: ScanPlan, pattern: BoundPattern, figures: Figures
 }
 
 function pathNode(path: AccessPath): PlanNode {
-  const { startTs, endTs, nodes, ranges } = path;
+  const { startTs, endTs, nodes, ranges, inRoles } = path;
   return {
     operator: path.strategy,
     estimated_rows: path.estimatedRows,
@@ -132,6 +132,7 @@ function pathNode(path: AccessPath): PlanNode {
     ...(startTs === undefined ? {} : { start_ts: startTs }),
     ...(endTs === undefined ? {} : { end_ts: endTs }),
     ...(nodes.length === 0 ? {} : { nodes: [...nodes] }),
+    ...(inRoles.length === 0 ? {} : { roles: inRoles.map(({ node, role }) => `${node} IN ${role}`) }),
     ...(ranges.length === 0 ? {} : { ranges: ranges.map(rangeText) }),
   };
 }

@@ -46,12 +46,13 @@ function planOf(shape: MatchShape, text: string, { parameters, view }: ReadOptio
 }
 
 export function estimatorOf(view: ReadView): Estimator {
-  return ({ table }, { startTs, endTs, nodes, ranges }) => {
+  return ({ table }, { startTs, endTs, nodes, ranges, inRoles }) => {
     const bounds = {
       startTs,
       endTs,
       nodes: nodes.length === 0 ? undefined : nodes,
       where: ranges.length === 0 ? undefined : ranges,
+      inRoles,
     };
     return table.estimate(bounds, view.snapshotOf(table), view.overlayOf(table));
   };
@@ -203,8 +204,8 @@ function contextOf(shape: MatchShape, text: string, options: ReadOptions, measur
 /** Returns the source through which the executor reads the rows of a view. */
 export function sourceOf(view: ReadView): RowSource {
   return {
-    scan: ({ table }, { startTs, endTs, nodes, where, limit }, columns) => {
-      const request: ScanRequest = { startTs, endTs, nodes, where, limit, format: 'columns', columns };
+    scan: ({ table }, { startTs, endTs, nodes, inRoles, where, limit }, columns) => {
+      const request: ScanRequest = { startTs, endTs, nodes, inRoles, where, limit, format: 'columns', columns };
       return table.scan(request, view.snapshotOf(table), view.overlayOf(table));
     },
     scanApart: ({ table }, { startTs, endTs, where }, columns) => {

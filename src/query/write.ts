@@ -3,6 +3,7 @@
 
 import type { EdgeInput, PropertyValue, RowKey, Table, Transaction } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
+import type { RoleLists, RoleSet } from '../model/roles.ts';
 import type {
   BoundDelete,
   BoundExpression,
@@ -14,6 +15,7 @@ import type {
   Value,
 } from './binder/bound.ts';
 import type { ParameterValues } from './binder/parameters.ts';
+import { nameOfField } from './binder/scope.ts';
 import { QueryContext } from './executor/context.ts';
 import type { MemoryPool } from './executor/memory.ts';
 import { type Batch, batchOf, type RowSet } from './executor/rows/row-set.ts';
@@ -100,9 +102,16 @@ function edgeOf(row: BoundInsertRow, parameters: ParameterValues): EdgeInput {
     properties[column] = constantValue(value, parameters) as PropertyValue;
   return {
     event_ts: constantValue(row.eventTs, parameters) as number,
-    members: constantValue(row.members, parameters) as readonly number[],
+    members: row.members === undefined ? [] : (constantValue(row.members, parameters) as readonly number[]),
+    roles: row.roles.length === 0 ? undefined : givenRoles(row, parameters),
     properties,
   };
+}
+
+function givenRoles({ roles }: BoundInsertRow, parameters: ParameterValues): RoleLists {
+  const lists: Record<string, readonly number[]> = Object.create(null);
+  for (const { role, value } of roles) lists[role] = constantValue(value, parameters) as readonly number[];
+  return lists;
 }
 
 export function* runDelete(node: BoundDelete, options: WriteOptions): Generator<null, Written, void> {
@@ -189,7 +198,7 @@ function updateRow({ pattern, sets, text }: BoundUpdate, key: RowKey, edge: Edge
     if (answersRows) transaction.updateRow(pattern.table, key, edge);
     else transaction.changeRow(pattern.table, key, edge);
   } catch (error) {
-    const columns = sets.map(({ field }) => (field.kind === 'property' ? field.name : field.kind));
+    const columns = sets.map(({ field }) => nameOfField(field));
     const places = sets.map(({ place }) => place);
     throw valueRefused(error, text, columns, places);
   }
@@ -220,6 +229,7 @@ function searchOf(
   needs.ids = true;
   if (whole !== undefined) {
     needs.members = true;
+    needs.masks = !whole.roles.isEmpty;
     for (const column of whole.columns.columns) needs.properties.add(column.id);
   }
   const context = new QueryContext({
@@ -271,13 +281,29 @@ function changesOf(node: BoundUpdate, set: RowSet, context: QueryContext): Chang
 }
 
 /** Returns the new content of a row. */
-function newEdge({ sets }: BoundUpdate, { set, values, columns }: Changes, row: number): EdgeInput {
+function newEdge({ sets, pattern }: BoundUpdate, { set, values, columns }: Changes, row: number): EdgeInput {
   const properties: Record<string, PropertyValue> = Object.create(null);
   for (const { name, vector } of columns) properties[name] = valueAt(vector, row) as PropertyValue;
   const members = Array.from(set.members.subarray(set.offsets[row]!, set.offsets[row + 1]!));
-  const edge = { event_ts: set.times[row]!, members: members as readonly number[], properties };
+  const edge: Edge = { event_ts: set.times[row]!, members, roles: undefined, properties };
   for (const [index, { field }] of sets.entries()) assign(edge, field, values[index]!, row);
+  const { roles } = pattern.table;
+  if (!roles.isEmpty) {
+    const masks = Array.from(set.masks.subarray(set.offsets[row]!, set.offsets[row + 1]!));
+    edge.roles = newRoles(roles, edge, roles.listsOf(members, masks));
+  }
   return edge;
+}
+
+/**
+ * Returns the roles of a changed row: those that SET gives, and of the others the old ones, for the
+ * members that stay.
+ */
+function newRoles(roles: RoleSet, { members, roles: given = {} }: Edge, old: RoleLists): RoleLists {
+  const stay = new Set(members);
+  const lists: Record<string, readonly number[]> = Object.create(null);
+  for (const name of roles.names) lists[name] = given[name] ?? old[name]!.filter((member) => stay.has(member));
+  return lists;
 }
 
 function newValues({ value, place }: BoundSet, text: string, batch: Batch, { environment }: QueryContext): Vector {
@@ -288,11 +314,23 @@ function newValues({ value, place }: BoundSet, text: string, batch: Batch, { env
   }
 }
 
-type Edge = { event_ts: number; members: readonly number[]; properties: Record<string, PropertyValue> };
+interface Edge {
+  event_ts: number;
+  members: readonly number[];
+  /** The lists of the roles that SET gives. */
+  roles: RoleLists | undefined;
+  properties: Record<string, PropertyValue>;
+}
 
 function assign(edge: Edge, field: BoundUpdate['sets'][number]['field'], vector: Vector, place: number): void {
   const value: Value = valueAt(vector, place);
   if (field.kind === 'event_ts') edge.event_ts = value as number;
   else if (field.kind === 'members') edge.members = value as readonly number[];
+  else if (field.kind === 'role') edge.roles = withRole(edge.roles, field.name, value as readonly number[]);
   else edge.properties[field.name] = value as PropertyValue;
+}
+
+function withRole(lists: RoleLists | undefined, role: string, members: readonly number[]): RoleLists {
+  const all: Record<string, readonly number[]> = Object.create(null);
+  return Object.assign(all, lists, { [role]: members });
 }

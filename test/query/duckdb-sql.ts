@@ -114,10 +114,12 @@ function hasAggregate(node: Expression): boolean {
 function allColumns({ patterns }: Names): Item[] {
   const at = { start: 0, end: 0 };
   return patterns.flatMap(({ alias, table }) =>
-    ['id', 'event_ts', 'members', ...table.columns.map((column) => column.name)].map((name) => ({
-      node: { kind: 'column', alias: { name: alias, ...at }, column: { name, ...at }, ...at } as const,
-      name: patterns.length === 1 ? name : undefined,
-    })),
+    ['id', 'event_ts', 'members', ...(table.roles ?? []), ...table.columns.map((column) => column.name)].map(
+      (name) => ({
+        node: { kind: 'column', alias: { name: alias, ...at }, column: { name, ...at }, ...at } as const,
+        name: patterns.length === 1 ? name : undefined,
+      }),
+    ),
   );
 }
 
@@ -223,8 +225,14 @@ function patternOf(alias: NameNode, { patterns }: Names) {
 
 function rowSql(node: NameNode, names: Names): Piece {
   const { alias, table } = patternOf(node, names);
-  const columns = ['id', 'event_ts', 'members', ...table.columns.map(({ name }) => name)];
-  return { sql: `{${columns.map((name) => `'${name}': ${quoted(alias)}.${quoted(name)}`).join(', ')}}`, type: 'row' };
+  const field = (name: string) => `'${name}': ${quoted(alias)}.${quoted(name)}`;
+  const { roles = [] } = table;
+  const fields = [
+    ...['id', 'event_ts', 'members'].map(field),
+    ...(roles.length === 0 ? [] : [`'roles': {${roles.map(field).join(', ')}}`]),
+    ...table.columns.map(({ name }) => field(name)),
+  ];
+  return { sql: `{${fields.join(', ')}}`, type: 'row' };
 }
 
 /**
@@ -318,6 +326,10 @@ function membershipSql(operand: Piece, list: Expression, names: Names): Piece {
 
 function callSql(node: CallNode, names: Names): Piece {
   const pattern = (index: number) => patternOf(node.args[index] as NameNode & Expression, names);
+  const nodes = (index: number) => {
+    const argument = node.args[index]!;
+    return argument.kind === 'column' ? sqlOf(argument, names).sql : column(index, 'members');
+  };
   const column = (index: number, name: string) => `${quoted(pattern(index).alias)}.${name}`;
   switch (node.name.name.toLowerCase()) {
     case 'size': {
@@ -330,9 +342,9 @@ function callSql(node: CallNode, names: Names): Piece {
         type: 'integer',
       };
     case 'shared':
-      return { sql: `len(list_intersect(${column(0, 'members')}, ${column(1, 'members')}))`, type: 'integer' };
+      return { sql: `len(list_intersect(${nodes(0)}, ${nodes(1)}))`, type: 'integer' };
     case 'intersects':
-      return { sql: `list_has_any(${column(0, 'members')}, ${column(1, 'members')})`, type: 'boolean' };
+      return { sql: `list_has_any(${nodes(0)}, ${nodes(1)})`, type: 'boolean' };
     default: {
       const width = castTo(sqlOf(node.args[2]!, names), 'real');
       const difference = `(${column(0, 'event_ts')} - ${column(1, 'event_ts')})`;

@@ -109,7 +109,7 @@ function itemsOf(node: MatchNode, text: string, names: Names): Item[] {
 
 function allColumns(names: Names): Item[] {
   return names.patterns.flatMap(({ alias, table }) =>
-    ['id', 'event_ts', 'members', ...table.columns.map((column) => column.name)].map((name) => {
+    ['id', 'event_ts', 'members', ...(table.roles ?? []), ...table.columns.map((column) => column.name)].map((name) => {
       const at = { start: 0, end: 0 };
       const node = { kind: 'column', alias: { name: alias, ...at }, column: { name, ...at }, ...at } as const;
       return { name: names.patterns.length === 1 ? name : `${alias}.${name}`, node, meaning: meaningOf(node, names) };

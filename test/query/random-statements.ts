@@ -2,16 +2,26 @@
 // are valid, and some must be refused.
 
 import type { Random } from '../support/random.ts';
-import { condition, expression, indexable, type Kind, nodeList, pick, type Shape } from './random-expressions.ts';
+import {
+  condition,
+  expression,
+  indexable,
+  type Kind,
+  nodeList,
+  nodesOf,
+  pick,
+  type Shape,
+} from './random-expressions.ts';
 
 export interface RandomStatement {
   readonly text: string;
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-export function randomStatement(random: Random): RandomStatement {
+/** `roles`: the roles of every table. */
+export function randomStatement(random: Random, roles: readonly string[]): RandomStatement {
   const aliases = ['a', 'b', 'c'].slice(0, pick(random, [1, 1, 1, 1, 2, 2, 3]));
-  const shape: Shape = { random, aliases, parameters: {}, loose: random.below(2) === 0 };
+  const shape: Shape = { random, aliases, roles, parameters: {}, loose: random.below(2) === 0 };
   const parts = [`MATCH ${aliases.map((alias) => pattern(shape, alias)).join(', ')}`];
   const conditions = conditionsOf(shape);
   if (conditions.length > 0) parts.push(`WHERE ${conditions.join(' AND ')}`);
@@ -83,7 +93,7 @@ function plainItem(shape: Shape, isKey: boolean): string {
     case 0:
       return alias;
     case 1:
-      return `${alias}.members`;
+      return nodesOf(shape, alias);
     case 2:
       return `bucket(${alias})`;
     case 3:

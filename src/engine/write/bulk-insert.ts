@@ -68,7 +68,7 @@ export class BulkInsert {
   add(edge: EdgeInput | CheckedEdge): void {
     this.#assertOpen();
     const checked = this.#numbered(checkEdge(edge, this.#table));
-    this.#batch.add(checked.event_ts, checked.members, propertyBytes(checked));
+    this.#batch.add(checked.event_ts, checked.members, propertyBytes(checked), checked.masks);
     this.count++;
     if (this.#batch.full) this.#encode();
   }

@@ -19,6 +19,8 @@ export type Field =
   | { readonly kind: 'id' }
   | { readonly kind: 'event_ts' }
   | { readonly kind: 'members' }
+  /** The members with a role; `mask` has the role's bit. */
+  | { readonly kind: 'role'; readonly name: string; readonly mask: number }
   | { readonly kind: 'property'; readonly id: number; readonly name: string; readonly type: ColumnType };
 
 interface Typed {
@@ -121,10 +123,13 @@ export interface BoundIn extends Typed {
   readonly items: readonly BoundExpression[] | BoundValues;
 }
 
-/** `node IN alias.members`. */
+/** `node IN alias.members`, or `node IN alias.role`. */
 export interface BoundHasNode extends Typed {
   readonly kind: 'hasNode';
   readonly pattern: number;
+  /** The role that the node must have, and its mask; undefined: it must be a member. */
+  readonly role?: string | undefined;
+  readonly mask?: number | undefined;
   readonly node: BoundExpression;
 }
 
@@ -158,11 +163,14 @@ export interface BoundDate extends Typed {
   readonly operand: BoundExpression;
 }
 
-/** Number of common members of two patterns' rows. */
+/** Number of common members of two patterns' rows, or of members with certain roles. */
 export interface BoundShared extends Typed {
   readonly kind: 'shared';
   readonly left: number;
   readonly right: number;
+  /** Masks of the roles that count on each side; undefined: all members. */
+  readonly leftMask?: number | undefined;
+  readonly rightMask?: number | undefined;
 }
 
 /** The condition `|left.event_ts - right.event_ts| <= width`. */
@@ -303,7 +311,9 @@ export interface BoundInsert {
 
 export interface BoundInsertRow {
   readonly eventTs: BoundExpression;
-  readonly members: BoundExpression;
+  /** Undefined if only lists of roles are given. */
+  readonly members: BoundExpression | undefined;
+  readonly roles: readonly { readonly role: string; readonly value: BoundExpression }[];
   readonly properties: readonly { readonly column: string; readonly value: BoundExpression }[];
   /** Positions of the values, in the order of the columns. */
   readonly places: readonly Span[];

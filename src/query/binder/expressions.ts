@@ -293,7 +293,11 @@ function bindIn(node: InNode, scope: Scope): BoundExpression {
       node,
       `${shown(operand.text)} is ${described(operand.type)}, but the list holds ${described(itemType)}.${namesAdvice(operand, list)}`,
     );
-  if (list.kind === 'field') return { kind: 'hasNode', pattern: list.pattern, node: operand, type: 'boolean', text };
+  if (list.kind === 'field') {
+    const { field, pattern } = list;
+    const role = field.kind === 'role' ? { role: field.name, mask: field.mask } : {};
+    return { kind: 'hasNode', pattern, ...role, node: operand, type: 'boolean', text };
+  }
   if (list.kind === 'parameter' || list.kind === 'constant')
     return { kind: 'in', operand, items: list, type: 'boolean', text };
   if (list.kind === 'list') {

@@ -12,7 +12,7 @@ import { Grouping } from './grouping.ts';
 import { Identities } from './identities.ts';
 import type { ParameterValues } from './parameters.ts';
 import { ReturnedItems } from './returned-items.ts';
-import { Scope } from './scope.ts';
+import { nameOfField, Scope } from './scope.ts';
 
 /** The part of the database that the binder needs. */
 export type Catalog = Pick<Database, 'table' | 'tables'>;
@@ -128,7 +128,14 @@ function addConjuncts(condition: BoundExpression, into: BoundExpression[]): void
 /** Binds `RETURN *`: all columns of every pattern. */
 function allColumns(scope: Scope): BoundItem[] {
   return scope.patterns.flatMap((pattern, place) => {
-    const names = ['id', 'event_ts', 'members', ...pattern.table.columns.columns.map((column) => column.name)];
+    const { roles } = pattern.table;
+    const names = [
+      'id',
+      'event_ts',
+      'members',
+      ...roles.names,
+      ...pattern.table.columns.columns.map((column) => column.name),
+    ];
     return names.map((name) => {
       const field = scope.findField(place, name)!;
       const full = `${pattern.alias}.${name}`;
@@ -156,7 +163,7 @@ function itemName(expression: BoundExpression, scope: Scope): string {
   if (expression.kind === 'row') return scope.patterns[expression.pattern]!.alias;
   if (expression.kind !== 'field') return expression.text;
   const { field, pattern } = expression;
-  const name = field.kind === 'property' ? field.name : field.kind;
+  const name = nameOfField(field);
   return scope.patterns.length === 1 ? name : `${scope.patterns[pattern]!.alias}.${name}`;
 }
 

@@ -104,13 +104,16 @@ export class Scope {
         return { kind: 'members' };
       default:
     }
-    const column = this.patterns[pattern]!.table.columns.find(name);
+    const { columns, roles } = this.patterns[pattern]!.table;
+    const role = roles.find(name);
+    if (role !== undefined) return { kind: 'role', ...role };
+    const column = columns.find(name);
     return column && { kind: 'property', id: column.id, name: column.name, type: column.type };
   }
 
   unknownColumn(pattern: number, column: NameNode): HedgerowError {
     const { table } = this.patterns[pattern]!;
-    const known = [...KEY_COLUMNS, ...table.columns.columns.map((one) => one.name)];
+    const known = [...KEY_COLUMNS, ...table.roles.names, ...table.columns.columns.map((one) => one.name)];
     return errorAt(
       this.text,
       column.start,
@@ -147,7 +150,12 @@ export class Scope {
 }
 
 export function fieldType(field: Field): ValueType {
-  if (field.kind === 'members') return 'list';
+  if (field.kind === 'members' || field.kind === 'role') return 'list';
   if (field.kind !== 'property') return 'integer';
   return kindOfType(field.type);
+}
+
+/** Returns the name of a column as the table spells it. */
+export function nameOfField(field: Field): string {
+  return field.kind === 'property' || field.kind === 'role' ? field.name : field.kind;
 }

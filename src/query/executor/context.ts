@@ -118,7 +118,7 @@ export class QueryContext {
   }) {
     this.source = options.source;
     this.patterns = options.patterns;
-    this.environment = { parameters: options.parameters, patterns: options.patterns.map(({ table }) => table.columns) };
+    this.environment = { parameters: options.parameters, patterns: options.patterns.map(environmentOf) };
     this.#transient = { ...this.environment, scratch: this.#scratch };
     this.figures = options.measured === true ? new Map() : undefined;
     this.#nowUs = options.nowUs;
@@ -305,4 +305,9 @@ export class QueryContext {
     }
     return kept;
   }
+}
+
+/** Returns the columns and roles that a pattern's table has now. */
+function environmentOf({ table }: BoundPattern): Environment['patterns'][number] {
+  return { columns: table.columns.columns, roles: table.roles };
 }

@@ -149,9 +149,11 @@ function memberLink(
   if (typeof value !== 'number') return undefined;
   const operator = isTurned ? TURNED[condition.operator] : condition.operator;
   const left = shared.left === right ? shared.right : shared.left;
+  // Members that share a role are common members: the join finds the pairs, the condition stays.
+  const isWhole = shared.leftMask === undefined && shared.rightMask === undefined;
   if (operator === '=' && Number.isInteger(value) && value >= 1) return { link: { left, least: value }, exact: false };
   const least = operator === '>=' ? Math.ceil(value) : operator === '>' ? Math.floor(value) + 1 : 0;
-  return least >= 1 ? { link: { left, least }, exact: true } : undefined;
+  return least >= 1 ? { link: { left, least }, exact: isWhole } : undefined;
 }
 
 const TURNED = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;

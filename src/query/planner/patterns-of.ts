@@ -56,11 +56,16 @@ function patternsOfAll(nodes: readonly BoundExpression[]): number {
 }
 
 export function noNeeds(): ColumnNeeds {
-  return { times: false, ids: false, sizes: false, members: false, properties: new Set() };
+  return { times: false, ids: false, sizes: false, members: false, masks: false, properties: new Set() };
 }
 
-export function copyOfNeeds({ times, ids, sizes, members, properties }: ColumnNeeds): ColumnNeeds {
-  return { times, ids, sizes, members, properties: new Set(properties) };
+export function copyOfNeeds({ times, ids, sizes, members, masks, properties }: ColumnNeeds): ColumnNeeds {
+  return { times, ids, sizes, members, masks, properties: new Set(properties) };
+}
+
+function addRoles(needs: ColumnNeeds): void {
+  needs.members = true;
+  needs.masks = true;
 }
 
 /** Adds the columns that an expression reads to the needs of its patterns. */
@@ -75,6 +80,7 @@ export function addNeeds(
       if (node.field.kind === 'event_ts') own.times = true;
       else if (node.field.kind === 'id') own.ids = true;
       else if (node.field.kind === 'members') own.members = true;
+      else if (node.field.kind === 'role') addRoles(own);
       else own.properties.add(node.field.id);
       break;
     }
@@ -83,12 +89,13 @@ export function addNeeds(
       own.times = true;
       own.ids = true;
       own.members = true;
+      if (!patterns[node.pattern]!.table.roles.isEmpty) own.masks = true;
       for (const column of patterns[node.pattern]!.table.columns.columns) own.properties.add(column.id);
       break;
     }
     case 'size':
       // Only the number of members is read, not the members.
-      if (node.operand.kind === 'field') {
+      if (node.operand.kind === 'field' && node.operand.field.kind !== 'role') {
         needs[node.operand.pattern]!.sizes = true;
         return;
       }
@@ -98,10 +105,13 @@ export function addNeeds(
       break;
     case 'hasNode':
       needs[node.pattern]!.members = true;
+      if (node.mask !== undefined) addRoles(needs[node.pattern]!);
       break;
     case 'shared':
       needs[node.left]!.members = true;
       needs[node.right]!.members = true;
+      if (node.leftMask !== undefined) addRoles(needs[node.left]!);
+      if (node.rightMask !== undefined) addRoles(needs[node.right]!);
       break;
     case 'overlaps':
       needs[node.left]!.times = true;

@@ -1,7 +1,7 @@
 // The plan of a MATCH: how its rows are found, joined and made into results. It consists of plain
 // values, and EXPLAIN prints it.
 
-import type { RangeCondition } from '../../engine/index.ts';
+import type { RangeCondition, RoleCondition } from '../../engine/index.ts';
 import type { BoundExpression, BoundMatch } from '../binder/bound.ts';
 
 /** The ways to find rows and pairs, as EXPLAIN and answers name them. */
@@ -26,6 +26,8 @@ export interface AccessPath {
   /** Nodes that every row contains. */
   readonly nodes: readonly number[];
   readonly ranges: readonly RangeCondition[];
+  /** Roles that some of the nodes have in every row. */
+  readonly inRoles: readonly RoleCondition[];
   readonly strategy: Strategy;
   readonly estimatedRows: number;
   readonly bucketsScanned: number;
@@ -37,6 +39,8 @@ export interface ColumnNeeds {
   ids: boolean;
   sizes: boolean;
   members: boolean;
+  /** Role masks, parallel to the members. */
+  masks: boolean;
   /** Property columns by id. */
   readonly properties: Set<number>;
 }

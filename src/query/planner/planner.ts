@@ -1,7 +1,7 @@
 // Plans a MATCH: the accesses to the indexes, the order of the joins, and what need not be read at
 // all.
 
-import { type RangeCondition, strategyOf as scanStrategy } from '../../engine/index.ts';
+import { type RangeCondition, type RoleCondition, strategyOf as scanStrategy } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression, BoundMatch, BoundPattern } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
@@ -26,6 +26,7 @@ export interface EstimateRequest {
   readonly endTs: number | undefined;
   readonly nodes: readonly number[];
   readonly ranges: readonly RangeCondition[];
+  readonly inRoles: readonly RoleCondition[];
 }
 
 export type Estimator = (pattern: BoundPattern, request: EstimateRequest) => Estimate;
@@ -129,12 +130,12 @@ export function planScan(
   return { op: 'scan', pattern: place, paths, filter, needs, estimatedRows, totalBuckets: total.totalBuckets };
 }
 
-const EVERYTHING: EstimateRequest = { startTs: undefined, endTs: undefined, nodes: [], ranges: [] };
+const EVERYTHING: EstimateRequest = { startTs: undefined, endTs: undefined, nodes: [], ranges: [], inRoles: [] };
 
 function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
-  const { startTs, endTs, nodes, ranges } = requestOf(way);
-  const { rows, strategy, bucketsScanned } = estimate(pattern, { startTs, endTs, nodes, ranges });
-  return { startTs, endTs, nodes, ranges, strategy, estimatedRows: rows, bucketsScanned };
+  const request = requestOf(way);
+  const { rows, strategy, bucketsScanned } = estimate(pattern, request);
+  return { ...request, strategy, estimatedRows: rows, bucketsScanned };
 }
 
 /**
@@ -144,9 +145,9 @@ function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): Acce
  */
 function planOnlyPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
   if (way.ranges.length > 0 && way.nodes.size === 0) return planPath(pattern, way, estimate);
-  const { startTs, endTs, nodes, ranges } = requestOf(way);
-  const strategy = scanStrategy({ startTs, endTs }, nodes.length, false);
-  return { startTs, endTs, nodes, ranges, strategy, estimatedRows: Number.NaN, bucketsScanned: Number.NaN };
+  const request = requestOf(way);
+  const strategy = scanStrategy(request, request.nodes.length, false);
+  return { ...request, strategy, estimatedRows: Number.NaN, bucketsScanned: Number.NaN };
 }
 
 function requestOf(way: Bounds): EstimateRequest {
@@ -155,6 +156,7 @@ function requestOf(way: Bounds): EstimateRequest {
     endTs: way.endTs < Number.MAX_SAFE_INTEGER ? way.endTs : undefined,
     nodes: [...way.nodes],
     ranges: way.ranges,
+    inRoles: way.inRoles,
   };
 }
 

@@ -107,10 +107,11 @@ const HEAD = ['id', 'event_ts', 'members'] as const;
  * Returns the row plan if the first three items are `id`, `event_ts` and `members` under these
  * names, and property columns follow in any order under any names. Otherwise returns undefined.
  */
-function rowPlanOf(items: readonly BoundItem[], { columns, rowPlan }: Table): RowPlan | undefined {
+function rowPlanOf(items: readonly BoundItem[], { columns, roles, rowPlan }: Table): RowPlan | undefined {
   if (items.length < HEAD.length) return undefined;
   const properties: { id: number; name: string; missing: string }[] = [];
-  let isWhole = items.length === HEAD.length + columns.columns.length;
+  // The table's own plan also writes the field `roles`, if the table has roles.
+  let isWhole = roles.isEmpty && items.length === HEAD.length + columns.columns.length;
   for (const [place, { name, expression }] of items.entries()) {
     if (expression.kind !== 'field') return undefined;
     const { field } = expression;

@@ -56,11 +56,13 @@ const UNNAMED = 'id,event_ts,member,size,weight,mean_dist_m,confidence,arg,rule 
 /** If the cited texts are longer than this in total, they are not searched for names. */
 const MOST_NAMED_CHARACTERS = 200_000;
 
-/** Returns the values of a field or column. `name` is in lower case. */
+/** Returns the values of a field, column or role. `name` is in lower case. */
 export function fieldOf(name: string, edge: RetrievedEdge): readonly unknown[] {
   const columns = Object.keys(edge.properties).filter((column) => column.toLowerCase() === name);
   const builtIn = FIELDS.get(name)?.(edge) ?? [];
-  return columns.length === 0 ? builtIn : [...builtIn, ...columns.map((column) => edge.properties[column])];
+  const roles = Object.entries(edge.roles ?? {}).flatMap(([role, nodes]) => (role.toLowerCase() === name ? nodes : []));
+  if (columns.length === 0 && roles.length === 0) return builtIn;
+  return [...builtIn, ...columns.map((column) => edge.properties[column]), ...roles];
 }
 
 export function valuesOf(tags: Iterable<Tag>, support: Support): Values {
@@ -114,10 +116,14 @@ function readerOf(cited: CitedThings) {
     }
     return values;
   };
-  /** Returns the names of the edges' columns in lower case. */
+  /** Returns the names of the edges' columns and roles in lower case. */
   const columns = once(
     (): ReadonlySet<string> =>
-      new Set(edges.flatMap((edge) => Object.keys(edge.properties).map((name) => name.toLowerCase()))),
+      new Set(
+        edges.flatMap(({ properties, roles = {} }) =>
+          [...Object.keys(properties), ...Object.keys(roles)].map((name) => name.toLowerCase()),
+        ),
+      ),
   );
   const plain = once(() => plainTexts(cited));
   const dates = once(() => edges.map(({ event_ts }) => new Date(event_ts * 1000)));

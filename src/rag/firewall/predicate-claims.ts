@@ -69,6 +69,11 @@ function isOfEdge(predicate: string, args: readonly Constant[], { edges }: Value
     return (
       args.length === 3 && Object.hasOwn(edge.properties, String(first)) && edge.properties[String(first)] === second
     );
+  if (predicate === 'role')
+    return (
+      args.length === 3 &&
+      Object.entries(edge.roles ?? {}).some(([role, nodes]) => role === second && nodes.includes(first as number))
+    );
   const field = FIELD_OF.get(predicate);
   return field !== undefined && args.length === 2 && FIELDS.get(field)!(edge).includes(first as number);
 }

@@ -45,6 +45,7 @@ export class EdgeReader {
       needs(
         true,
         snapshot.columns.columns.map(({ id }) => id),
+        !table.roles.isEmpty,
       ),
     );
     this.#keys = columnPlan(pattern, needs(keys.members, keys.columns));
@@ -73,8 +74,8 @@ export class EdgeReader {
   }
 }
 
-function needs(members: boolean, columns: Iterable<number>): ColumnNeeds {
-  return { times: true, ids: true, sizes: members, members, properties: new Set(columns) };
+function needs(members: boolean, columns: Iterable<number>, masks = false): ColumnNeeds {
+  return { times: true, ids: true, sizes: members, members, masks, properties: new Set(columns) };
 }
 
 const EMPTY_PLAN = { op: 'scan', pattern: 0, paths: [], filter: [], estimatedRows: 0, totalBuckets: 0 } as const;
@@ -91,15 +92,18 @@ const NO_SOURCE: RowSource = {
 };
 
 /** Converts a row that was read with all its columns to an edge. */
-export function edgeOf(rows: EdgeRows, row: number, score: number, { columns }: Snapshot): RetrievedEdge {
+export function edgeOf(rows: EdgeRows, row: number, score: number, { columns, roles }: Snapshot): RetrievedEdge {
   const own = columns.columns.filter((column) => column.id > FORMATION);
   const values = own.map(({ id, type }) => cellOf(rows.columns.get(id), row, kindOfType(type) === 'boolean'));
   const id = rows.ids[row]!;
+  const [start, end] = [rows.offsets[row]!, rows.offsets[row + 1]!];
+  const members = Array.from(rows.members.subarray(start, end));
   return {
     edge_id: id,
     hedge_tag: `HEDGE-${id}`,
     event_ts: rows.times[row]!,
-    members: Array.from(rows.members.subarray(rows.offsets[row]!, rows.offsets[row + 1]!)),
+    members,
+    ...(roles.isEmpty ? {} : { roles: roles.listsOf(members, Array.from(rows.masks.subarray(start, end))) }),
     weight: cellOf(rows.columns.get(WEIGHT), row, false) as number | null,
     mean_dist_m: cellOf(rows.columns.get(MEAN_DIST), row, false) as number | null,
     formation: cellOf(rows.columns.get(FORMATION), row, false) as string | null,

@@ -99,6 +99,7 @@ const edge = titled(
     hedge_tag: v.string(),
     event_ts: answeredTime(),
     members: v.array(integer()),
+    roles: v.optional(described(v.record(v.string(), v.array(integer())), 'Only of a table with roles.')),
     weight: v.nullable(finite()),
     mean_dist_m: v.nullable(finite()),
     formation: v.nullable(v.string()),

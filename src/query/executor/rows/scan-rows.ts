@@ -127,12 +127,13 @@ function* scanPath(
 }
 
 /** Returns a path as a request to the engine. */
-export function boundsOf({ startTs, endTs, nodes, ranges }: AccessPath): ScanBounds {
+export function boundsOf({ startTs, endTs, nodes, ranges, inRoles }: AccessPath): ScanBounds {
   return {
     startTs,
     endTs,
     nodes: nodes.length === 0 ? undefined : nodes,
     where: ranges.length === 0 ? undefined : ranges,
+    inRoles: inRoles.length === 0 ? undefined : inRoles,
   };
 }
 
@@ -175,6 +176,7 @@ export function columnPlan(pattern: BoundPattern, needs: ColumnNeeds): ColumnPla
     ids: needs.ids,
     sizes: needs.sizes || needs.members,
     members: needs.members,
+    masks: needs.masks,
     columns,
   });
 }
@@ -210,7 +212,12 @@ export function compacted(batch: Batch, pattern: number): RowSet {
   const start = offsets[0]!;
   const end = offsets[offsets.length - 1]!;
   if (start === 0 && end >= set.members.length) return set;
-  return { ...set, offsets: offsets.map((offset) => offset - start), members: set.members.subarray(start, end) };
+  return {
+    ...set,
+    offsets: offsets.map((offset) => offset - start),
+    members: set.members.subarray(start, end),
+    masks: set.masks.subarray(start, end),
+  };
 }
 
 function* sortedByTime(set: RowSet): Generator<null, RowSet, void> {
