@@ -6,8 +6,8 @@ import { type ErrorCode, HedgerowError } from '../errors.ts';
 import { BUILT_IN_COLUMNS, checkValue, IDENTIFIER, RESERVED_NAMES } from '../model/columns.ts';
 import { OPTION_FIELDS, optionsOf } from '../model/options.ts';
 import { bindValue } from './binder/changes.ts';
-import { bindTable } from './binder/match.ts';
 import type { ParameterValues } from './binder/parameters.ts';
+import { bindTable } from './binder/patterns.ts';
 import { Scope } from './binder/scope.ts';
 import { constantValue } from './executor/values/evaluate.ts';
 import type {
