@@ -125,6 +125,16 @@ describe('an EXISTS reads no more than it must', () => {
     // Each of the 200 rows has at least 20 candidates. One common member counts twice at most.
     expect(rows(step!)).toBeLessThanOrEqual(600);
   });
+
+  it('in an OR of the rows for which another condition is true', () => {
+    const plan = match('a.n >= 5 OR EXISTS ((b:Small) WHERE b.n < a.n) OR a.n + 0 = 4');
+    const [part] = partsOf(plan);
+    const [step] = (part as Extract<ExistsPart, { op: 'semi' }>).steps;
+    const { value, rows } = run(plan);
+    // Rows 1, 2 and 3 have a match, and row 0 has none.
+    expect(value).toBe(199);
+    expect(rows(step!)).toBe(3);
+  });
 });
 
 describe('the syntax of EXISTS', () => {

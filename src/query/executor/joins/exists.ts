@@ -13,8 +13,8 @@
 // outer rows are kept too.
 
 import { HedgerowError } from '../../../errors.ts';
-import type { BoundExists, BoundExpression } from '../../binder/bound.ts';
-import { addExists } from '../../planner/patterns-of.ts';
+import type { BoundExists, BoundExpression, BoundLogic } from '../../binder/bound.ts';
+import { addExists, hasExists } from '../../planner/patterns-of.ts';
 import type { ExistsFilterPlan, ExistsPart, ExistsPlan, ExistsPlans, InputPlan, SemiStep } from '../../planner/plan.ts';
 import { type Batches, MOST_LOOP_PAIRS, type QueryContext } from '../context.ts';
 import { type Batch, batchOf, NO_ROWS, type Side, selectFrom } from '../rows/row-set.ts';
@@ -38,6 +38,13 @@ export function existsRows(
   return new ExistsTests(exists, context).filtered(plan, input);
 }
 
+/** The conditions of an OR without EXISTS, and those with it. */
+interface Alternatives {
+  readonly plain: BoundLogic;
+  readonly tested: BoundLogic;
+}
+
+const NOT_TESTED: ReadonlyMap<BoundExists, Vector> = new Map();
 const ONE_ROW: Batch = { count: 1, sides: [] };
 
 /** The tests of all EXISTS of one run of a statement. */
@@ -46,6 +53,7 @@ class ExistsTests {
   readonly #context: QueryContext;
   readonly #once = new Map<OncePart, boolean>();
   readonly #sides = new Map<SemiStep, StepSide>();
+  readonly #alternatives = new Map<BoundExpression, Alternatives>();
   /** Number of pairs that each nested loop has compared so far. */
   readonly #compared = new Map<SemiStep, number>();
 
@@ -86,15 +94,52 @@ class ExistsTests {
     let kept = batch;
     for (const condition of conditions) {
       if (kept.count === 0) return kept;
-      const tests: BoundExists[] = [];
-      addExists(condition, tests);
-      const tested = new Map<BoundExists, Vector>();
-      for (const test of tests) tested.set(test, yield* this.#test(this.#plans.get(test)!, kept));
-      const vector = evaluate(condition, kept, { ...this.#context.environment, tested });
-      const places = truePlaces(vector, kept.count);
+      const places = yield* this.#truePlaces(condition, kept);
       if (places.length < kept.count) kept = selectFrom(kept, places);
     }
     return kept;
+  }
+
+  /**
+   * Returns the positions at which a condition is true. In an OR, EXISTS is tested only for the
+   * rows for which no other condition of the OR is true.
+   */
+  *#truePlaces(condition: BoundExpression, batch: Batch): Building<Uint32Array> {
+    const alternatives = this.#alternativesOf(condition);
+    if (alternatives === undefined) return yield* this.#testedPlaces(condition, batch);
+    const isTrue = new Uint8Array(batch.count);
+    for (const place of truePlaces(this.#evaluate(alternatives.plain, batch), batch.count)) isTrue[place] = 1;
+    const open = allPlaces(batch.count).filter((place) => isTrue[place] === 0);
+    if (open.length > 0) {
+      const places = yield* this.#testedPlaces(alternatives.tested, selectFrom(batch, open));
+      for (const place of places) isTrue[open[place]!] = 1;
+    }
+    return allPlaces(batch.count).filter((place) => isTrue[place] === 1);
+  }
+
+  /** Divides an OR into the conditions without EXISTS and those with it, if it has both. */
+  #alternativesOf(condition: BoundExpression): Alternatives | undefined {
+    if (condition.kind !== 'or') return undefined;
+    const known = this.#alternatives.get(condition);
+    if (known !== undefined) return known;
+    const plain = condition.items.filter((item) => !hasExists(item));
+    if (plain.length === 0) return undefined;
+    const tested = condition.items.filter((item) => !plain.includes(item));
+    const divided = { plain: { ...condition, items: plain }, tested: { ...condition, items: tested } };
+    this.#alternatives.set(condition, divided);
+    return divided;
+  }
+
+  *#testedPlaces(condition: BoundExpression, batch: Batch): Building<Uint32Array> {
+    const tests: BoundExists[] = [];
+    addExists(condition, tests);
+    const tested = new Map<BoundExists, Vector>();
+    for (const test of tests) tested.set(test, yield* this.#test(this.#plans.get(test)!, batch));
+    return truePlaces(this.#evaluate(condition, batch, tested), batch.count);
+  }
+
+  #evaluate(condition: BoundExpression, batch: Batch, tested: ReadonlyMap<BoundExists, Vector> = NOT_TESTED): Vector {
+    return evaluate(condition, batch, { ...this.#context.environment, tested });
   }
 
   /** Returns for each row of a batch whether an EXISTS is true. */
