@@ -9,23 +9,28 @@ const ALIASES = [
   ['x', 'y'],
 ] as const;
 
-/** Returns a shape in whose conditions EXISTS may occur. */
+/**
+ * The naive evaluator tries every combination of rows, of which there are some 50 per pattern. With
+ * this many patterns outside, an EXISTS has one pattern and none nested in it.
+ */
+const MANY_PATTERNS = 2;
+
+/** Returns a shape in whose conditions EXISTS may occur, unless there are too many patterns. */
 export function withExists(shape: Shape): Shape {
-  return { ...shape, exists: { depth: shape.aliases.length > 2 ? 1 : 2, make: randomExists } };
+  return shape.aliases.length > MANY_PATTERNS ? shape : { ...shape, exists: { depth: 2, make: randomExists } };
 }
 
 /** Returns [NOT] EXISTS with one pattern or two. */
 export function randomExists(shape: Shape): string {
   const { random, aliases, loose } = shape;
   const depth = shape.exists!.depth - 1;
-  // The naive evaluator tries every combination of rows.
-  const count = aliases.length > 1 || random.below(3) > 0 ? 1 : 2;
+  const count = aliases.length >= MANY_PATTERNS || random.below(3) > 0 ? 1 : 2;
   const own: string[] = ALIASES[depth]!.slice(0, count);
   if (random.below(80) === 0) own[0] = pick(random, aliases);
   const inner: Shape = {
     ...shape,
     aliases: [...aliases, ...own],
-    exists: aliases.length + count > 3 ? undefined : { depth, make: randomExists },
+    exists: aliases.length + count > MANY_PATTERNS ? undefined : { depth, make: randomExists },
   };
   const conditions = conditionsOf(inner, own);
   const word = loose && random.below(4) === 0 ? 'exists' : 'EXISTS';

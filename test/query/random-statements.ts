@@ -76,7 +76,7 @@ function plainItem(shape: Shape, isKey: boolean): string {
   const { random, aliases } = shape;
   const alias = pick(random, aliases);
   // EXISTS must be refused here.
-  if (random.below(300) === 0) return randomExists(withExists(shape));
+  if (aliases.length < 3 && random.below(300) === 0) return randomExists(withExists(shape));
   switch (random.below(12)) {
     case 0:
       return alias;
