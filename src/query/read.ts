@@ -10,7 +10,8 @@ import { bucketsOf, explainRow } from './explain.ts';
 import type { MatchNode } from './parser/ast.ts';
 import { checkConstants } from './planner/constant-work.ts';
 import type { MatchPlan } from './planner/plan.ts';
-import { type Estimator, planShape } from './planner/planner.ts';
+import { planShape } from './planner/planner.ts';
+import type { Estimator } from './planner/scans.ts';
 import type { MatchShape } from './planner/shape.ts';
 import { checkTimes } from './planner/time-parameters.ts';
 import { rowsResult, type StatementResult, typesOfAnswer, whenDone } from './result.ts';
@@ -106,7 +107,7 @@ function readOf(
     forms: shape.forms,
     steps: runMatch(plan, context),
     plan: () => {
-      const { total } = bucketsOf(plan.input);
+      const { total } = bucketsOf(plan);
       const scanned = context.bucketsScanned;
       return {
         strategy: plan.strategy,
@@ -186,7 +187,7 @@ function contextOf(shape: MatchShape, text: string, options: ReadOptions, measur
   const { view, nowUs, memory, memoryBytes, parameters } = options;
   const context = new QueryContext({
     source: sourceOf(view),
-    patterns: match.patterns,
+    patterns: match.inner.length === 0 ? match.patterns : [...match.patterns, ...match.inner],
     parameters,
     nowUs,
     measured,

@@ -3,6 +3,7 @@
 
 import type { CallNode, Expression, NameNode } from '../../src/query/parser/ast.ts';
 import { itemNodes } from './list-nodes.ts';
+import { naiveExists } from './naive-exists.ts';
 import {
   aggregate,
   and,
@@ -59,6 +60,8 @@ export interface Names {
   readonly patterns: readonly { readonly alias: string; readonly table: NaiveTable }[];
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly aggregates: boolean;
+  /** All tables, where EXISTS is allowed: in WHERE. */
+  readonly tables?: readonly NaiveTable[] | undefined;
   /** In ORDER BY, returns the meaning of the returned item that has the given name. */
   readonly itemNamed?: (name: string) => Meaning | undefined;
 }
@@ -134,6 +137,8 @@ export function meaningOf(node: Expression, names: Names): Meaning {
       const operand = of(node.operand);
       return { type: 'boolean', value: (place) => operand.value(place) === null };
     }
+    case 'exists':
+      return naiveExists(node, names);
   }
 }
 

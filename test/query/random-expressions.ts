@@ -15,6 +15,11 @@ export interface Shape {
   readonly parameters: Record<string, unknown>;
   /** Whether to write names in another case, redundant parentheses, and keywords in lower case. */
   readonly loose: boolean;
+  /**
+   * How deep EXISTS may be nested at this place; undefined or 0: it must not occur. The function
+   * makes the EXISTS, so that this file need not know patterns.
+   */
+  readonly exists?: { readonly depth: number; readonly make: (shape: Shape) => string } | undefined;
 }
 
 export function pick<T>(random: Random, from: readonly T[]): T {
@@ -162,6 +167,7 @@ function arithmetic(shape: Shape, kind: 'integer' | 'real', depth: number): stri
 export function condition(shape: Shape, depth: number): string {
   const { random } = shape;
   const inner = () => operand(shape, 'boolean', depth);
+  if ((shape.exists?.depth ?? 0) > 0 && random.below(9) === 0) return shape.exists!.make(shape);
   switch (random.below(14)) {
     case 0:
     case 1:
@@ -284,6 +290,11 @@ export function indexable(shape: Shape): string {
     () => `${a}.place = ${b}.place`,
     () => `${a}.score + 1 = ${b}.n`,
     () => `bucket(${a}) = bucket(${b})`,
+    () => `${a}.n IN ${b}.members`,
+    () => `${a}.n + 1 IN ${b}.members`,
+    () => `${a}.id <> ${b}.id`,
+    () => `${b}.event_ts BETWEEN ${a}.event_ts AND ${a}.event_ts + ${random.below(30)}`,
+    () => `${a}.members = ${b}.members`,
   ];
   const own = 12;
   return forms[random.below(a === b && random.below(8) > 0 ? own : forms.length)]!();

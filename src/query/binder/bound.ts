@@ -213,6 +213,20 @@ export interface BoundItemValue extends Typed {
   readonly index: number;
 }
 
+/**
+ * `EXISTS (patterns WHERE ...)`: true if at least one combination of rows of its own patterns
+ * satisfies all conditions, otherwise false; never null. The conditions may read the patterns
+ * outside of it. Occurs only in WHERE.
+ */
+export interface BoundExists extends Typed {
+  readonly kind: 'exists';
+  /** Its own patterns, which are numbered `first`, `first + 1`, ... in the statement. */
+  readonly first: number;
+  readonly patterns: readonly BoundPattern[];
+  /** Conditions that must all be true. */
+  readonly where: readonly BoundExpression[];
+}
+
 /** A literal list: `[1, 2]`, e.g. for members. */
 export interface BoundList extends Typed {
   readonly kind: 'list';
@@ -244,6 +258,7 @@ export type BoundExpression =
   | BoundAggregateValue
   | BoundKeyValue
   | BoundItemValue
+  | BoundExists
   | BoundList;
 
 export interface BoundAggregate {
@@ -277,6 +292,8 @@ export interface BoundOrder {
 export interface BoundMatch {
   readonly kind: 'match';
   readonly patterns: readonly BoundPattern[];
+  /** The patterns of every EXISTS, whose numbers follow those of `patterns`. */
+  readonly inner: readonly BoundPattern[];
   /** Conditions that must all be true. */
   readonly where: readonly BoundExpression[];
   readonly distinct: boolean;
@@ -331,6 +348,8 @@ export interface BoundUpdate {
   /** The statement, to locate a value that is refused at run time. */
   readonly text: string;
   readonly pattern: BoundPattern;
+  /** The patterns of every EXISTS, which are numbered from 1. */
+  readonly inner: readonly BoundPattern[];
   readonly sets: readonly BoundSet[];
   readonly where: readonly BoundExpression[];
 }
@@ -340,5 +359,7 @@ export interface BoundDelete {
   /** The statement as text. */
   readonly text: string;
   readonly pattern: BoundPattern;
+  /** The patterns of every EXISTS, which are numbered from 1. */
+  readonly inner: readonly BoundPattern[];
   readonly where: readonly BoundExpression[];
 }

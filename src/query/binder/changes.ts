@@ -12,9 +12,10 @@ import type {
   BoundUpdate,
   Field,
 } from './bound.ts';
+import { conjuncts, InnerPatterns } from './exists.ts';
 import { bindCondition, bindExpression, itemTypeOf } from './expressions.ts';
-import { bindTable, type Catalog, conjuncts } from './match.ts';
 import { commonType, type ParameterValues } from './parameters.ts';
+import { bindTable, type Catalog } from './patterns.ts';
 import { fieldType, nameOfField, Scope } from './scope.ts';
 import { asTime } from './times.ts';
 
@@ -100,21 +101,22 @@ export function bindValue(
 }
 
 export function bindUpdate(node: UpdateNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundUpdate {
-  const { pattern, scope } = tableScope(node.table, text, catalog, parameters);
+  const { pattern, scope, inner } = tableScope(node.table, text, catalog, parameters);
+  const values = scope.with(undefined, NO_AGGREGATES);
   const fields = bindTargets(
     node.sets.map((set) => set.column),
     scope,
   );
   const sets = node.sets.map((set, index): BoundSet => {
     const field = fields[index]!;
-    return { field, value: bindValue(set.value, field, scope, scope), place: set.value };
+    return { field, value: bindValue(set.value, field, values, values), place: set.value };
   });
-  return { kind: 'update', text, pattern, sets, where: bindWhere(node.where, scope) };
+  return { kind: 'update', text, pattern, inner: inner.patterns, sets, where: bindWhere(node.where, scope) };
 }
 
 export function bindDelete(node: DeleteNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundDelete {
-  const { pattern, scope } = tableScope(node.table, text, catalog, parameters);
-  return { kind: 'delete', text, pattern, where: bindWhere(node.where, scope) };
+  const { pattern, scope, inner } = tableScope(node.table, text, catalog, parameters);
+  return { kind: 'delete', text, pattern, inner: inner.patterns, where: bindWhere(node.where, scope) };
 }
 
 /** Returns a scope in which columns are written bare or after the table's name. */
@@ -123,13 +125,13 @@ function tableScope(
   text: string,
   catalog: Catalog,
   parameters: ParameterValues,
-): { pattern: BoundPattern; scope: Scope } {
+): { pattern: BoundPattern; scope: Scope; inner: InnerPatterns } {
   const table = bindTable(catalog, name, text);
   const pattern: BoundPattern = { alias: table.name, table, members: undefined };
-  return {
-    pattern,
-    scope: new Scope({ text, patterns: [pattern], parameters, bareColumns: true, noAggregates: NO_AGGREGATES }),
-  };
+  const patterns = [pattern];
+  const inner = new InnerPatterns(patterns, catalog);
+  const scope = new Scope({ text, patterns, parameters, bareColumns: true, noAggregates: NO_AGGREGATES, inner });
+  return { pattern, scope, inner };
 }
 
 function bindWhere(node: Expression | undefined, scope: Scope): BoundExpression[] {

@@ -1,12 +1,13 @@
 // Determines which patterns an expression reads, and which of their columns.
 
-import type { BoundExpression, BoundPattern } from '../binder/bound.ts';
+import type { BoundExists, BoundExpression, BoundPattern } from '../binder/bound.ts';
 import { partsOf } from '../binder/parts.ts';
 import type { ColumnNeeds } from './plan.ts';
 
 /**
- * Returns the patterns that an expression reads, as bits (a MATCH has at most 16 patterns). This
- * function is called many times per plan, so it allocates no lists.
+ * Returns the patterns that an expression reads, as bits (a statement has at most 30 patterns). The
+ * patterns of an EXISTS itself are not among them. This function is called many times per plan, so
+ * it allocates no lists.
  */
 export function patternsOf(node: BoundExpression): number {
   switch (node.kind) {
@@ -40,6 +41,8 @@ export function patternsOf(node: BoundExpression): number {
       return patternsOfAll(node.items);
     case 'in':
       return patternsOf(node.operand) | ('kind' in node.items ? 0 : patternsOfAll(node.items));
+    case 'exists':
+      return patternsOfAll(node.where) & ~ownPatterns(node);
     case 'constant':
     case 'parameter':
     case 'aggregateValue':
@@ -55,6 +58,22 @@ function patternsOfAll(nodes: readonly BoundExpression[]): number {
   return bits;
 }
 
+/** Returns the patterns of an EXISTS, as bits. */
+export function ownPatterns({ first, patterns }: BoundExists): number {
+  return ((1 << patterns.length) - 1) << first;
+}
+
+/** Returns whether an expression is an EXISTS or contains one. */
+export function hasExists(node: BoundExpression): boolean {
+  return node.kind === 'exists' || partsOf(node).some(hasExists);
+}
+
+/** Adds every EXISTS of an expression to a list, except those that are inside another EXISTS. */
+export function addExists(node: BoundExpression, into: BoundExists[]): void {
+  if (node.kind === 'exists') into.push(node);
+  else for (const part of partsOf(node)) addExists(part, into);
+}
+
 export function noNeeds(): ColumnNeeds {
   return { times: false, ids: false, sizes: false, members: false, masks: false, properties: new Set() };
 }
@@ -68,7 +87,10 @@ function addRoles(needs: ColumnNeeds): void {
   needs.masks = true;
 }
 
-/** Adds the columns that an expression reads to the needs of its patterns. */
+/**
+ * Adds the columns that an expression reads to the needs of its patterns. The conditions inside an
+ * EXISTS are left out, because they are planned separately.
+ */
 export function addNeeds(
   node: BoundExpression,
   needs: readonly ColumnNeeds[],
@@ -93,6 +115,8 @@ export function addNeeds(
       for (const column of patterns[node.pattern]!.table.columns.columns) own.properties.add(column.id);
       break;
     }
+    case 'exists':
+      return;
     case 'size':
       // Only the number of members is read, not the members.
       if (node.operand.kind === 'field' && node.operand.field.kind !== 'role') {

@@ -41,14 +41,14 @@ export class EdgeReader {
     // The reads are planned in the same event loop turn in which the snapshot is taken, because the
     // table's columns may change later.
     this.#whole = columnPlan(
-      pattern,
+      pattern.table.columns,
       needs(
         true,
         snapshot.columns.columns.map(({ id }) => id),
         !table.roles.isEmpty,
       ),
     );
-    this.#keys = columnPlan(pattern, needs(keys.members, keys.columns));
+    this.#keys = columnPlan(pattern.table.columns, needs(keys.members, keys.columns));
     this.#plan = { ...EMPTY_PLAN, needs: needs(false, []) };
     this.#context = new QueryContext({ source: NO_SOURCE, patterns: [], parameters: {}, nowUs: table.nowUs });
   }

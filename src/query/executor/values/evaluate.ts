@@ -5,6 +5,7 @@ import type { RoleSet } from '../../../model/roles.ts';
 import { setField } from '../../../model/set-field.ts';
 import { containsText } from '../../../text-search.ts';
 import type {
+  BoundExists,
   BoundExpression,
   BoundField,
   BoundIn,
@@ -42,6 +43,8 @@ export interface Environment {
   readonly keys?: readonly Vector[];
   readonly aggregates?: readonly Vector[];
   readonly items?: readonly Vector[];
+  /** The values of every EXISTS in a condition that contains some. */
+  readonly tested?: ReadonlyMap<BoundExists, Vector>;
 }
 
 /**
@@ -103,6 +106,8 @@ export function evaluate(node: BoundExpression, batch: Batch, environment: Envir
       return environment.aggregates![node.index]!;
     case 'itemValue':
       return environment.items![node.index]!;
+    case 'exists':
+      return environment.tested!.get(node)!;
     case 'list':
       return listVector(node, at, count);
   }
