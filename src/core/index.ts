@@ -41,6 +41,7 @@ export { type BuilderColumn, SegmentMerger } from './merger.ts';
 export { encodeProperties, type Property } from './properties.ts';
 export {
   encodeRanges,
+  endsAfter,
   ID_RANGE,
   idShare,
   isEmptyRange,

@@ -139,7 +139,8 @@ export class EdgeSource {
     }
   }
 
-  edge(columns: readonly ColumnDefinition[]): EdgeInput {
+  /** Returns an edge for a table with these columns; with `intervals`, most edges have an end. */
+  edge({ columns, intervals }: { columns: readonly ColumnDefinition[]; intervals: boolean }): EdgeInput {
     const random = this.#random;
     const properties: Record<string, PropertyValue> = {};
     if (random.chance(0.6)) {
@@ -152,7 +153,16 @@ export class EdgeSource {
       for (const column of all) if (random.chance(0.4)) properties[column.name] = this.value(column);
     }
     const edge = { event_ts: this.time(), members: this.members() };
+    if (intervals && random.chance(0.7)) properties.end_ts = this.#end(edge.event_ts);
     return Object.keys(properties).length > 0 || random.chance(0.1) ? { ...edge, properties } : edge;
+  }
+
+  /** Returns an end: often none, none soon, or that of an edge that ends where it begins. */
+  #end(eventTs: number): number | null {
+    const random = this.#random;
+    if (random.chance(0.15)) return null;
+    const length = this.pick([0, 1, random.below(20), random.below(this.#spanTs), Math.abs(this.wide())]);
+    return Math.min(MAX, eventTs + length);
   }
 
   columns(): ColumnDefinition[] {

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { TableItem } from '../../engine/index.ts';
 import { openDirectory } from '../run/directory-runner.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { printable } from '../table-text.ts';
@@ -18,7 +19,12 @@ interface Look {
   readonly place: string;
   /** Undefined when there is no such table. */
   readonly table:
-    | { readonly name: string; readonly columns: readonly TableColumn[]; readonly rows: number }
+    | {
+        readonly name: string;
+        readonly columns: readonly TableColumn[];
+        readonly intervals: boolean;
+        readonly rows: number;
+      }
     | undefined;
 }
 
@@ -40,7 +46,7 @@ export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world
   for (const input of inputs) {
     const plan = input.looked.plan(known);
     const missing = plan.columns.filter(({ name }) => !isKnown(known, name));
-    const tried = await tryRows(plan, [...known, ...missing]);
+    const tried = await tryRows(plan, [...known, ...missing], look.table?.intervals === true);
     lines.push(`${input.source.label}: ${input.format}`, ...inputLines(plan, tried, wanted));
     lines.push(...missing.map((column) => `  ${missingText(column, input, flags)}`));
     if (missing.length > 0 && flags.create !== true && input.format !== 'ndjson') fails = true;
@@ -94,7 +100,7 @@ async function lookAt(flags: ImportFlags, world: World): Promise<Look> {
   if (flags.data === undefined) {
     const url = urlOf(flags.url ?? DEFAULT_URL);
     const item = (await new ServerClient({ url, apiKey: flags.apiKey }, world.now).tables()).find(isWanted);
-    return { place: url, table: item && { name: item.name, columns: item.columns, rows: item.row_count } };
+    return { place: url, table: item && tableOf(item) };
   }
   const place = resolve(world.cwd, flags.data);
   if (!existsSync(place)) return { place, table: undefined };
@@ -104,8 +110,13 @@ async function lookAt(flags: ImportFlags, world: World): Promise<Look> {
       .tables()
       .map((table) => table.item())
       .find(isWanted);
-    return { place, table: item && { name: item.name, columns: item.columns, rows: item.row_count } };
+    return { place, table: item && tableOf(item) };
   } finally {
     await database.close();
   }
+}
+
+/** Older servers do not say whether a table has intervals; it then has none. */
+function tableOf({ name, columns, intervals, row_count: rows }: TableItem): NonNullable<Look['table']> {
+  return { name, columns, intervals: intervals === true, rows };
 }

@@ -56,6 +56,7 @@ const KINDS: Readonly<Record<number, string>> = {
   9: 'filter',
   16: 'column',
   17: 'psi',
+  18: 'interval',
 };
 /** Kinds of values by their codes, written like the types of columns. */
 const TYPES: readonly string[] = Object.entries(KIND_CODES).reduce<string[]>(

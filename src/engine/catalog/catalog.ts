@@ -2,7 +2,15 @@
 // change.
 
 import { HedgerowError } from '../../errors.ts';
-import { type Column, defineColumns, FIRST_USER_COLUMN, IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
+import {
+  type Column,
+  ColumnSet,
+  defineColumns,
+  END_COLUMN,
+  FIRST_USER_COLUMN,
+  IDENTIFIER,
+  RESERVED_NAMES,
+} from '../../model/columns.ts';
 import { checkMemberTables, completeOptions, type TableOptions } from '../../model/options.ts';
 import { checkRoles } from '../../model/shape.ts';
 import type { TableInput } from '../types.ts';
@@ -15,6 +23,9 @@ export interface TableDefinition extends TableOptions {
   memberTables: string[];
   /** The roles in the order of their bits in a member's mask; absent if the table has none. */
   roles?: string[];
+  /** Id of the built-in column `end_ts`; absent if the table has no intervals. */
+  intervals?: number;
+  /** User columns. */
   columns: Column[];
   /** Columns with a PSI index; `column` is a column id, `createdAt` is in epoch seconds. */
   indexes: { column: number; createdAt: number }[];
@@ -36,24 +47,33 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number): 
   checkTableName(input.name);
   const options = completeOptions(input);
   const memberTables = checkMemberTables(input.memberTables ?? []);
-  const columns = defineColumns(input.columns ?? [], FIRST_USER_COLUMN);
-  const roles = checkRoles(input.roles ?? [], namesOf(columns));
+  const intervals = input.intervals ? FIRST_USER_COLUMN : undefined;
+  const firstId = FIRST_USER_COLUMN + (intervals === undefined ? 0 : 1);
+  const built = intervals === undefined ? [] : [END_COLUMN];
+  const columns = defineColumns(input.columns ?? [], firstId, built);
+  const roles = checkRoles(input.roles ?? [], namesOf(columns, built));
   return {
     id,
     name: input.name,
     memberTables,
     ...(roles.length > 0 ? { roles } : {}),
+    ...(intervals === undefined ? {} : { intervals }),
     ...options,
     columns,
     indexes: [],
     createdAt: nowSeconds,
-    nextColumnId: FIRST_USER_COLUMN + columns.length,
+    nextColumnId: firstId + columns.length,
   };
 }
 
+/** Returns all columns of a table. */
+export function columnsOf({ columns, intervals }: TableDefinition): ColumnSet {
+  return new ColumnSet(columns, intervals);
+}
+
 /** Returns the names, in lower case, that a role cannot have. */
-function namesOf(columns: readonly Column[]): ReadonlySet<string> {
-  return new Set([...RESERVED_NAMES, ...columns.map(({ name }) => name.toLowerCase())]);
+function namesOf(columns: readonly Column[], built: readonly string[]): ReadonlySet<string> {
+  return new Set([...RESERVED_NAMES, ...built, ...columns.map(({ name }) => name.toLowerCase())]);
 }
 
 /** Throws `invalid_input` if the name is not an identifier. */

@@ -28,6 +28,7 @@ const definition = v.looseObject({
   name: v.string(),
   memberTables: v.array(v.string()),
   roles: v.exactOptional(v.array(v.string())),
+  intervals: v.exactOptional(whole),
   ...optionShapes(),
   columns: v.array(column),
   indexes: v.array(v.looseObject({ column: whole, createdAt: v.number() })),

@@ -20,7 +20,7 @@ export function tableItem(
     member_tables: [...memberTables],
     nodes: 'numbers',
     roles: [...(definition.roles ?? [])],
-    intervals: false,
+    intervals: definition.intervals !== undefined,
     ...optionFields(definition),
     row_count: rowCount,
     columns: columns.map(({ name: column, type, default: value }) =>

@@ -16,10 +16,10 @@ import {
 } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
-import { ColumnSet } from '../../model/columns.ts';
+import type { ColumnSet } from '../../model/columns.ts';
 import type { CheckedEdge } from '../../model/edge.ts';
 import type { Attach } from '../../model/kept-answer.ts';
-import type { TableDefinition } from '../catalog/catalog.ts';
+import { columnsOf, type TableDefinition } from '../catalog/catalog.ts';
 import type { EngineContext } from '../context.ts';
 import { Scan } from '../scan/scan.ts';
 import { checkScanRequest } from '../scan/scan-request.ts';
@@ -105,7 +105,7 @@ export class Table implements ScanSource, TableState {
     Object.assign(this, state);
     this.context = context;
     this.definition = definition;
-    this.columns = new ColumnSet(definition.columns);
+    this.columns = columnsOf(definition);
     this.rowPlan = planOf(this.columns);
     this.version = new Version([], [], definition.bucketSeconds);
   }
@@ -215,7 +215,7 @@ export class Table implements ScanSource, TableState {
     const { columns } = this.definition;
     this.definition = definition;
     if (columns === definition.columns) return;
-    this.columns = new ColumnSet(definition.columns);
+    this.columns = columnsOf(definition);
     this.rowPlan = planOf(this.columns);
   }
 

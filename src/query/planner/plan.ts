@@ -10,6 +10,7 @@ export type Strategy =
   | 'FMI_LOOKUP'
   | 'FMI_INTERSECT'
   | 'PSI_RANGE'
+  | 'INTERVAL_STAB'
   | 'FULL_SCAN'
   | 'TEMPORAL_JOIN'
   | 'MEMBER_JOIN'
@@ -120,7 +121,7 @@ export interface MatchPlan {
 }
 
 /** Returns the index that a strategy uses. */
-export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'NONE' {
+export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'INTERVAL' | 'NONE' {
   switch (strategy) {
     case 'TPI_BUCKET_PUSHDOWN':
     case 'TEMPORAL_JOIN':
@@ -131,6 +132,8 @@ export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'NONE' 
       return 'FMI';
     case 'PSI_RANGE':
       return 'PSI';
+    case 'INTERVAL_STAB':
+      return 'INTERVAL';
     default:
       return 'NONE';
   }

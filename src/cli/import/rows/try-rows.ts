@@ -19,11 +19,19 @@ export interface TriedRows {
 const LIMITS: BatchLimits = { rows: 10_000, bytes: 512 * 1024, lineBytes: LINE_BYTES };
 
 /**
- * Checks the first batch of rows against a table with these columns. The input cannot be read again
- * afterwards.
+ * Checks the first batch of rows against a table with these columns, with intervals or without. The
+ * input cannot be read again afterwards.
  */
-export async function tryRows(plan: PlannedInput, columns: readonly TableColumn[]): Promise<TriedRows> {
-  const table: EdgeTable = { name: '', columns: ColumnSet.of(columns), maxMembers: Number.POSITIVE_INFINITY };
+export async function tryRows(
+  plan: PlannedInput,
+  columns: readonly TableColumn[],
+  intervals: boolean,
+): Promise<TriedRows> {
+  const table: EdgeTable = {
+    name: '',
+    columns: ColumnSet.of(columns, intervals),
+    maxMembers: Number.POSITIVE_INFINITY,
+  };
   const lines = new EdgeLineReader(table, () => null);
   let count = 0;
   let bad = 0;

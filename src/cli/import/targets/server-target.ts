@@ -77,7 +77,7 @@ class ServerTarget implements ImportTarget {
 
   constructor(client: ServerClient, item: TableItem, options: ServerOptions) {
     const { connections } = options;
-    const table = { name: item.name, columns: ColumnSet.of(item.columns), maxMembers: Number.POSITIVE_INFINITY };
+    const table = { name: item.name, columns: columnsOf(item), maxMembers: Number.POSITIVE_INFINITY };
     this.#table = table;
     this.#client = client;
     this.#options = options;
@@ -101,7 +101,7 @@ class ServerTarget implements ImportTarget {
   async addColumn(column: TableColumn): Promise<void> {
     await this.#client.addColumn(this.tableName, column);
     this.#item = { ...this.#item, columns: [...this.#item.columns, column] };
-    this.#table.columns = ColumnSet.of(this.#item.columns);
+    this.#table.columns = columnsOf(this.#item);
   }
 
   async openNodes(): Promise<Map<string, number>> {
@@ -262,4 +262,9 @@ function withoutFrame(detail: string): string {
 function limitIn(refusal: ServerRefusal): number | undefined {
   const found = refusal.code === 'too_many_members' ? /at most (\d+) are accepted/.exec(refusal.message) : null;
   return found === null ? undefined : Number(found[1]);
+}
+
+/** Older servers do not say whether a table has intervals; it then has none. */
+function columnsOf({ columns, intervals }: TableItem): ColumnSet {
+  return ColumnSet.of(columns, intervals === true);
 }
