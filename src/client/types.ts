@@ -20,10 +20,16 @@ import type * as virtual from '../routes/schemas/virtual.ts';
 
 export type Hyperedge = InferOutput<typeof rows.rowSchema>;
 export type QueryPlan = InferOutput<typeof rows.planSchema>;
-export type RangeQuery = Omit<InferOutput<typeof rows.rangeQuery>, 'times'>;
+type RangeOptions = Omit<InferOutput<typeof rows.rangeQuery>, 'times'>;
+type Time = NonNullable<RangeOptions['at']>;
+/** A window with both ends, or a time at which the edges hold. */
+export type RangeQuery = RangeOptions & ({ start_ts: Time; end_ts: Time } | { at: Time });
 export type RangeAnswer = InferOutput<typeof rows.rangeAnswer>;
 export type LookupQuery = Omit<InferOutput<typeof rows.lookupQuery>, 'times'>;
 export type LookupAnswer = InferOutput<typeof rows.lookupAnswer>;
+
+/** What changes in an edge: null clears a column, and a table with intervals takes `end_ts`. */
+export type HyperedgeChange = InferInput<typeof edges.patchBody>;
 
 export type NewHyperedge = InferInput<typeof edges.edgeBody>;
 export type HyperedgeKey = InferInput<typeof edges.edgeKeyBody>;

@@ -1,7 +1,7 @@
 // Hyperedges: insert, delete, range and node lookup. These are the hot routes of the service, so
 // their input is checked by hand-written code and not by schemas.
 
-import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/index.ts';
+import type { DeleteOutcome, InsertOutcome } from '../engine/index.ts';
 import {
   formatOf,
   invalidFields,
@@ -24,6 +24,7 @@ import { FORMAT_MAX_MEMBERS } from '../limits.ts';
 import { readEdge, readEdgeKey, tableNameOf } from '../model/edge.ts';
 import type { Call, Route } from './application.ts';
 import { bulkInsert } from './bulk-insert.ts';
+import { rowBody } from './edge-body.ts';
 import { bindingOf } from './open-rows.ts';
 import { parseRowsQuery, type RowsQuery, requireWindow, wantsIso } from './rows-query.ts';
 import { rowsReply, rowsTag } from './rows-reply.ts';
@@ -57,7 +58,7 @@ function lookup(call: Call): Reply | Promise<Reply> {
 function rows(call: Call, query: RowsQuery, node: number | undefined): Reply | Promise<Reply> {
   const table = call.database.table(query.table);
   const format = formatOf(call.accept);
-  const { startTs, endTs, limit, cursor, isoTimes = false } = query;
+  const { startTs, endTs, at, limit, cursor, isoTimes = false } = query;
   const tag = cursor === undefined ? rowsTag(table, format, isoTimes) : undefined;
   if (call.holds(tag)) {
     table.assertUsable();
@@ -66,8 +67,8 @@ function rows(call: Call, query: RowsQuery, node: number | undefined): Reply | P
   const place =
     cursor === undefined
       ? undefined
-      : call.services.cursors.read(cursor, table, bindingOf({ table, node, startTs, endTs }));
-  const request = { table, node, startTs, endTs, limit, place, format, isoTimes, tag };
+      : call.services.cursors.read(cursor, table, bindingOf({ table, node, startTs, endTs, at }));
+  const request = { table, node, startTs, endTs, at, limit, place, format, isoTimes, tag };
   // The cursor may be from the leader, whose state has not arrived here yet.
   if (place === undefined || place.lsn <= call.database.lastLsn) return rowsReply(call, request, true);
   return untilVisible(call, place.lsn).then(() => rowsReply(call, request, false));
@@ -82,12 +83,12 @@ function insert(call: Call): Promise<Reply> {
   const name = table.name;
   const edge = readEdge(body, table, BODY);
   if (call.once === undefined) {
-    return table.insert(edge).then(({ row, lsn }) => insertReply(name, insertBody(name, row, iso), lsn));
+    return table.insert(edge).then(({ row, lsn }) => insertReply(name, rowBody(table, row, iso), lsn));
   }
   const answer = new WriteAnswer<InsertOutcome>(
     call.once,
     201,
-    ({ row }) => insertBody(name, row, iso),
+    ({ row }) => rowBody(table, row, iso),
     undefined,
     ({ row }) => ({ ids: [{ table: name, first_id: row.id, last_id: row.id }] }),
   );
@@ -96,12 +97,6 @@ function insert(call: Call): Promise<Reply> {
 
 function insertReply(table: string, body: string, lsn: number): Reply {
   return jsonTextReply(201, body, lsn, { audit: { table } });
-}
-
-/** Returns the row's JSON with the table name inserted before the first field. */
-function insertBody(table: string, row: EdgeRow, iso: boolean): string {
-  const shown = iso ? { ...row, event_ts: isoTime(row.event_ts) } : row;
-  return `{"table":"${table}",${JSON.stringify(shown).slice(1)}`;
 }
 
 async function remove(call: Call): Promise<Reply> {

@@ -22,6 +22,8 @@ export interface RowsRequest {
   node: number | undefined;
   startTs: number | undefined;
   endTs: number | undefined;
+  /** Only edges that hold at this time. */
+  at: number | undefined;
   limit: number | undefined;
   /** Where the page begins; undefined for the first page. */
   place: CursorPlace | undefined;
@@ -77,7 +79,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     const { isoTimes, format } = this.request;
     const { rows } = this.#scan;
     const slice = this.#scan.borrowNext();
-    return isoTimes && slice !== null ? isoRows(slice, rows, format.rows) : slice;
+    return isoTimes && slice !== null ? isoRows(slice, rows, format.rows, this.request.table.columns.end?.name) : slice;
   }
 
   get isEnded(): boolean {
@@ -158,11 +160,12 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   }
 
   #start(): Scan {
-    const { table, node, startTs, endTs, limit, format, isoTimes } = this.request;
+    const { table, node, startTs, endTs, at, limit, format, isoTimes } = this.request;
     return table.scan(
       {
         startTs,
         endTs,
+        at,
         nodes: node === undefined ? undefined : [node],
         limit,
         after: this.#after,
@@ -181,6 +184,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
  * Returns the parameters to which a cursor is bound, in addition to its snapshot. The page size and
  * the format may change between pages.
  */
-export function bindingOf(request: Pick<RowsRequest, 'table' | 'node' | 'startTs' | 'endTs'>): string {
-  return `${request.table.name}|${request.node ?? ''}|${request.startTs ?? ''}|${request.endTs ?? ''}`;
+export function bindingOf(request: Pick<RowsRequest, 'table' | 'node' | 'startTs' | 'endTs' | 'at'>): string {
+  const { table, node = '', startTs = '', endTs = '', at } = request;
+  return `${table.name}|${node}|${startTs}|${endTs}${at === undefined ? '' : `|${at}`}`;
 }

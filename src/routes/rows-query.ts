@@ -10,6 +10,7 @@ export interface RowsQuery {
   table: string | undefined;
   startTs: number | undefined;
   endTs: number | undefined;
+  at: number | undefined;
   limit: number | undefined;
   cursor: string | undefined;
   /** True if times are written as ISO 8601; undefined means the default (seconds). */
@@ -21,6 +22,7 @@ export function parseRowsQuery(query: string): RowsQuery {
     table: undefined,
     startTs: undefined,
     endTs: undefined,
+    at: undefined,
     limit: undefined,
     cursor: undefined,
     isoTimes: undefined,
@@ -42,9 +44,9 @@ export function parseRowsQuery(query: string): RowsQuery {
   return result;
 }
 
-/** Throws `invalid_input` unless both bounds of the range are given. */
+/** Throws `invalid_input` unless both bounds of the range, or the time `at`, are given. */
 export function requireWindow(query: RowsQuery): void {
-  if (query.startTs !== undefined && query.endTs !== undefined) return;
+  if (query.at !== undefined || (query.startTs !== undefined && query.endTs !== undefined)) return;
   const errors: FieldError[] = [];
   if (query.startTs === undefined) errors.push({ loc: ['query', 'start_ts'], msg: 'is missing' });
   if (query.endTs === undefined) errors.push({ loc: ['query', 'end_ts'], msg: 'is missing' });
@@ -71,6 +73,10 @@ function takeParameter(into: RowsQuery, name: string, value: string): string | u
       if (into.endTs !== undefined) throw givenTwice(name);
       into.endTs = parseTime(value);
       return Number.isNaN(into.endTs) ? timeProblemOf(value) : undefined;
+    case 'at':
+      if (into.at !== undefined) throw givenTwice(name);
+      into.at = parseTime(value);
+      return Number.isNaN(into.at) ? timeProblemOf(value) : undefined;
     case 'limit':
       if (into.limit !== undefined) throw givenTwice(name);
       into.limit = parseInteger(value);
