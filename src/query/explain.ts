@@ -124,13 +124,14 @@ export function scanNode(scan: ScanPlan, pattern: BoundPattern, figures: Figures
 }
 
 function pathNode(path: AccessPath): PlanNode {
-  const { startTs, endTs, nodes, ranges } = path;
+  const { startTs, endTs, at, nodes, ranges } = path;
   return {
     operator: path.strategy,
     estimated_rows: path.estimatedRows,
     buckets_scanned: path.bucketsScanned,
     ...(startTs === undefined ? {} : { start_ts: startTs }),
     ...(endTs === undefined ? {} : { end_ts: endTs }),
+    ...(at === undefined ? {} : { at }),
     ...(nodes.length === 0 ? {} : { nodes: [...nodes] }),
     ...(ranges.length === 0 ? {} : { ranges: ranges.map(rangeText) }),
   };

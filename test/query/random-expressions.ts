@@ -224,6 +224,8 @@ function nearness(shape: Shape, depth: number): string {
   const { random, aliases } = shape;
   const [a, b] = [pick(random, aliases), pick(random, aliases)];
   if (random.below(3) === 0) return `intersects(${a}, ${b})`;
+  if (random.below(6) === 0) return `during(${a}, ${b})`;
+  if (random.below(6) === 0) return `holds(${a}, ${operand(shape, pick(random, ['integer', 'real']), depth - 1)})`;
   const width =
     random.below(4) === 0 ? expression(shape, pick(random, ['integer', 'real']), depth - 1) : random.below(25);
   return `${pick(random, ['overlaps', 'follows', 'FOLLOWS'])}(${a}, ${b}, ${width})`;
@@ -246,6 +248,9 @@ export function indexable(shape: Shape): string {
   const node = () => random.below(9) - 3;
   const numeric = () => pick(random, ['n', 'score', 'weight', 'big']);
   const forms: (() => string)[] = [
+    () => `holds(${a}, ${time()})`,
+    () => `HOLDS(${a}, ${parameter(shape, time())})`,
+    () => `(holds(${a}, ${time()}) OR ${node()} IN ${a}.members)`,
     () => `${a}.event_ts ${compare()} ${time()}`,
     () => `${time()} ${compare()} ${a}.event_ts`,
     () => `${a}.event_ts BETWEEN ${time()} - 20 AND ${time()} + ${random.below(40)}`,
@@ -260,6 +265,8 @@ export function indexable(shape: Shape): string {
       `(${a}.event_ts = ${time()} OR ${a}.${numeric()} > ${random.below(12)} AND ${node()} IN ${a}.members OR null)`,
     () => `overlaps(${a}, ${b}, ${random.below(20) - 2}${random.below(4) === 0 ? '.5' : ''})`,
     () => `follows(${a}, ${b}, ${random.below(30) - 2})`,
+    () => `holds(${a}, ${b}.event_ts)`,
+    () => `during(${a}, ${b})`,
     () => `shared(${a}, ${b}) ${pick(random, ['>=', '>', '=', '<'])} ${random.below(3)}`,
     () => `${random.below(3)} <= shared(${a}, ${b})`,
     () => `${a}.event_ts - ${b}.event_ts ${compare()} ${random.below(20) - 10}`,
@@ -270,6 +277,6 @@ export function indexable(shape: Shape): string {
     () => `${a}.score + 1 = ${b}.n`,
     () => `bucket(${a}) = bucket(${b})`,
   ];
-  const own = 11;
+  const own = 14;
   return forms[random.below(a === b && random.below(8) > 0 ? own : forms.length)]!();
 }

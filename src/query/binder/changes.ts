@@ -15,7 +15,7 @@ import type {
 import { bindCondition, bindExpression, itemTypeOf } from './expressions.ts';
 import { bindTable, type Catalog, conjuncts } from './match.ts';
 import { commonType, type ParameterValues } from './parameters.ts';
-import { fieldType, Scope } from './scope.ts';
+import { fieldType, isTimeField, Scope } from './scope.ts';
 import { asTime } from './times.ts';
 
 const NO_AGGREGATES = 'aggregates are allowed in RETURN and ORDER BY of a MATCH only';
@@ -78,7 +78,7 @@ export function bindValue(
   targets: Scope,
 ): BoundExpression {
   const given = bindExpression(node, values);
-  const bound = field.kind === 'event_ts' ? asTime(given, node, targets, 'time') : given;
+  const bound = isTimeField(field) ? asTime(given, node, targets, 'time') : given;
   const name = field.kind === 'property' ? field.name : field.kind;
   if (field.kind === 'members') {
     const itemType = itemTypeOf(bound);

@@ -91,7 +91,7 @@ export class Scope {
     const field = this.findField(pattern, column.name);
     if (field === undefined) throw this.unknownColumn(pattern, column);
     const bound = { kind: 'field', pattern, field, type: fieldType(field), text: this.textOf(span) } as const;
-    return field.kind === 'event_ts' ? { ...bound, isTime: true } : bound;
+    return isTimeField(field) ? { ...bound, isTime: true } : bound;
   }
 
   findField(pattern: number, name: string): Field | undefined {
@@ -104,8 +104,11 @@ export class Scope {
         return { kind: 'members' };
       default:
     }
-    const column = this.patterns[pattern]!.table.columns.find(name);
-    return column && { kind: 'property', id: column.id, name: column.name, type: column.type };
+    const { columns } = this.patterns[pattern]!.table;
+    const column = columns.find(name);
+    if (column === undefined) return undefined;
+    const field: Field = { kind: 'property', id: column.id, name: column.name, type: column.type };
+    return column === columns.end ? { ...field, isTime: true } : field;
   }
 
   unknownColumn(pattern: number, column: NameNode): HedgerowError {
@@ -144,6 +147,11 @@ export class Scope {
   error(span: Span, detail: string): HedgerowError {
     return errorAt(this.text, span.start, detail, undefined, 'invalid_statement');
   }
+}
+
+/** Returns whether values of the field are times, so that texts for it are read as times. */
+export function isTimeField(field: Field): boolean {
+  return field.kind === 'event_ts' || (field.kind === 'property' && field.isTime === true);
 }
 
 export function fieldType(field: Field): ValueType {

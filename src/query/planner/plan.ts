@@ -24,6 +24,8 @@ export type Strategy =
 export interface AccessPath {
   readonly startTs: number | undefined;
   readonly endTs: number | undefined;
+  /** A time at which the edges hold. */
+  readonly at: number | undefined;
   /** Nodes that every row contains. */
   readonly nodes: readonly number[];
   readonly ranges: readonly RangeCondition[];

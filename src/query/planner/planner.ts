@@ -24,6 +24,7 @@ export interface Estimate {
 export interface EstimateRequest {
   readonly startTs: number | undefined;
   readonly endTs: number | undefined;
+  readonly at: number | undefined;
   readonly nodes: readonly number[];
   readonly ranges: readonly RangeCondition[];
 }
@@ -129,12 +130,12 @@ export function planScan(
   return { op: 'scan', pattern: place, paths, filter, needs, estimatedRows, totalBuckets: total.totalBuckets };
 }
 
-const EVERYTHING: EstimateRequest = { startTs: undefined, endTs: undefined, nodes: [], ranges: [] };
+const EVERYTHING: EstimateRequest = { startTs: undefined, endTs: undefined, at: undefined, nodes: [], ranges: [] };
 
 function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
-  const { startTs, endTs, nodes, ranges } = requestOf(way);
-  const { rows, strategy, bucketsScanned } = estimate(pattern, { startTs, endTs, nodes, ranges });
-  return { startTs, endTs, nodes, ranges, strategy, estimatedRows: rows, bucketsScanned };
+  const request = requestOf(way);
+  const { rows, strategy, bucketsScanned } = estimate(pattern, request);
+  return { ...request, strategy, estimatedRows: rows, bucketsScanned };
 }
 
 /**
@@ -144,15 +145,17 @@ function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): Acce
  */
 function planOnlyPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
   if (way.ranges.length > 0 && way.nodes.size === 0) return planPath(pattern, way, estimate);
-  const { startTs, endTs, nodes, ranges } = requestOf(way);
-  const strategy = scanStrategy({ startTs, endTs }, nodes.length, false);
-  return { startTs, endTs, nodes, ranges, strategy, estimatedRows: Number.NaN, bucketsScanned: Number.NaN };
+  const request = requestOf(way);
+  const { startTs, endTs, at, nodes } = request;
+  const strategy = scanStrategy({ startTs, endTs, at }, nodes.length, false);
+  return { ...request, strategy, estimatedRows: Number.NaN, bucketsScanned: Number.NaN };
 }
 
 function requestOf(way: Bounds): EstimateRequest {
   return {
     startTs: way.startTs > -Number.MAX_SAFE_INTEGER ? way.startTs : undefined,
     endTs: way.endTs < Number.MAX_SAFE_INTEGER ? way.endTs : undefined,
+    at: way.at,
     nodes: [...way.nodes],
     ranges: way.ranges,
   };
@@ -197,7 +200,7 @@ function shortcutOf(match: BoundMatch, input: ScanPlan | JoinPlan): ShortcutPlan
   if (grouping === undefined || grouping.keys.length > 0 || input.op !== 'scan') return undefined;
   if (input.filter.length > 0 || input.paths.length !== 1) return undefined;
   const path = input.paths[0]!;
-  if (path.nodes.length > 0 || path.ranges.length > 0) return undefined;
+  if (path.nodes.length > 0 || path.ranges.length > 0 || path.at !== undefined) return undefined;
   const values: ShortcutPlan['values'][number][] = [];
   for (const { function: name, operand, distinct } of grouping.aggregates) {
     const isTime = operand?.kind === 'field' && operand.field.kind === 'event_ts';

@@ -127,10 +127,11 @@ function* scanPath(
 }
 
 /** Returns a path as a request to the engine. */
-export function boundsOf({ startTs, endTs, nodes, ranges }: AccessPath): ScanBounds {
+export function boundsOf({ startTs, endTs, at, nodes, ranges }: AccessPath): ScanBounds {
   return {
     startTs,
     endTs,
+    at,
     nodes: nodes.length === 0 ? undefined : nodes,
     where: ranges.length === 0 ? undefined : ranges,
   };
