@@ -104,6 +104,11 @@ export function endColumn(id: number): Column {
   return { id, name: END_COLUMN, type: 'INTEGER', default: null };
 }
 
+/** Returns the columns that a table has besides the key columns and those of the user. */
+export function builtInColumns(intervals: boolean | undefined): readonly Column[] {
+  return intervals === true ? [...BUILT_IN_COLUMNS, endColumn(FIRST_USER_COLUMN)] : BUILT_IN_COLUMNS;
+}
+
 /** The columns of a table. They are found by name without regard to case. */
 export class ColumnSet {
   /** The built-in columns, then `end_ts` if the table has intervals, then those of the user. */

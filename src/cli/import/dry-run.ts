@@ -12,7 +12,7 @@ import { type ImportFlags, onErrorOf } from './options.ts';
 import type { PlannedInput } from './planned-input.ts';
 import { type TriedRows, tryRows } from './rows/try-rows.ts';
 import { ServerClient } from './targets/server-client.ts';
-import { NODES_SUFFIX, type TableColumn } from './targets/target.ts';
+import { columnsOfItem, NODES_SUFFIX, type TableColumn } from './targets/target.ts';
 
 /** What can be found out about the table without creating anything. */
 interface Look {
@@ -36,7 +36,7 @@ export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world
   const lines: string[] = [];
   const failures: string[] = [];
   let fails = false;
-  const known = [...(look.table?.columns ?? [])];
+  const known = [...(look.table === undefined ? [] : columnsOfItem(look.table))];
   if (look.table !== undefined) lines.push(`table: ${look.table.name} at ${look.place}, ${look.table.rows} rows`);
   else if (creates || flags.table === undefined) lines.push(`table: ${wanted} at ${look.place}, will be made`);
   else {
@@ -46,7 +46,11 @@ export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world
   for (const input of inputs) {
     const plan = input.looked.plan(known);
     const missing = plan.columns.filter(({ name }) => !isKnown(known, name));
-    const tried = await tryRows(plan, [...known, ...missing], look.table?.intervals === true);
+    const tried = await tryRows(
+      plan,
+      [...known, ...missing].filter(({ isEnd }) => !isEnd),
+      look.table?.intervals ?? plan.intervals,
+    );
     lines.push(`${input.source.label}: ${input.format}`, ...inputLines(plan, tried, wanted));
     lines.push(...missing.map((column) => `  ${missingText(column, input, flags)}`));
     if (missing.length > 0 && flags.create !== true && input.format !== 'ndjson') fails = true;

@@ -180,6 +180,13 @@ async function pageOf(page: Page, table: string | undefined, names: NodeNames): 
   return { ...shown, hint: `No table was named, so ${page.table} was looked at; list_tables lists all tables.` };
 }
 
+const heldAt = () =>
+  v.optional(moment('Tables with intervals: only edges that hold at this time (begun by then, end_ts later or null).'));
+
+function heldOf(at: number | string | undefined): { at?: number } {
+  return at === undefined ? {} : { at: secondsOf(at, 'at', 'first') };
+}
+
 const range = tool({
   name: 'range',
   title: 'Edges of a time window',
@@ -187,14 +194,17 @@ const range = tool({
     'Hyperedges of a table between two times, both inclusive, in pages and ordered by time. Each has its time in epoch seconds (event_ts) and as UTC text (time), and names beside members if names of nodes are stored.',
   input: object({
     table: someTable(),
-    start_ts: moment('Beginning of the window.'),
-    end_ts: moment('End of the window, inclusive.'),
+    start_ts: v.optional(moment('Beginning of the window. Needed unless at is given.')),
+    end_ts: v.optional(moment('End of the window, inclusive. Needed unless at is given.')),
+    at: heldAt(),
     limit: rowLimit('edges'),
     cursor: cursor(),
   }),
   output: answer(pageEntries),
-  run: async ({ limit, table, cursor, ...window }, { client }, signal) => {
-    const asked = { table, cursor, ...(windowOf(window) as { start_ts: number; end_ts: number }) };
+  run: async ({ limit, table, cursor, at, ...window }, { client }, signal) => {
+    const bounds = { ...windowOf(window), ...heldOf(at) };
+    // The server refuses a window without both ends.
+    const asked = { table, cursor, ...(bounds as { start_ts: number; end_ts: number }) };
     const names = await NodeNames.open(client, table, signal);
     return fittingPage(limit, async (rows) =>
       pageOf(await client.hyperedges.range({ ...asked, limit: rows }, { signal }), table, names),
@@ -212,6 +222,7 @@ const node = tool({
     table: someTable(),
     start_ts: v.optional(moment('Default: no bound.')),
     end_ts: v.optional(moment('Inclusive. Default: no bound.')),
+    at: heldAt(),
     limit: rowLimit('edges'),
     cursor: cursor(),
   }),
@@ -220,8 +231,8 @@ const node = tool({
     name: described(v.nullable(text()), 'Null if no name is stored.'),
     ...pageEntries,
   }),
-  run: async ({ node_id: given, limit, table, cursor, ...window }, { client }, signal) => {
-    const asked = { table, cursor, ...windowOf(window) };
+  run: async ({ node_id: given, limit, table, cursor, at, ...window }, { client }, signal) => {
+    const asked = { table, cursor, ...windowOf(window), ...heldOf(at) };
     const names = await NodeNames.open(client, table, signal);
     const node_id = await names.numberOf(given);
     const name = (await names.namesOf([node_id])).get(node_id) ?? null;

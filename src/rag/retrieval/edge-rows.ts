@@ -92,13 +92,15 @@ const NO_SOURCE: RowSource = {
 
 /** Converts a row that was read with all its columns to an edge. */
 export function edgeOf(rows: EdgeRows, row: number, score: number, { columns }: Snapshot): RetrievedEdge {
-  const own = columns.columns.filter((column) => column.id > FORMATION);
+  const { end } = columns;
+  const own = columns.columns.filter((column) => column.id > FORMATION && column !== end);
   const values = own.map(({ id, type }) => cellOf(rows.columns.get(id), row, kindOfType(type) === 'boolean'));
   const id = rows.ids[row]!;
   return {
     edge_id: id,
     hedge_tag: `HEDGE-${id}`,
     event_ts: rows.times[row]!,
+    ...(end === undefined ? {} : { end_ts: cellOf(rows.columns.get(end.id), row, false) as number | null }),
     members: Array.from(rows.members.subarray(rows.offsets[row]!, rows.offsets[row + 1]!)),
     weight: cellOf(rows.columns.get(WEIGHT), row, false) as number | null,
     mean_dist_m: cellOf(rows.columns.get(MEAN_DIST), row, false) as number | null,

@@ -8,6 +8,8 @@ export interface RetrievedEdge {
   hedge_tag: string;
   /** Time in epoch seconds. */
   event_ts: number;
+  /** Only in tables with intervals: when the edge ends, or null while it holds. */
+  end_ts?: number | null;
   /** Distinct nodes in ascending order. */
   members: number[];
   weight: number | null;

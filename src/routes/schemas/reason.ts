@@ -98,6 +98,7 @@ const edge = titled(
     edge_id: integer(),
     hedge_tag: v.string(),
     event_ts: answeredTime(),
+    end_ts: described(v.optional(v.nullable(answeredTime())), 'Only in tables with intervals; null while it holds.'),
     members: v.array(integer()),
     weight: v.nullable(finite()),
     mean_dist_m: v.nullable(finite()),

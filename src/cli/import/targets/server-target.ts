@@ -12,6 +12,7 @@ import { nodeLines, numbersOf } from '../node-lines.ts';
 import { EdgeLineReader, reasonOf } from '../rows/edge-line.ts';
 import { NoAnswer, type ServerAddress, ServerClient, ServerRefusal } from './server-client.ts';
 import {
+  columnsOfItem,
   type ImportTarget,
   type Intake,
   NAME_COLUMN,
@@ -39,14 +40,17 @@ export async function openServerTarget(options: ServerOptions): Promise<ImportTa
   return new ServerTarget(client, await tableFor(client, options.table), options);
 }
 
-async function tableFor(client: ServerClient, { name, create, bucketSeconds }: TargetTable): Promise<TableItem> {
+async function tableFor(
+  client: ServerClient,
+  { name, create, bucketSeconds, intervals }: TargetTable,
+): Promise<TableItem> {
   const tables = await client.tables();
   const known =
     name === undefined
       ? tables.find((table) => table.primary)
       : tables.find((table) => table.name.toLowerCase() === name.toLowerCase());
   if (known !== undefined) return known;
-  if (create && name !== undefined) return client.createTable(name, bucketSeconds);
+  if (create && name !== undefined) return client.createTable(name, bucketSeconds, undefined, intervals);
   const names = tables.map((table) => table.name).join(', ');
   throw new Error(`There is no table ${name ?? ''} at ${client.url} (there is ${names}). Make it with --create-table.`);
 }
@@ -95,7 +99,7 @@ class ServerTarget implements ImportTarget {
   }
 
   columns(): readonly TableColumn[] {
-    return this.#item.columns;
+    return columnsOfItem(this.#item);
   }
 
   async addColumn(column: TableColumn): Promise<void> {
