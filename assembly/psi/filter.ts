@@ -23,12 +23,15 @@ const R_FLAGS: usize = 28;
 
 const LOW_OPEN: u32 = 1;
 const HIGH_OPEN: u32 = 2;
+/** A null is in the range. */
+const NULL_IN: u32 = 8;
 
 const cursor: usize = memory.data(32, 16);
 const members: usize = memory.data(255 * 8 + 16, 16);
 
-/** Returns whether a value is in the range. NaN is in no range. */
+/** Returns whether a value is in the range. NaN is null. */
 function holds(range: usize, value: f64): bool {
+  if (value != value) return (load<u32>(range + R_FLAGS) & NULL_IN) != 0;
   return lies(value, load<f64>(range + R_LOW), load<f64>(range + R_HIGH), load<u32>(range + R_FLAGS));
 }
 
@@ -69,12 +72,16 @@ function keepValues(rows: usize, n: u32, range: usize): u32 {
   const high = load<f64>(range + R_HIGH);
   const flags = load<u32>(range + R_FLAGS);
   const isInteger = load<u32>(cursor + C_TYPE) == HG_TYPE_INTEGER;
+  const nullBytes = bytesOf<u32>(u32((flags & NULL_IN) != 0));
   const end = cell<u32>(rows, n);
   let at = rows;
   for (let from = rows; from < end; from += 4) {
     const row = load<u32>(from);
     store<u32>(at, row);
-    if (!hasValue(cursor, row)) continue;
+    if (!hasValue(cursor, row)) {
+      at += nullBytes;
+      continue;
+    }
     const value = isInteger ? <f64>integerValue(cursor, row) : realValue(cursor, row);
     at += bytesOf<u32>(u32(lies(value, low, high, flags)));
   }

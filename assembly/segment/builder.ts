@@ -17,6 +17,7 @@
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
 import { filterBuild, filterBytes } from '../fmi/filter';
+import { fillTree } from '../interval/tree';
 import { HG_MAX_SEGMENT_ROWS, HG_TYPE_BOOLEAN, HG_TYPE_REAL } from '../limits';
 import { alloc, free } from '../memory/alloc';
 import { cell, element, get, put } from '../memory/cells';
@@ -57,6 +58,7 @@ import {
   K_COLUMN,
   K_FILTER,
   K_IDS,
+  K_INTERVAL,
   K_MEMBERS,
   K_NODES,
   K_POSTING_OFFSETS,
@@ -210,6 +212,7 @@ function fillHeader(
   table: u32,
 ): void {
   store<u64>(file, MAGIC);
+  // fillTree may set a later version.
   store<u32>(file + H_VERSION, load<u32>(facts + F_ROLES) ? ROLES_VERSION : FIRST_VERSION);
   store<u32>(file + H_BYTES, bytes);
   store<u32>(file + H_SECTIONS, sections);
@@ -331,6 +334,7 @@ function fillColumns(file: usize, records: usize, rows: u32, specs: usize, colum
     const entry = element(file + HEADER_BYTES, i, ENTRY_BYTES);
     const kind = <u32>load<u16>(entry + E_KIND);
     if (kind == K_PSI) fillOrder(file, entry, rows, scratch);
+    if (kind == K_INTERVAL) fillTree(file, entry, rows);
     if (kind != K_COLUMN) continue;
     for (let c: u32 = 0; c < columns; c++) {
       const spec = cell<u64>(specs, c);
@@ -352,8 +356,9 @@ function areColumns(specs: usize, columns: u32): bool {
 
 /**
  * Builds the file of `rows` checked records (addresses u32[rows], strictly ascending by (event_ts,
- * id)). `specs` has one entry per column: {u16 column id, u8 type, u8 indexed, u32 address of the
- * property entry for records without the column (0: null)}. Returns the size of the file in bytes;
+ * id)). `specs` has one entry per column: {u16 column id, u8 type, u8 indexes (bit 0: the order of
+ * the values, bit 1: the tree of the ends of intervals), u32 address of the property entry for
+ * records without the column (0: null)}. Returns the size of the file in bytes;
  * `hg_result_pointer` returns the address of the file, and the caller frees this region.
  *
  * Returns BAD_ARGUMENT if there are no rows, or too many rows or columns, if rows or columns are

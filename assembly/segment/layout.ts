@@ -34,6 +34,8 @@ export const H_ORDINAL_WIDTH: usize = 114;
 export const H_NODE_WIDTH: usize = 115;
 export const H_MAX_SIZE: usize = 116;
 export const H_TABLE: usize = 120;
+/** f32: by how much the greatest end is above the greatest event_ts; 0 without intervals. */
+export const H_ENDS: usize = 124;
 export const HEADER_BYTES: usize = 128;
 export const ENTRY_BYTES: usize = 24;
 
@@ -59,6 +61,7 @@ export const K_FILTER: u32 = 9;
 export const K_ROLES: u32 = 10;
 export const K_COLUMN: u32 = 16;
 export const K_PSI: u32 = 17;
+export const K_INTERVAL: u32 = 18;
 
 export const FLAG_NULLS: u32 = 1;
 export const FLAG_ALL_NULL: u32 = 2;

@@ -22,7 +22,7 @@ import {
 
 /**
  * Maximum number of sections of a file: nine fixed sections, role masks, plus a column and an order
- * (PSI) for each of 4,000 columns.
+ * (PSI) for each of 4,000 columns, plus the tree of one column's ends.
  */
 export const MAX_SECTIONS: u32 = 8010;
 

@@ -148,6 +148,7 @@ export interface CoreExports {
     out: number,
     capacity: number,
   ): number;
+  hg_segment_stab(segment: number, column: number, time: number, from: number, to: number, out: number): number;
   hg_segment_psi_count(segment: number, column: number, low: number, high: number, flags: number): number;
   hg_segment_filter(segment: number, rows: number, n: number, ranges: number, k: number): number;
   hg_segment_nodes(segment: number, from: number, out: number, capacity: number): number;
@@ -216,6 +217,7 @@ export interface CoreExports {
   hg_memtable_sums(memtable: number, from: number, n: number, before: number, out: number): number;
   hg_memtable_row_buckets(memtable: number, rows: number, n: number): number;
   hg_memtable_filter(memtable: number, rows: number, n: number, ranges: number, k: number): number;
+  hg_memtable_greatest(memtable: number, column: number, from: number): number;
   hg_memtable_nodes(memtable: number, out: number, capacity: number): number;
   hg_graph_search(
     starts: number,

@@ -45,6 +45,7 @@ export { type BuilderColumn, SegmentMerger } from './merger.ts';
 export { encodeProperties, type Property } from './properties.ts';
 export {
   encodeRanges,
+  endsAfter,
   ID_RANGE,
   idShare,
   isEmptyRange,

@@ -182,7 +182,7 @@ export interface IndexItem {
 }
 
 export interface QueryPlan {
-  strategy: 'TPI_BUCKET_PUSHDOWN' | 'FMI_LOOKUP' | 'FMI_INTERSECT' | 'PSI_RANGE' | 'FULL_SCAN';
+  strategy: 'TPI_BUCKET_PUSHDOWN' | 'FMI_LOOKUP' | 'FMI_INTERSECT' | 'PSI_RANGE' | 'INTERVAL_STAB' | 'FULL_SCAN';
   buckets_scanned: number;
   total_buckets: number;
   speedup_factor: number;
@@ -226,6 +226,11 @@ export type ScanRequest = ScanBounds & ScanFormat;
 export interface ScanBounds {
   startTs?: number | undefined;
   endTs?: number | undefined;
+  /**
+   * Only edges that hold at this time, in seconds: `event_ts <= at` and `end_ts` above it or null.
+   * The table must have intervals. `startTs` and `endTs` bound the beginning.
+   */
+  at?: number | undefined;
   /** If present, must contain at least one node. */
   nodes?: readonly number[] | undefined;
   /** Roles that nodes of `nodes` must have; all must hold. */

@@ -170,6 +170,7 @@ export function checkEdge(edge: EdgeInput | CheckedEdge, table: EdgeTable): Chec
   const form = edge.areNumbers === true && table.kinds !== undefined ? { ...limitsOf(table), kinds: undefined } : table;
   const { members, refs, masks } = takeAny(edge.members, edge.roles, form, false, faults);
   const properties = edge.properties === undefined ? NO_PROPERTIES : takeProperties(edge.properties, table, faults);
+  checkEnd(table.columns.end, eventTs, properties, faults);
   faults.throwIfAny();
   return new Edge(eventTs, members, refs, masks, properties, table.columns);
 }
@@ -224,6 +225,7 @@ export function readEdge(source: Record<string, unknown>, table: EdgeTable, plac
     break;
   }
   const properties = hasOthers ? readProperties(source, table, faults) : NO_PROPERTIES;
+  checkEnd(table.columns.end, eventTs, properties, faults);
   faults.throwIfAny();
   return new Edge(eventTs, members, refs, masks, properties, table.columns);
 }
@@ -323,7 +325,7 @@ function takeProperties(
     if (value === undefined) continue;
     const column = table.columns.find(name);
     if (column === undefined) faults.add(['properties', name], unknownText(table), 'unknown_column');
-    else if (value !== null) takeValue(column, value, [column.name], found, faults);
+    else if (value !== null) takeValue(column, value, [column.name], table.columns.end, found, faults);
     else if (column.default !== null) found.push(propertyOf(column, null));
   }
   const ordered = inOrder(found);
@@ -343,7 +345,8 @@ function readProperties(source: Record<string, unknown>, table: EdgeTable, fault
   const found: CheckedProperty[] = [];
   const { columns } = table;
   for (const name in source) {
-    if (builtInType(name) !== undefined) readValue(columns.find(name)!, source[name], [name], found, faults);
+    if (builtInType(name) !== undefined)
+      readValue(columns.find(name)!, source[name], [name], columns.end, found, faults);
   }
   const builtIn = found.splice(0);
   const inner = source.properties;
@@ -351,7 +354,7 @@ function readProperties(source: Record<string, unknown>, table: EdgeTable, fault
     for (const name in inner) {
       const column = columns.find(name);
       const value = (inner as Record<string, unknown>)[name];
-      if (column !== undefined) readValue(column, value, ['properties', name], found, faults);
+      if (column !== undefined) readValue(column, value, ['properties', name], columns.end, found, faults);
       else if (!faults.isFull) faults.add(['properties', name.slice(0, 100)], unknownText(table), 'unknown_column');
     }
   } else if (!isMissing(inner)) {
@@ -359,21 +362,56 @@ function readProperties(source: Record<string, unknown>, table: EdgeTable, fault
   }
   for (const name in source) {
     const column = RESERVED_NAMES.has(name) ? undefined : columns.find(name);
-    if (column !== undefined) readValue(column, source[name], [name], found, faults);
+    if (column !== undefined) readValue(column, source[name], [name], columns.end, found, faults);
   }
   found.push(...builtIn);
   const ordered = inOrder(found);
   return ordered.filter(({ column }, index) => column !== ordered[index + 1]?.column);
 }
 
-function readValue(column: Column, value: unknown, path: Place, into: CheckedProperty[], faults: Faults): void {
-  if (!isMissing(value)) takeValue(column, value, path, into, faults);
+function readValue(
+  column: Column,
+  value: unknown,
+  path: Place,
+  end: Column | undefined,
+  into: CheckedProperty[],
+  faults: Faults,
+): void {
+  if (!isMissing(value)) takeValue(column, value, path, end, into, faults);
 }
 
-function takeValue(column: Column, value: unknown, path: Place, into: CheckedProperty[], faults: Faults): void {
+/** Adds the value of a column to `into`. A value of the column `end` may be an ISO 8601 text. */
+function takeValue(
+  column: Column,
+  value: unknown,
+  path: Place,
+  end: Column | undefined,
+  into: CheckedProperty[],
+  faults: Faults,
+): void {
+  if (column === end) {
+    const seconds = typeof value === 'string' ? isoSeconds(value) : value;
+    if (Number.isSafeInteger(seconds)) into.push(propertyOf(column, (seconds as number) + 0));
+    else faults.add(path, `${timeMessage(value)} or null`);
+    return;
+  }
   const problem = ruleOf(column.type).problem(value);
   if (problem === undefined) into.push(propertyOf(column, value as PropertyValue));
   else faults.add(path, problem);
+}
+
+/** Checks that an interval does not end before it begins. */
+function checkEnd(
+  end: Column | undefined,
+  eventTs: number,
+  properties: readonly CheckedProperty[],
+  faults: Faults,
+): void {
+  if (end === undefined) return;
+  for (const { column, value } of properties) {
+    if (column === end.id && typeof value === 'number' && value < eventTs)
+      faults.add([end.name], `is ${value}, before event_ts, which is ${eventTs}; give a later time, or null`);
+  }
 }
 
 function propertyOf({ id, name, type }: Column, value: PropertyValue): CheckedProperty {

@@ -241,13 +241,14 @@ function scanNode(scan: ScanPlan, pattern: BoundPattern, figures: Figures): Plan
 }
 
 function pathNode(path: AccessPath): PlanNode {
-  const { startTs, endTs, nodes, ranges, inRoles } = path;
+  const { startTs, endTs, at, nodes, ranges, inRoles } = path;
   return {
     operator: path.strategy,
     estimated_rows: path.estimatedRows,
     buckets_scanned: path.bucketsScanned,
     ...(startTs === undefined ? {} : { start_ts: startTs }),
     ...(endTs === undefined ? {} : { end_ts: endTs }),
+    ...(at === undefined ? {} : { at }),
     ...(nodes.length === 0 ? {} : { nodes: [...nodes] }),
     ...(inRoles.length === 0 ? {} : { roles: inRoles.map(({ node, role }) => `${node} IN ${role}`) }),
     ...(ranges.length === 0 ? {} : { ranges: ranges.map(rangeText) }),

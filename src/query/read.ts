@@ -47,10 +47,11 @@ function planOf(shape: MatchShape, text: string, { parameters, view }: ReadOptio
 }
 
 export function estimatorOf(view: ReadView): Estimator {
-  return ({ table }, { startTs, endTs, nodes, ranges, inRoles }) => {
+  return ({ table }, { startTs, endTs, at, nodes, ranges, inRoles }) => {
     const bounds = {
       startTs,
       endTs,
+      at,
       nodes: nodes.length === 0 ? undefined : nodes,
       where: ranges.length === 0 ? undefined : ranges,
       inRoles,
@@ -205,12 +206,12 @@ function contextOf(shape: MatchShape, text: string, options: ReadOptions, measur
 /** Returns the source through which the executor reads the rows of a view. */
 export function sourceOf(view: ReadView): RowSource {
   return {
-    scan: ({ table }, { startTs, endTs, nodes, inRoles, where, limit }, columns) => {
-      const request: ScanRequest = { startTs, endTs, nodes, inRoles, where, limit, format: 'columns', columns };
+    scan: ({ table }, { startTs, endTs, at, nodes, inRoles, where, limit }, columns) => {
+      const request: ScanRequest = { startTs, endTs, at, nodes, inRoles, where, limit, format: 'columns', columns };
       return table.scan(request, view.snapshotOf(table), view.overlayOf(table));
     },
-    scanApart: ({ table }, { startTs, endTs, where }, columns) => {
-      const request: ScanRequest = { startTs, endTs, where, format: 'columns', columns };
+    scanApart: ({ table }, { startTs, endTs, at, where }, columns) => {
+      const request: ScanRequest = { startTs, endTs, at, where, format: 'columns', columns };
       return table.scanApart(request, view.snapshotOf(table), view.overlayOf(table));
     },
     segmentScan: ({ table }, bounds) => table.segmentScan(bounds, view.snapshotOf(table), view.overlayOf(table)),

@@ -63,10 +63,11 @@ export class WrittenRead {
     this.nowUs = nowUs;
     this.startUs = startUs;
     this.endUs = 0;
-    const { startTs, endTs, nodes, ranges, inRoles } = path;
+    const { startTs, endTs, at, nodes, ranges, inRoles } = path;
     const request: ScanRequest = {
       startTs,
       endTs,
+      at,
       nodes: nodes.length === 0 ? undefined : nodes,
       where: ranges.length === 0 ? undefined : ranges,
       inRoles,

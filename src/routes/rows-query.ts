@@ -11,6 +11,7 @@ export interface RowsQuery {
   table: string | undefined;
   startTs: number | undefined;
   endTs: number | undefined;
+  at: number | undefined;
   limit: number | undefined;
   cursor: string | undefined;
   /** Of a node lookup: the role that the node must have. */
@@ -28,6 +29,7 @@ export function parseRowsQuery(query: string): RowsQuery {
     table: undefined,
     startTs: undefined,
     endTs: undefined,
+    at: undefined,
     limit: undefined,
     cursor: undefined,
     role: undefined,
@@ -52,9 +54,9 @@ export function parseRowsQuery(query: string): RowsQuery {
   return result;
 }
 
-/** Throws `invalid_input` unless both bounds of the range are given. */
+/** Throws `invalid_input` unless both bounds of the range, or the time `at`, are given. */
 export function requireWindow(query: RowsQuery): void {
-  if (query.startTs !== undefined && query.endTs !== undefined) return;
+  if (query.at !== undefined || (query.startTs !== undefined && query.endTs !== undefined)) return;
   const errors: FieldError[] = [];
   if (query.startTs === undefined) errors.push({ loc: ['query', 'start_ts'], msg: 'is missing' });
   if (query.endTs === undefined) errors.push({ loc: ['query', 'end_ts'], msg: 'is missing' });
@@ -81,6 +83,10 @@ function takeParameter(into: RowsQuery, name: string, value: string): string | u
       if (into.endTs !== undefined) throw givenTwice(name);
       into.endTs = parseTime(value);
       return Number.isNaN(into.endTs) ? timeProblemOf(value) : undefined;
+    case 'at':
+      if (into.at !== undefined) throw givenTwice(name);
+      into.at = parseTime(value);
+      return Number.isNaN(into.at) ? timeProblemOf(value) : undefined;
     case 'limit':
       if (into.limit !== undefined) throw givenTwice(name);
       into.limit = parseInteger(value);

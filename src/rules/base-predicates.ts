@@ -4,6 +4,7 @@
 export const BASE_PREDICATES: ReadonlyMap<string, number> = new Map([
   ['hyperedge', 1],
   ['at', 2],
+  ['until', 2],
   ['member', 2],
   ['role', 3],
   ['weight', 2],

@@ -8,6 +8,8 @@ import type { Constant } from './rule.ts';
 export interface EdgeSaying {
   readonly edge_id: number;
   readonly event_ts: number;
+  /** Only in tables with intervals. */
+  readonly end_ts?: number | null | undefined;
   readonly members: readonly number[];
   /** Members by role, of a table with roles. */
   readonly roles?: Readonly<Record<string, readonly number[]>> | undefined;
@@ -41,6 +43,8 @@ function says(edge: EdgeSaying, predicate: string, [value, second]: readonly Con
       return true;
     case 'at':
       return edge.event_ts === value;
+    case 'until':
+      return edge.end_ts !== null && edge.end_ts === value;
     case 'member':
       return edge.members.includes(value as number);
     case 'role':

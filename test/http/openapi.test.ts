@@ -50,6 +50,7 @@ describe('the document of the service', () => {
     expect(Object.fromEntries(types)).toEqual({
       node_id: 'integer',
       start_ts: ['integer', 'string'],
+      at: ['integer', 'string'],
       times: 'string',
       end_ts: ['integer', 'string'],
       table: 'string',

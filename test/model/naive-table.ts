@@ -15,6 +15,7 @@ import type {
 export interface NaiveRequest {
   startTs?: number | undefined;
   endTs?: number | undefined;
+  at?: number | undefined;
   nodes?: readonly number[] | undefined;
   inRoles?: readonly RoleCondition[] | undefined;
   where?: readonly RangeCondition[] | undefined;
@@ -32,6 +33,8 @@ const BUILT_IN: readonly NaiveColumn[] = [
   { key: -2, name: 'mean_dist_m', type: 'REAL' },
   { key: -1, name: 'formation', type: 'TEXT' },
 ];
+
+const END: NaiveColumn = { key: -4, name: 'end_ts', type: 'INTEGER' };
 
 /** One version of a row. */
 export class NaiveRow {
@@ -67,6 +70,8 @@ export class NaiveTable {
   /** Never modified in place: an ALTER assigns a new array. */
   columns: readonly NaiveColumn[];
   readonly roles: readonly string[];
+  /** Whether the table has the column `end_ts`. */
+  readonly intervals: boolean;
   /** LSN of the last change of columns or name. */
   shapeLsn = 0;
   /** The rows as of this LSN and later are known; a compaction has dropped earlier ones. */
@@ -75,14 +80,15 @@ export class NaiveTable {
   #droppedId = 0;
   #nextKey: number;
 
-  constructor(columns: readonly ColumnDefinition[] = [], roles: readonly string[] = []) {
+  constructor(columns: readonly ColumnDefinition[] = [], roles: readonly string[] = [], intervals = false) {
     this.roles = roles;
+    this.intervals = intervals;
     this.columns = columns.map((column, key) => ({ ...column, key }));
     this.#nextKey = columns.length;
   }
 
   get allColumns(): readonly NaiveColumn[] {
-    return [...BUILT_IN, ...this.columns];
+    return [...BUILT_IN, ...(this.intervals ? [END] : []), ...this.columns];
   }
 
   /** Returns the row that an insert of `edge` stores. */
@@ -100,6 +106,7 @@ export class NaiveTable {
       mean_dist_m: null,
       formation: null,
     };
+    if (this.intervals) row.end_ts = null;
     for (const column of this.columns) row[column.name] = column.default ?? null;
     for (const [name, value] of Object.entries(edge.properties ?? {}))
       if (value !== undefined) row[name] = value as PropertyValue;
@@ -204,12 +211,13 @@ export function isEdge(row: EdgeRow, eventTs: number, members: readonly number[]
 
 /** Returns the rows of `ordered` that a request selects, and whether its limit left some out. */
 export function select(ordered: readonly EdgeRow[], request: NaiveRequest): { rows: EdgeRow[]; hasMore: boolean } {
-  const { startTs = -Infinity, endTs = Infinity, nodes = [], where = [], limit = Infinity, after } = request;
+  const { startTs = -Infinity, endTs = Infinity, at, nodes = [], where = [], limit = Infinity, after } = request;
   const { inRoles = [] } = request;
   const rows = ordered.filter(
     (row) =>
       row.event_ts >= startTs &&
       row.event_ts <= endTs &&
+      (at === undefined || holdsAt(row, at)) &&
       nodes.every((node) => row.members.includes(node)) &&
       inRoles.every((condition) => isInRole(row, condition)) &&
       where.every((condition) => isInRange(row, condition)) &&
@@ -220,6 +228,11 @@ export function select(ordered: readonly EdgeRow[], request: NaiveRequest): { ro
 
 function isInRole({ roles = {} }: EdgeRow, { node, role }: RoleCondition): boolean {
   return Object.entries(roles).some(([name, list]) => isSame(name, role) && list.includes(node));
+}
+
+/** Returns whether an edge of a table with intervals holds at a time. */
+export function holdsAt({ event_ts, end_ts }: EdgeRow, at: number): boolean {
+  return event_ts <= at && (end_ts === null || at < (end_ts as number));
 }
 
 function isInRange(row: EdgeRow, condition: RangeCondition): boolean {

@@ -374,6 +374,16 @@ function callSql(node: CallNode, names: Names): Piece {
       return { sql: `len(list_intersect(${nodes(0)}, ${nodes(1)}))`, type: 'integer' };
     case 'intersects':
       return { sql: `list_has_any(${nodes(0)}, ${nodes(1)})`, type: 'boolean' };
+    case 'holds': {
+      const time = castTo(sqlOf(node.args[1]!, names), 'real');
+      const [begin, end] = [column(0, 'event_ts'), column(0, 'end_ts')];
+      return { sql: `(${begin} <= ${time} and (${end} is null or ${end} > ${time}))`, type: 'boolean' };
+    }
+    case 'during': {
+      const ends = [0, 1].map((place) => column(place, pattern(place).table.intervals ? 'end_ts' : 'event_ts'));
+      const inside = `${ends[1]} is null or (${ends[0]} is not null and ${ends[0]} <= ${ends[1]})`;
+      return { sql: `(${column(1, 'event_ts')} <= ${column(0, 'event_ts')} and (${inside}))`, type: 'boolean' };
+    }
     default: {
       const width = castTo(sqlOf(node.args[2]!, names), 'real');
       const difference = `(${column(0, 'event_ts')} - ${column(1, 'event_ts')})`;

@@ -48,10 +48,11 @@ export function planOf(database: Database, node: MatchNode, text: string, parame
 }
 
 export function planBound(bound: BoundMatch, parameters: ParameterValues): MatchPlan {
-  return planMatch(bound, parameters, (pattern, { startTs, endTs, nodes, ranges }) =>
+  return planMatch(bound, parameters, (pattern, { startTs, endTs, at, nodes, ranges }) =>
     pattern.table.estimate({
       startTs,
       endTs,
+      at,
       nodes: nodes.length === 0 ? undefined : nodes,
       where: ranges.length === 0 ? undefined : ranges,
     }),

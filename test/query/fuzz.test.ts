@@ -56,7 +56,7 @@ const PIECES = [
   ...'MATCH HYPEREDGE MEMBERS WHERE RETURN DISTINCT ORDER BY ASC DESC SKIP LIMIT AND OR NOT IN BETWEEN IS NULL CONTAINS STARTS WITH ENDS AS'.split(
     ' ',
   ),
-  ...'true false null count sum avg min max collect size bucket shared intersects overlaps follows a b a.n a.members a.src b.dst b.place Contact Trip'.split(
+  ...'true false null count sum avg min max collect size bucket shared intersects overlaps follows holds during a b a.n a.members a.src b.dst b.place Contact Trip'.split(
     ' ',
   ),
   ...[

@@ -32,6 +32,7 @@ export interface NaiveTable {
   readonly columns: readonly { readonly name: string; readonly type: 'INTEGER' | 'REAL' | 'TEXT' | 'BOOLEAN' }[];
   /** Names of the roles; the rows of a table with roles have the field `roles`. */
   readonly roles?: readonly string[];
+  readonly intervals: boolean;
   rows: NaiveRow[];
 }
 
@@ -325,6 +326,14 @@ function call(node: CallNode, names: Names): Meaning {
       if (node.name.name.toLowerCase() === 'shared') return { type: 'integer', value: shared };
       return { type: 'boolean', value: (place) => shared(place) >= 1 };
     }
+    case 'holds':
+      plain(2);
+      return holding(node, alias(0), names);
+    case 'during': {
+      plain(2);
+      const [a, b] = [alias(0), alias(1)];
+      return { type: 'boolean', value: ({ rows }) => isDuring(rows[a]!, rows[b]!) };
+    }
     case 'overlaps':
     case 'follows':
       plain(3);
@@ -332,6 +341,28 @@ function call(node: CallNode, names: Names): Meaning {
     default:
       return refuse('no such function');
   }
+}
+
+function holding(node: CallNode, a: number, names: Names): Meaning {
+  if (!names.patterns[a]!.table.intervals) refuse('a table without intervals');
+  const time = meaningOf(node.args[1]!, names);
+  if (time.type !== 'null' && !NUMBERS.includes(time.type)) refuse('a time is a number');
+  return {
+    type: time.type === 'null' ? 'null' : 'boolean',
+    value: (place) => {
+      const at = time.value(place) as number | null;
+      const { event_ts, ...more } = place.rows[a]!;
+      const end_ts = more.end_ts as number | null;
+      return at === null ? null : event_ts <= at && (end_ts === null || at < end_ts);
+    },
+  };
+}
+
+/** Edges of tables without intervals end where they begin. */
+function isDuring(inner: NaiveRow, outer: NaiveRow): boolean {
+  const endOf = (row: NaiveRow) =>
+    row.end_ts === undefined ? row.event_ts : ((row.end_ts as number | null) ?? Infinity);
+  return outer.event_ts <= inner.event_ts && endOf(inner) <= endOf(outer);
 }
 
 function nearness(node: CallNode, a: number, b: number, names: Names): Meaning {

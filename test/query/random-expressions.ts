@@ -244,6 +244,8 @@ function nearness(shape: Shape, depth: number): string {
   const { random, aliases } = shape;
   const [a, b] = [pick(random, aliases), pick(random, aliases)];
   if (random.below(3) === 0) return `intersects(${sideOf(shape, a)}, ${sideOf(shape, b)})`;
+  if (random.below(6) === 0) return `during(${a}, ${b})`;
+  if (random.below(6) === 0) return `holds(${a}, ${operand(shape, pick(random, ['integer', 'real']), depth - 1)})`;
   const width =
     random.below(4) === 0 ? expression(shape, pick(random, ['integer', 'real']), depth - 1) : random.below(25);
   return `${pick(random, ['overlaps', 'follows', 'FOLLOWS'])}(${a}, ${b}, ${width})`;
@@ -266,6 +268,9 @@ export function indexable(shape: Shape): string {
   const node = () => random.below(9) - 3;
   const numeric = () => pick(random, ['n', 'score', 'weight', 'big']);
   const forms: (() => string)[] = [
+    () => `holds(${a}, ${time()})`,
+    () => `HOLDS(${a}, ${parameter(shape, time())})`,
+    () => `(holds(${a}, ${time()}) OR ${node()} IN ${a}.members)`,
     () => `${a}.event_ts ${compare()} ${time()}`,
     () => `${time()} ${compare()} ${a}.event_ts`,
     () => `${a}.event_ts BETWEEN ${time()} - 20 AND ${time()} + ${random.below(40)}`,
@@ -281,6 +286,8 @@ export function indexable(shape: Shape): string {
       `(${a}.event_ts = ${time()} OR ${a}.${numeric()} > ${random.below(12)} AND ${node()} IN ${a}.members OR null)`,
     () => `overlaps(${a}, ${b}, ${random.below(20) - 2}${random.below(4) === 0 ? '.5' : ''})`,
     () => `follows(${a}, ${b}, ${random.below(30) - 2})`,
+    () => `holds(${a}, ${b}.event_ts)`,
+    () => `during(${a}, ${b})`,
     () => `shared(${sideOf(shape, a)}, ${sideOf(shape, b)}) ${pick(random, ['>=', '>', '=', '<'])} ${random.below(3)}`,
     () => `${random.below(3)} <= shared(${sideOf(shape, a)}, ${sideOf(shape, b)})`,
     () => `${a}.event_ts - ${b}.event_ts ${compare()} ${random.below(20) - 10}`,
@@ -296,6 +303,6 @@ export function indexable(shape: Shape): string {
     () => `${b}.event_ts BETWEEN ${a}.event_ts AND ${a}.event_ts + ${random.below(30)}`,
     () => `${a}.members = ${b}.members`,
   ];
-  const own = 12;
+  const own = 14;
   return forms[random.below(a === b && random.below(8) > 0 ? own : forms.length)]!();
 }

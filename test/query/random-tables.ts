@@ -12,6 +12,8 @@ const BUILT_IN = [
   { name: 'formation', type: 'TEXT' },
 ] as const;
 
+const END = { name: 'end_ts', type: 'INTEGER' } as const;
+
 /** Returns user columns of every type, each with or without a default. */
 function userColumns(random: Random): ColumnDefinition[] {
   const withDefault = (name: string, type: ColumnDefinition['type'], value: PropertyValue) =>
@@ -30,18 +32,20 @@ function userColumns(random: Random): ColumnDefinition[] {
 export class DoubleTable {
   readonly table: Table;
   readonly naive: NaiveTable;
-  readonly #columns: readonly ColumnDefinition[];
   readonly #roles: readonly string[];
 
   constructor(table: Table, columns: readonly ColumnDefinition[]) {
     this.table = table;
-    this.#columns = columns;
     this.#roles = table.roles.names;
     const { name, bucketSeconds } = table;
-    this.naive = { name, bucketSeconds, columns: [...BUILT_IN, ...columns], roles: this.#roles, rows: [] };
+    const intervals = table.columns.end !== undefined;
+    const ends = intervals ? [END] : [];
+    const roles = this.#roles;
+    this.naive = { name, bucketSeconds, columns: [...BUILT_IN, ...ends, ...columns], roles, rows: [], intervals };
   }
 
-  async insert(edges: readonly EdgeInput[]): Promise<void> {
+  async insert(given: readonly EdgeInput[]): Promise<void> {
+    const edges = this.naive.intervals ? given : given.map(withoutEnd);
     if (edges.length === 0) return;
     const bulk = this.table.bulk();
     for (const edge of edges) bulk.add(edge);
@@ -58,7 +62,7 @@ export class DoubleTable {
     };
     if (this.#roles.length > 0)
       row.roles = Object.fromEntries(this.#roles.map((role) => [role, setOf((edge.roles?.[role] ?? []) as number[])]));
-    for (const { name, type: _, ...more } of [...BUILT_IN, ...this.#columns] as ColumnDefinition[])
+    for (const { name, type: _, ...more } of this.naive.columns as readonly ColumnDefinition[])
       row[name] = given[name] === undefined ? (more.default ?? null) : given[name];
     return row as NaiveRow;
   }
@@ -86,10 +90,13 @@ export const ROLES: readonly string[] = ['src', 'Dst'];
 
 export async function makeTables(database: Database, random: Random, roles: readonly string[]): Promise<DoubleTable[]> {
   const tables: DoubleTable[] = [];
+  const intervals = random.below(4) > 0;
   for (const name of ['Contact', 'Trip']) {
     const columns = userColumns(random);
     const bucketSeconds = pick(random, [10, 10, 7, 1, 100]);
-    tables.push(new DoubleTable(await database.createTable({ name, bucketSeconds, columns, roles }), columns));
+    tables.push(
+      new DoubleTable(await database.createTable({ name, bucketSeconds, columns, roles, intervals }), columns),
+    );
   }
   return tables;
 }
@@ -101,14 +108,17 @@ export async function makeTables(database: Database, random: Random, roles: read
 export function randomEdges(random: Random, count: number, roles: readonly string[]): EdgeInput[] {
   const edges: EdgeInput[] = [];
   for (let i = 0; i < count; i++) {
-    if (i > 0 && random.below(8) === 0) edges.push({ ...pick(random, edges), properties: properties(random) });
-    else edges.push(edgeOf(random, roles));
+    const event_ts = i > 0 && random.below(8) === 0 ? pick(random, edges).event_ts : random.below(70) - 25;
+    const same = edges.find((edge) => edge.event_ts === event_ts);
+    const isEqual = same !== undefined && random.below(2) === 0;
+    const edge = isEqual ? same : edgeOf(random, roles);
+    edges.push({ ...edge, event_ts, properties: properties(random, event_ts) });
   }
   return edges;
 }
 
 function edgeOf(random: Random, roles: readonly string[]): EdgeInput {
-  const edge = { event_ts: random.below(70) - 25, members: members(random), properties: properties(random) };
+  const edge = { event_ts: 0, members: members(random) };
   if (roles.length === 0 || random.below(5) === 0) return edge;
   const list = () => [...edge.members.filter(() => random.below(2) === 0), ...(random.below(5) === 0 ? [4] : [])];
   return { ...edge, roles: Object.fromEntries(roles.map((role) => [role, list()])) };
@@ -118,10 +128,15 @@ function members(random: Random): number[] {
   return Array.from({ length: 1 + random.below(4) }, () => random.below(9) - 3);
 }
 
-function properties(random: Random): Record<string, PropertyValue | undefined> {
+function withoutEnd({ properties, ...edge }: EdgeInput): EdgeInput {
+  return { ...edge, properties: { ...properties, end_ts: undefined } };
+}
+
+function properties(random: Random, eventTs: number): Record<string, PropertyValue | undefined> {
   const maybe = (value: PropertyValue): PropertyValue | undefined =>
     random.below(4) === 0 ? undefined : random.below(4) === 0 ? null : value;
   return {
+    end_ts: maybe(eventTs + pick(random, [0, 1, 3, 10, 40, 1000])),
     weight: maybe(random.below(40) / 4 - 3),
     mean_dist_m: maybe(random.below(5)),
     formation: maybe(pick(random, TEXTS)),

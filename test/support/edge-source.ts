@@ -139,8 +139,16 @@ export class EdgeSource {
     }
   }
 
-  /** Returns an edge for a table with these columns and roles. */
-  edge({ columns, roles }: { columns: readonly ColumnDefinition[]; roles: readonly string[] }): EdgeInput {
+  /** Returns an edge for a table with these columns and roles; with `intervals`, most edges have an end. */
+  edge({
+    columns,
+    roles,
+    intervals,
+  }: {
+    columns: readonly ColumnDefinition[];
+    roles: readonly string[];
+    intervals: boolean;
+  }): EdgeInput {
     const random = this.#random;
     const properties: Record<string, PropertyValue> = {};
     if (random.chance(0.6)) {
@@ -153,6 +161,7 @@ export class EdgeSource {
       for (const column of all) if (random.chance(0.4)) properties[column.name] = this.value(column);
     }
     const edge: EdgeInput = { event_ts: this.time(), members: this.members() };
+    if (intervals && random.chance(0.7)) properties.end_ts = this.#end(edge.event_ts);
     if (roles.length > 0 && random.chance(0.8)) edge.roles = this.#roles(roles, edge.members as readonly number[]);
     return Object.keys(properties).length > 0 || random.chance(0.1) ? { ...edge, properties } : edge;
   }
@@ -176,6 +185,14 @@ export class EdgeSource {
     if (random.chance(0.5)) return [];
     const count = random.chance(0.2) ? 16 : 1 + random.below(3);
     return Array.from({ length: count }, (_, index) => `role_${index}`);
+  }
+
+  /** Returns an end: often none, none soon, or that of an edge that ends where it begins. */
+  #end(eventTs: number): number | null {
+    const random = this.#random;
+    if (random.chance(0.15)) return null;
+    const length = this.pick([0, 1, random.below(20), random.below(this.#spanTs), Math.abs(this.wide())]);
+    return Math.min(MAX, eventTs + length);
   }
 
   columns(): ColumnDefinition[] {

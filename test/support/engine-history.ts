@@ -12,7 +12,7 @@ import { DocumentHistory } from './document-history.ts';
 import { EdgeSource } from './edge-source.ts';
 import { FollowedHistory, isOfDisk } from './followed-history.ts';
 import { FOLLOWED } from './follower.ts';
-import { requestOf } from './history-requests.ts';
+import { checkStrategy, requestOf, strategyOf } from './history-requests.ts';
 import { type HistoryWorld, type Inflight, type ModelDdl, refusedBy } from './history-world.ts';
 import { LogMemory } from './memory-log.ts';
 import { Random } from './random.ts';
@@ -648,7 +648,7 @@ export class EngineHistory {
     const model = this.#models.get(name)!;
     const row = this.#liveRow(name);
     const ttlSeconds = NOW_SECONDS - (row?.event_ts ?? 0) - this.#random.below(3);
-    if (!Number.isSafeInteger(ttlSeconds) || ttlSeconds < 1) return;
+    if (!Number.isSafeInteger(ttlSeconds) || ttlSeconds < 1 || model.intervals) return;
     const width = this.#db.table(name).bucketSeconds;
     const cutoff = Math.floor((NOW_SECONDS - ttlSeconds) / width) * width;
     this.log.push(`compact ttl ${name} cutoff ${cutoff}`);
@@ -714,15 +714,16 @@ export class EngineHistory {
     const [name, columns] = [`t${this.#tables++}`, this.#source.columns()];
     const bucketSeconds = this.#source.pick([1, 3, 10, 3600, 1_000_000]);
     const roles = this.#source.roles();
-    const model = new NaiveTable(columns, roles);
-    this.log.push(`create ${name} width ${bucketSeconds} ${JSON.stringify(columns).slice(0, 300)}`);
+    const input = { name, bucketSeconds, columns, roles, intervals: this.#random.chance(0.4) };
+    const model = new NaiveTable(columns, roles, input.intervals);
+    this.log.push(`create ${JSON.stringify(input).slice(0, 300)}`);
     const redo = (lsn: number): void => {
       model.shapeLsn = lsn;
       this.#models.set(name, model);
     };
     const undo = (): void => void this.#models.delete(name);
-    const create = () => this.#db.createTable({ name, bucketSeconds, columns, roles });
-    if (await this.#define({ redo, undo }, create)) this.#saw('create');
+    const made = await this.#define({ redo, undo }, () => this.#db.createTable(input));
+    if (made) this.#saw(input.intervals ? 'create with intervals' : 'create');
   }
 
   async #threshold(): Promise<void> {
@@ -772,6 +773,7 @@ export class EngineHistory {
   #request(rows: readonly EdgeRow[]): NaiveRequest {
     const request = requestOf(this.#random, this.#source, rows);
     if (request.where !== undefined && request.where.length > 0) this.#saw('filter');
+    if (request.at !== undefined) this.#saw('read at a time');
     return request;
   }
 
@@ -842,7 +844,8 @@ export class EngineHistory {
   ): void {
     if (scan.plan().strategy === 'PSI_RANGE') this.#saw('order of a column');
     if (this.#compaction !== undefined || this.#damaged || this.#db.lastLsn !== this.#head) return;
-    if (request.where !== undefined) return;
+    checkStrategy(request, scan.plan().strategy);
+    if (request.where !== undefined || request.at !== undefined) return;
     const { segments, memtables } = table.version;
     const filled = memtables.filter(({ memtable }) => memtable.rows > 0);
     const inSegments = filled.length === 0 && segments.every((segment) => segment.dead.count === 0);
@@ -851,14 +854,8 @@ export class EngineHistory {
     const buckets = (rows: readonly EdgeRow[]): number =>
       new Set(rows.map((row) => Math.floor(row.event_ts / table.bucketSeconds))).size;
     const plan = scan.plan();
-    const nodes = new Set(request.nodes).size;
-    const bounded = request.startTs !== undefined || request.endTs !== undefined;
-    const wanted = {
-      strategy:
-        nodes > 1 ? 'FMI_INTERSECT' : nodes === 1 ? 'FMI_LOOKUP' : bounded ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN',
-      buckets_scanned: buckets(given),
-      total_buckets: buckets(all),
-    };
+    const strategy = strategyOf(request);
+    const wanted = { strategy, buckets_scanned: buckets(given), total_buckets: buckets(all) };
     const found = { strategy: plan.strategy, buckets_scanned: plan.buckets_scanned, total_buckets: plan.total_buckets };
     if (JSON.stringify(found) !== JSON.stringify(wanted)) {
       throw new Error(

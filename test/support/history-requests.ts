@@ -13,6 +13,12 @@ export function requestOf(random: Random, source: EdgeSource, rows: readonly Edg
   if (random.chance(0.4)) request.startTs = time();
   if (random.chance(0.4))
     request.endTs = request.startTs !== undefined && random.chance(0.6) ? request.startTs + random.below(200) : time();
+  if (rows.length > 0 && 'end_ts' in rows[0]! && random.chance(0.4)) {
+    const { event_ts, end_ts } = source.pick(rows);
+    request.at = random.chance(0.3) && end_ts !== null ? (end_ts as number) - random.below(2) : time();
+    request.at = source.pick([request.at, request.at, event_ts]);
+    request.at = Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, request.at));
+  }
   if (random.chance(0.45)) {
     request.nodes = [source.node()];
     if (random.chance(0.5) && rows.length > 0)
@@ -57,4 +63,18 @@ function conditionsOf(random: Random, source: EdgeSource, rows: readonly EdgeRow
     conditions.push(condition);
   }
   return conditions;
+}
+
+/** Returns the strategy of a request without conditions on columns. */
+export function strategyOf({ nodes, at, startTs, endTs }: NaiveRequest): string {
+  const distinct = new Set(nodes).size;
+  if (distinct > 0) return distinct > 1 ? 'FMI_INTERSECT' : 'FMI_LOOKUP';
+  if (at !== undefined) return 'INTERVAL_STAB';
+  return startTs !== undefined || endTs !== undefined ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN';
+}
+
+/** Throws unless a read at a time has its strategy, with any conditions. */
+export function checkStrategy(request: NaiveRequest, strategy: string): void {
+  if (request.at === undefined || strategy === strategyOf(request)) return;
+  throw new Error(`the plan of ${JSON.stringify(request)} is ${strategy}`);
 }

@@ -209,6 +209,11 @@ export class TransactionHistory {
       ...(random.chance(0.5) ? { event_ts } : {}),
       ...(random.chance(0.4) ? { members } : {}),
     };
+    const end = edge.properties?.end_ts;
+    if (typeof end === 'number' && end < edge.event_ts) {
+      refusedBy(() => open.tx.updateRow(table, key, edge), 'invalid_input');
+      edge.properties = { ...edge.properties, end_ts: edge.event_ts };
+    }
     const row = model.rowOf(key.id, edge);
     this.#world.note(`tx update ${name} ${key.id}@${key.eventTs} to @${row.event_ts}`);
     sameText(open.tx.updateRow(table, key, edge), row);

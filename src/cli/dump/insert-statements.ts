@@ -1,7 +1,7 @@
 // Writes the rows of a table as INSERT statements of up to 500 rows, one row per line.
 
 import type { PropertyValue, TableItem } from '../../engine/index.ts';
-import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
+import { builtInColumns } from '../../model/columns.ts';
 import { MAX_STATEMENT_LENGTH } from '../../query/language.ts';
 import type { Row } from '../run/runner.ts';
 import { nameText, valueText } from './statement-values.ts';
@@ -25,9 +25,9 @@ export class InsertStatements {
   /** Number of rows added so far. */
   count = 0;
 
-  constructor({ name, columns }: Pick<TableItem, 'name' | 'columns'>) {
+  constructor({ name, columns, intervals }: Pick<TableItem, 'name' | 'columns' | 'intervals'>) {
     this.#table = name;
-    this.#columns = [...BUILT_IN_COLUMNS, ...columns];
+    this.#columns = [...builtInColumns(intervals), ...columns];
     const names = ['event_ts', 'members', ...this.#columns.map((column) => nameText(column.name))];
     this.#head = `INSERT INTO ${nameText(name)} (${names.join(', ')}) VALUES\n`;
   }

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { TableItem } from '../../engine/index.ts';
 import { openDirectory } from '../run/directory-runner.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { printable } from '../table-text.ts';
@@ -11,7 +12,7 @@ import { type ImportFlags, onErrorOf } from './options.ts';
 import type { PlannedInput } from './planned-input.ts';
 import { type TriedRows, tryRows } from './rows/try-rows.ts';
 import { ServerClient } from './targets/server-client.ts';
-import { NODES_SUFFIX, type TableColumn } from './targets/target.ts';
+import { columnsOfItem, NODES_SUFFIX, type TableColumn } from './targets/target.ts';
 
 /** What can be found out about the table without creating anything. */
 interface Look {
@@ -22,6 +23,7 @@ interface Look {
         readonly name: string;
         readonly columns: readonly TableColumn[];
         readonly roles: readonly string[];
+        readonly intervals: boolean;
         readonly rows: number;
       }
     | undefined;
@@ -35,7 +37,7 @@ export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world
   const lines: string[] = [];
   const failures: string[] = [];
   let fails = false;
-  const known = [...(look.table?.columns ?? [])];
+  const known = [...(look.table === undefined ? [] : columnsOfItem(look.table))];
   if (look.table !== undefined) lines.push(`table: ${look.table.name} at ${look.place}, ${look.table.rows} rows`);
   else if (creates || flags.table === undefined) lines.push(`table: ${wanted} at ${look.place}, will be made`);
   else {
@@ -45,7 +47,12 @@ export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world
   for (const input of inputs) {
     const plan = input.looked.plan(known);
     const missing = plan.columns.filter(({ name }) => !isKnown(known, name));
-    const tried = await tryRows(plan, [...known, ...missing], look.table?.roles ?? []);
+    const tried = await tryRows(
+      plan,
+      [...known, ...missing].filter(({ isEnd }) => !isEnd),
+      look.table?.roles ?? [],
+      look.table?.intervals ?? plan.intervals,
+    );
     lines.push(`${input.source.label}: ${input.format}`, ...inputLines(plan, tried, wanted));
     lines.push(...missing.map((column) => `  ${missingText(column, input, flags)}`));
     if (missing.length > 0 && flags.create !== true && input.format !== 'ndjson') fails = true;
@@ -99,10 +106,7 @@ async function lookAt(flags: ImportFlags, world: World): Promise<Look> {
   if (flags.data === undefined) {
     const url = urlOf(flags.url ?? DEFAULT_URL);
     const item = (await new ServerClient({ url, apiKey: flags.apiKey }, world.now).tables()).find(isWanted);
-    return {
-      place: url,
-      table: item && { name: item.name, columns: item.columns, roles: item.roles, rows: item.row_count },
-    };
+    return { place: url, table: item && tableOf(item) };
   }
   const place = resolve(world.cwd, flags.data);
   if (!existsSync(place)) return { place, table: undefined };
@@ -112,11 +116,13 @@ async function lookAt(flags: ImportFlags, world: World): Promise<Look> {
       .tables()
       .map((table) => table.item())
       .find(isWanted);
-    return {
-      place,
-      table: item && { name: item.name, columns: item.columns, roles: item.roles, rows: item.row_count },
-    };
+    return { place, table: item && tableOf(item) };
   } finally {
     await database.close();
   }
+}
+
+/** Older servers do not say whether a table has intervals or roles; it then has none. */
+function tableOf({ name, columns, roles = [], intervals, row_count: rows }: TableItem): NonNullable<Look['table']> {
+  return { name, columns, roles, intervals: intervals === true, rows };
 }

@@ -15,7 +15,7 @@ const SAMPLE_LINES = 1000;
 /**
  * Reads ahead only when `wantsColumns` is true, to find the columns that may have to be created.
  */
-export async function lookIntoNdjson(source: Source, wantsColumns: boolean): Promise<LookedInto> {
+export async function lookIntoNdjson(source: Source, wantsColumns: boolean, intervals: boolean): Promise<LookedInto> {
   const peeked = wantsColumns
     ? await peek(source.chunks, HEAD_BYTES)
     : { head: Buffer.alloc(0), isWhole: false, chunks: source.chunks };
@@ -31,6 +31,7 @@ export async function lookIntoNdjson(source: Source, wantsColumns: boolean): Pro
       columns: columns.map(
         (column) => known.find(({ name }) => name.toLowerCase() === column.name.toLowerCase()) ?? column,
       ),
+      intervals,
       named: false,
       notes: ['one JSON edge a line', ...columns.map(({ name, type }) => `property: ${name} ${type}`)],
       warnings: [],

@@ -39,6 +39,7 @@ export interface ImportFlags extends TargetFlags {
   format?: string | undefined;
   tsColumn?: string | undefined;
   tsFormat?: string | undefined;
+  endColumn?: string | undefined;
   memberColumns?: string | undefined;
   memberColumn?: string | undefined;
   separator?: string | undefined;
@@ -67,8 +68,9 @@ export interface ImportFlags extends TargetFlags {
 }
 
 /** Opens the target that the flags name. Throws UsageError, ConfigError, or the target's error. */
-export async function openTarget(flags: TargetFlags, world: World): Promise<ImportTarget> {
-  const table = tableOf(flags);
+/** `intervals`: a table that is created gets intervals. */
+export async function openTarget(flags: TargetFlags, intervals: boolean, world: World): Promise<ImportTarget> {
+  const table = { ...tableOf(flags), intervals };
   if (flags.data !== undefined) {
     const options = directoryOptions(flags.data, flags, table, world);
     return (await import('./targets/directory-target.ts')).openDirectoryTarget(options);
@@ -101,7 +103,7 @@ function directoryOptions(data: string, flags: TargetFlags, table: TargetTable, 
   return { dir: dataDir, primaryTable, maxMembers, memoryBudgetMb: Math.min(memoryBudgetMb, IMPORT_MEMORY_MB), table };
 }
 
-function tableOf(flags: TargetFlags): TargetTable {
+function tableOf(flags: TargetFlags): Omit<TargetTable, 'intervals'> {
   const { table: name } = flags;
   const create = flags.createTable === true || (flags as ImportFlags).create === true;
   if (name !== undefined && !IDENTIFIER.test(name)) {

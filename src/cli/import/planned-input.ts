@@ -18,6 +18,8 @@ export interface LookedInto {
 export interface PlannedInput {
   /** Columns that the table needs, without those that every table has. */
   readonly columns: readonly TableColumn[];
+  /** True when a table that is created for the input must have intervals. */
+  readonly intervals: boolean;
   /** True when nodes have names, to which numbers are assigned. */
   readonly named: boolean;
   /** Tells a person which column is read as what. */

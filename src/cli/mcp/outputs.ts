@@ -42,6 +42,8 @@ export const citedEdge = v.strictObject({
   hedge_tag: described(text(), 'Tag with which the answer cites the edge.'),
   event_ts: seconds(),
   time: time(),
+  end_ts: described(v.optional(v.nullable(seconds())), 'Only in tables with intervals: the end; null while it holds.'),
+  end_time: v.optional(time()),
   members: members(),
   names: memberNames(),
   weight: v.nullable(finite()),

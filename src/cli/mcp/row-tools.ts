@@ -29,7 +29,7 @@ Shape: MATCH (alias:Table) [, (alias:Table) ...] [WHERE condition] RETURN [DISTI
 Each pattern (e:Table) is one hyperedge of that table, not a node; e.event_ts, e.members, e.id, e.weight, e.formation and user columns are its fields. Items: e.column, expressions AS name, COUNT(*), COUNT(DISTINCT x), SUM, AVG, MIN, MAX, COLLECT (rows are grouped by the items without an aggregate); RETURN * gives all columns.
 Conditions: = <> < <= > >=, AND, OR, NOT, IN [..], BETWEEN x AND y, IS NULL, CONTAINS, STARTS WITH, ENDS WITH, + - * / %.
 Nodes are integers: 7 IN e.members; size(e.members) is how many. Names of nodes, where list_tables shows names_in: MATCH (e:meetings), (n:meetings_nodes) WHERE n.vertex = 'Ada' AND shared(e, n) >= 1; the field names of the answer gives the names of the members returned. Times are integers: e.event_ts in epoch seconds UTC, which compares with texts such as '2024-05-02' or '2024-05-02T10:00:00Z'; date(e.event_ts) is the day as a text. Texts stand in 'single quotes', comments in /* */.
-Two edges together: shared(a, b) = number of common members; follows(b, a, 3600): b begins after a, at most 3600 seconds later; overlaps(a, b, 60): at most 60 seconds apart; bucket(e) = time slot of the table. A join without such a condition is refused when it grows too large.
+Two edges together: shared(a, b) = number of common members; follows(b, a, 3600): b begins after a, at most 3600 seconds later; overlaps(a, b, 60): at most 60 seconds apart; during(a, b): a within b. In a table with intervals, holds(e, '2024-05-02') = begun and not ended at that time; e.end_ts is null while it holds; bucket(e) = time slot of the table. A join without such a condition is refused when it grows too large.
 [NOT] EXISTS ((b:Table), ... WHERE condition) in WHERE: is there such an edge? The condition can name the aliases outside.
 Examples:
 MATCH (e:meetings) WHERE 7 IN e.members AND e.event_ts BETWEEN 1704067200 AND 1704153599 RETURN e.event_ts, e.members ORDER BY e.event_ts LIMIT 20
@@ -182,6 +182,13 @@ async function pageOf(page: Page, table: string | undefined, names: NodeNames): 
   return { ...shown, hint: `No table was named, so ${page.table} was looked at; list_tables lists all tables.` };
 }
 
+const heldAt = () =>
+  v.optional(moment('Tables with intervals: only edges that hold at this time (begun by then, end_ts later or null).'));
+
+function heldOf(at: number | string | undefined): { at?: number } {
+  return at === undefined ? {} : { at: secondsOf(at, 'at', 'first') };
+}
+
 const range = tool({
   name: 'range',
   title: 'Edges of a time window',
@@ -189,14 +196,17 @@ const range = tool({
     'Hyperedges of a table between two times, both inclusive, in pages and ordered by time. Each has its time in epoch seconds (event_ts) and as UTC text (time), and names beside members if names of nodes are stored.',
   input: object({
     table: someTable(),
-    start_ts: moment('Beginning of the window.'),
-    end_ts: moment('End of the window, inclusive.'),
+    start_ts: v.optional(moment('Beginning of the window. Needed unless at is given.')),
+    end_ts: v.optional(moment('End of the window, inclusive. Needed unless at is given.')),
+    at: heldAt(),
     limit: rowLimit('edges'),
     cursor: cursor(),
   }),
   output: answer(pageEntries),
-  run: async ({ limit, table, cursor, ...window }, { client }, signal) => {
-    const asked = { table, cursor, ...(windowOf(window) as { start_ts: number; end_ts: number }) };
+  run: async ({ limit, table, cursor, at, ...window }, { client }, signal) => {
+    const bounds = { ...windowOf(window), ...heldOf(at) };
+    // The server refuses a window without both ends.
+    const asked = { table, cursor, ...(bounds as { start_ts: number; end_ts: number }) };
     const names = await NodeNames.open(client, table, signal);
     return fittingPage(limit, async (rows) =>
       pageOf(await client.hyperedges.range({ ...asked, limit: rows }, { signal }), table, names),
@@ -214,6 +224,7 @@ const node = tool({
     table: someTable(),
     start_ts: v.optional(moment('Default: no bound.')),
     end_ts: v.optional(moment('Inclusive. Default: no bound.')),
+    at: heldAt(),
     limit: rowLimit('edges'),
     cursor: cursor(),
   }),
@@ -222,8 +233,8 @@ const node = tool({
     name: described(v.nullable(text()), 'Null if no name is stored.'),
     ...pageEntries,
   }),
-  run: async ({ node_id: given, limit, table, cursor, ...window }, { client }, signal) => {
-    const asked = { table, cursor, ...windowOf(window) };
+  run: async ({ node_id: given, limit, table, cursor, at, ...window }, { client }, signal) => {
+    const asked = { table, cursor, ...windowOf(window), ...heldOf(at) };
     const names = await NodeNames.open(client, table, signal);
     const node_id = await names.numberOf(given);
     const name = (await names.namesOf([node_id])).get(node_id) ?? null;

@@ -2,7 +2,7 @@
 
 import type { HedgerowClient, Table } from '../../client/index.ts';
 import { integer, text, v } from '../../http/schema.ts';
-import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
+import { builtInColumns } from '../../model/columns.ts';
 import { DESCRIBED_FIELDS } from '../../model/options.ts';
 import { NAME_COLUMN, NODES_SUFFIX } from '../import/targets/target.ts';
 import { object, oneTable } from './arguments.ts';
@@ -69,7 +69,10 @@ export async function descriptionOf(client: HedgerowClient, given: string, signa
     name,
     row_count,
     columns: columns.map((column) => ({ name: column.name, type: column.type })),
-    built_in_columns: BUILT_IN,
+    built_in_columns: [
+      ...KEYS,
+      ...builtInColumns(table.intervals).map((column) => ({ name: column.name, type: column.type })),
+    ],
     indexes: indexes.map(({ column }) => column),
     primary,
     member_tables,
@@ -93,11 +96,10 @@ function namesHint(table: string, names: string): string {
   return `Nodes have names: node, insert, reason, ask and run_measure accept them. In a statement: MATCH (e:${table}), (n:${names}) WHERE n.${NAME_COLUMN} = 'name' AND shared(e, n) >= 1 RETURN e.event_ts, e.members.`;
 }
 
-const BUILT_IN = [
+const KEYS = [
   { name: 'id', type: 'INTEGER' },
   { name: 'event_ts', type: 'INTEGER' },
   { name: 'members', type: 'LIST OF INTEGER' },
-  ...BUILT_IN_COLUMNS.map(({ name, type }) => ({ name, type })),
 ];
 
 /** Returns the options that the description of a table shows. */

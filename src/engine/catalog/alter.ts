@@ -4,18 +4,11 @@
 // rewrites their segment.
 
 import { HedgerowError } from '../../errors.ts';
-import {
-  BUILT_IN_COLUMNS,
-  type Column,
-  defineColumns,
-  IDENTIFIER,
-  MOST_COLUMNS,
-  RESERVED_NAMES,
-} from '../../model/columns.ts';
+import { type Column, defineColumns, IDENTIFIER, MOST_COLUMNS, RESERVED_NAMES } from '../../model/columns.ts';
 import type { AlterableOption } from '../../model/options.ts';
 import { ROLES_FIELD } from '../../model/shape.ts';
 import type { ColumnDefinition } from '../types.ts';
-import type { TableDefinition } from './catalog.ts';
+import { columnsOf, type TableDefinition } from './catalog.ts';
 import type { ShapeChange } from './changes.ts';
 
 export type AlterAction =
@@ -50,7 +43,7 @@ export function columnChange(
     case 'renameColumn': {
       const column = userColumn(definition, action.column, 'renamed');
       const others = definition.columns.filter((each) => each !== column);
-      checkColumnName(action.to, others, definition);
+      checkColumnName(action.to, { ...definition, columns: others });
       return { op: 'rename_column', id, column: column.id, name: action.to };
     }
   }
@@ -58,7 +51,7 @@ export function columnChange(
 
 function newColumn(definition: TableDefinition, wanted: ColumnDefinition): Column {
   const [column] = defineColumns([wanted], definition.nextColumnId, reservedIn(definition));
-  checkColumnName(wanted.name, definition.columns, definition);
+  checkColumnName(wanted.name, definition);
   if (definition.columns.length >= MOST_COLUMNS)
     throw new HedgerowError(
       'invalid_input',
@@ -77,12 +70,12 @@ function reservedIn({ key }: TableDefinition): ReadonlySet<string> {
   return key === undefined ? RESERVED_NAMES : new Set();
 }
 
-function checkColumnName(name: string, taken: readonly Column[], definition: TableDefinition): void {
+function checkColumnName(name: string, definition: TableDefinition): void {
   const { roles = [] } = definition;
   if (typeof name !== 'string' || !IDENTIFIER.test(name))
     throw new HedgerowError('invalid_input', `Column name ${JSON.stringify(name)} must match ${IDENTIFIER.source}.`);
   const lower = name.toLowerCase();
-  if (reservedIn(definition).has(lower) || taken.some((column) => column.name.toLowerCase() === lower))
+  if (reservedIn(definition).has(lower) || columnsOf(definition).find(lower) !== undefined)
     throw new HedgerowError('column_exists', `Column ${name} exists already or is built in; take another name.`);
   const isRole = roles.some((role) => role.toLowerCase() === lower);
   if (isRole || (roles.length > 0 && lower === ROLES_FIELD))
@@ -101,11 +94,12 @@ function droppable(definition: TableDefinition, name: string): Column {
   );
 }
 
-function userColumn({ name: table, columns }: TableDefinition, name: string, what: string): Column {
+function userColumn(definition: TableDefinition, name: string, what: string): Column {
+  const { name: table, columns } = definition;
   const lower = String(name).toLowerCase();
   const column = columns.find((each) => each.name.toLowerCase() === lower);
   if (column !== undefined) return column;
-  if (KEYS.includes(lower) || BUILT_IN_COLUMNS.some((each) => each.name === lower))
+  if (KEYS.includes(lower) || columnsOf(definition).find(lower) !== undefined)
     throw new HedgerowError('invalid_input', `Column ${lower} is built in; it cannot be ${what}.`);
   const known = columns.length === 0 ? 'none' : columns.map((each) => each.name).join(', ');
   throw new HedgerowError(

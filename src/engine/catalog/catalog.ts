@@ -2,7 +2,15 @@
 // change.
 
 import { HedgerowError } from '../../errors.ts';
-import { type Column, defineColumns, FIRST_USER_COLUMN, IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
+import {
+  type Column,
+  ColumnSet,
+  defineColumns,
+  END_COLUMN,
+  FIRST_USER_COLUMN,
+  IDENTIFIER,
+  RESERVED_NAMES,
+} from '../../model/columns.ts';
 import { checkMemberTables, completeOptions, type TableOptions } from '../../model/options.ts';
 import { checkRoles, ROLES_FIELD } from '../../model/shape.ts';
 import type { TableInput } from '../types.ts';
@@ -24,6 +32,9 @@ export interface TableDefinition extends TableOptions {
   createNodes?: false;
   /** Of a node table: the id of the column that holds the keys, which is the first of `columns`. */
   key?: number;
+  /** Id of the built-in column `end_ts`; absent if the table has no intervals. */
+  intervals?: number;
+  /** User columns. */
   columns: Column[];
   /** Columns with a PSI index; `column` is a column id, `createdAt` is in epoch seconds. */
   indexes: { column: number; createdAt: number }[];
@@ -46,8 +57,11 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number, n
   checkTableName(input.name);
   const options = completeOptions(input);
   const memberTables = checkMemberTables(input.memberTables ?? []);
-  const columns = defineColumns(input.columns ?? [], FIRST_USER_COLUMN);
-  const roles = checkRoles(input.roles ?? [], namesOf(columns));
+  const intervals = input.intervals ? FIRST_USER_COLUMN : undefined;
+  const firstId = FIRST_USER_COLUMN + (intervals === undefined ? 0 : 1);
+  const built = intervals === undefined ? [] : [END_COLUMN];
+  const columns = defineColumns(input.columns ?? [], firstId, new Set([...RESERVED_NAMES, ...built]));
+  const roles = checkRoles(input.roles ?? [], namesOf(columns, built));
   if (roles.length > 0) assertNoRolesColumn(columns);
   return {
     id,
@@ -56,11 +70,12 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number, n
     ...(nodes === undefined ? {} : { nodes }),
     ...(nodes !== undefined && input.createNodes === false ? { createNodes: false as const } : {}),
     ...(roles.length > 0 ? { roles } : {}),
+    ...(intervals === undefined ? {} : { intervals }),
     ...options,
     columns,
     indexes: [],
     createdAt: nowSeconds,
-    nextColumnId: FIRST_USER_COLUMN + columns.length,
+    nextColumnId: firstId + columns.length,
   };
 }
 
@@ -74,9 +89,14 @@ function assertNoRolesColumn(columns: readonly Column[]): void {
   );
 }
 
+/** Returns all columns of a table. A node table has none but those of its definition. */
+export function columnsOf({ columns, intervals, key }: TableDefinition): ColumnSet {
+  return key === undefined ? new ColumnSet(columns, intervals) : new ColumnSet(columns, undefined, []);
+}
+
 /** Returns the names, in lower case, that a role cannot have. */
-function namesOf(columns: readonly Column[]): ReadonlySet<string> {
-  return new Set([...RESERVED_NAMES, ...columns.map(({ name }) => name.toLowerCase())]);
+function namesOf(columns: readonly Column[], built: readonly string[]): ReadonlySet<string> {
+  return new Set([...RESERVED_NAMES, ...built, ...columns.map(({ name }) => name.toLowerCase())]);
 }
 
 /** Throws `invalid_input` if the name is not an identifier. */

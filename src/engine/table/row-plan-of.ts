@@ -1,13 +1,8 @@
-// The columns of a table by its definition, and the plans of its row text.
+// The plans of the row text of tables.
 
 import { buildRowPlan, type PlanColumn, type RowPlan } from '../../core/index.ts';
-import { ColumnSet } from '../../model/columns.ts';
+import type { ColumnSet } from '../../model/columns.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
-
-/** Returns the columns of a table. A node table has none but those of its definition. */
-export function columnsOf({ columns, key }: TableDefinition): ColumnSet {
-  return key === undefined ? new ColumnSet(columns) : new ColumnSet(columns, []);
-}
 
 /**
  * Returns the plan of a table's row text. Rows of a node table consist of its columns only; members

@@ -13,7 +13,7 @@ import type { ColumnSet } from '../../model/columns.ts';
 import { type CheckedEdge, checkKey, type MemberInput } from '../../model/edge.ts';
 import type { Attach } from '../../model/kept-answer.ts';
 import { RoleSet } from '../../model/roles.ts';
-import type { TableDefinition } from '../catalog/catalog.ts';
+import { columnsOf, type TableDefinition } from '../catalog/catalog.ts';
 import type { EngineContext } from '../context.ts';
 import type { NodeKind } from '../nodes/node-directory.ts';
 import { Scan } from '../scan/scan.ts';
@@ -33,7 +33,7 @@ import type {
 import { BulkInsert } from '../write/bulk-insert.ts';
 import { deleteEdges, insertEdge } from '../write/edge-writes.ts';
 import { EdgeBatches } from './edge-batches.ts';
-import { columnsOf, planOf } from './row-plan-of.ts';
+import { planOf } from './row-plan-of.ts';
 import { RowUpdates } from './row-updates.ts';
 import { asCorruption, type SegmentFile } from './segment-file.ts';
 import { Snapshot } from './snapshot.ts';

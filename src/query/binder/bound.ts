@@ -21,14 +21,22 @@ export type Field =
   | { readonly kind: 'members' }
   /** The members with a role; `mask` has the role's bit. */
   | { readonly kind: 'role'; readonly name: string; readonly mask: number }
-  | { readonly kind: 'property'; readonly id: number; readonly name: string; readonly type: ColumnType };
+  | {
+      readonly kind: 'property';
+      readonly id: number;
+      readonly name: string;
+      readonly type: ColumnType;
+      /** True for the ends of intervals. */
+      readonly isTime?: true;
+    };
 
 interface Typed {
   readonly type: ValueType;
   /** Source text, for the names of result columns and for plans. */
   readonly text: string;
   /**
-   * True for a number that is a time: `event_ts`, `datetime(x)`, or the MIN, MAX or AVG of times. A
+   * True for a number that is a time: `event_ts`, `end_ts` of a table with intervals,
+   * `datetime(x)`, or the MIN, MAX or AVG of times. A
    * text compared with such a number is read as a time.
    */
   readonly isTime?: boolean | undefined;
@@ -69,6 +77,8 @@ export interface BoundField extends Typed {
 export interface BoundRow extends Typed {
   readonly kind: 'row';
   readonly pattern: number;
+  /** The column of the ends of intervals, if the table has them. */
+  readonly ends?: string | undefined;
 }
 
 /** Both operands have the same type, or both are numbers. */
@@ -103,6 +113,8 @@ export interface BoundTextMatch extends Typed {
 export interface BoundLogic extends Typed {
   readonly kind: 'and' | 'or';
   readonly items: readonly BoundExpression[];
+  /** Set for an `and` that means that a pattern's edges hold at a time, which reads no row. */
+  readonly holds?: { readonly pattern: number; readonly time: BoundExpression } | undefined;
 }
 
 export interface BoundNot extends Typed {

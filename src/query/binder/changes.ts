@@ -16,7 +16,7 @@ import { conjuncts, InnerPatterns } from './exists.ts';
 import { bindCondition, bindExpression, itemTypeOf } from './expressions.ts';
 import { commonType, type ParameterValues } from './parameters.ts';
 import { bindTable, type Catalog } from './patterns.ts';
-import { fieldType, nameOfField, Scope } from './scope.ts';
+import { fieldType, isTimeField, nameOfField, Scope } from './scope.ts';
 import { asTime } from './times.ts';
 
 const NO_AGGREGATES = 'aggregates are allowed in RETURN and ORDER BY of a MATCH only';
@@ -84,7 +84,7 @@ export function bindValue(
   targets: Scope,
 ): BoundExpression {
   const given = bindExpression(node, values);
-  const bound = field.kind === 'event_ts' ? asTime(given, node, targets, 'time') : given;
+  const bound = isTimeField(field) ? asTime(given, node, targets, 'time') : given;
   const name = nameOfField(field);
   if (field.kind === 'members' || field.kind === 'role') {
     const itemType = itemTypeOf(bound);

@@ -102,7 +102,8 @@ function bindBare(node: Extract<Expression, { kind: 'name' }>, scope: Scope): Bo
     throw scope.error(node, `a column is written after its alias: ${shown(alias)}.${shown(node.name)}.`);
   }
   const pattern = scope.pattern(node);
-  return { kind: 'row', pattern, type: 'row', text: scope.textOf(node) };
+  const ends = scope.patterns[pattern]!.table.columns.end?.name;
+  return { kind: 'row', pattern, ends, type: 'row', text: scope.textOf(node) };
 }
 
 function bindList(items: readonly Expression[], scope: Scope, text: string): BoundExpression {

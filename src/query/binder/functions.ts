@@ -7,6 +7,7 @@ import { shown, shownName } from '../shown.ts';
 import { AGGREGATES, isAggregate } from './aggregates.ts';
 import type { BoundExpression } from './bound.ts';
 import { bindExpression, requireNumber } from './expressions.ts';
+import { bindDuring, bindHolds } from './intervals.ts';
 import type { Scope } from './scope.ts';
 import { asTime, dateOf } from './times.ts';
 
@@ -20,6 +21,8 @@ const FUNCTIONS: Readonly<Record<string, { arity: number; form: string; bind: Fu
   SHARED: { arity: 2, form: 'shared(a, b)', bind: bindShared },
   INTERSECTS: { arity: 2, form: 'intersects(a, b)', bind: bindIntersects },
   OVERLAPS: { arity: 3, form: 'overlaps(a, b, seconds)', bind: bindOverlaps },
+  HOLDS: { arity: 2, form: 'holds(alias, time)', bind: bindHolds },
+  DURING: { arity: 2, form: 'during(inner, outer)', bind: bindDuring },
   FOLLOWS: { arity: 3, form: 'follows(later, earlier, seconds)', bind: bindFollows },
 };
 

@@ -133,7 +133,7 @@ export class Scope {
     const field = this.findField(pattern, column.name);
     if (field === undefined) throw this.unknownColumn(pattern, column);
     const bound = { kind: 'field', pattern, field, type: fieldType(field), text: this.textOf(span) } as const;
-    return field.kind === 'event_ts' ? { ...bound, isTime: true } : bound;
+    return isTimeField(field) ? { ...bound, isTime: true } : bound;
   }
 
   findField(pattern: number, name: string): Field | undefined {
@@ -150,7 +150,9 @@ export class Scope {
     const role = roles.find(name);
     if (role !== undefined) return { kind: 'role', ...role };
     const column = columns.find(name);
-    return column && { kind: 'property', id: column.id, name: column.name, type: column.type };
+    if (column === undefined) return undefined;
+    const field: Field = { kind: 'property', id: column.id, name: column.name, type: column.type };
+    return column === columns.end ? { ...field, isTime: true } : field;
   }
 
   unknownColumn(pattern: number, column: NameNode): HedgerowError {
@@ -189,6 +191,11 @@ export class Scope {
   error(span: Span, detail: string): HedgerowError {
     return errorAt(this.text, span.start, detail, undefined, 'invalid_statement');
   }
+}
+
+/** Returns whether values of the field are times, so that texts for it are read as times. */
+export function isTimeField(field: Field): boolean {
+  return field.kind === 'event_ts' || (field.kind === 'property' && field.isTime === true);
 }
 
 export function fieldType(field: Field): ValueType {

@@ -32,6 +32,8 @@ const MOST_BRANCHES = 64;
 export interface Bounds {
   startTs: number;
   endTs: number;
+  /** A time at which the edges hold. They have then begun: `endTs` is not above it. */
+  at: number | undefined;
   nodes: Set<number>;
   ranges: RangeCondition[];
   /** Roles that nodes of `nodes` must have. */
@@ -95,8 +97,8 @@ function merged(ways: readonly Bounds[]): Bounds[] {
   return [...windows, ...ways.filter((way) => !isWindow(way))];
 }
 
-function isWindow({ nodes, ranges }: Bounds): boolean {
-  return nodes.size === 0 && ranges.length === 0;
+function isWindow({ at, nodes, ranges }: Bounds): boolean {
+  return at === undefined && nodes.size === 0 && ranges.length === 0;
 }
 
 /** Maximum number of members of an edge. */
@@ -111,17 +113,26 @@ function isTimeBounded(bounds: Bounds): boolean {
 }
 
 function everything(): Bounds {
-  return { startTs: -MAX, endTs: MAX, nodes: new Set(), ranges: [], inRoles: [] };
+  return { startTs: -MAX, endTs: MAX, at: undefined, nodes: new Set(), ranges: [], inRoles: [] };
 }
 
 function both(a: Bounds, b: Bounds): Bounds {
   return {
     startTs: Math.max(a.startTs, b.startTs),
     endTs: Math.min(a.endTs, b.endTs),
+    at: laterOf(a.at, b.at),
     nodes: new Set([...a.nodes, ...b.nodes]),
     ranges: [...a.ranges, ...b.ranges],
     inRoles: [...a.inRoles, ...b.inRoles],
   };
+}
+
+/**
+ * Returns the later of two times. Edges that have begun by the earlier one and hold at the later
+ * one hold at both.
+ */
+function laterOf(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : b === undefined ? a : Math.max(a, b);
 }
 
 type Outcome = 'taken' | 'left' | 'nothing';
@@ -160,12 +171,23 @@ class AccessReader {
     if (patternsOf(condition) === 0) return this.#takeConstant(condition);
     if (condition.kind === 'hasNode') return this.#takeNode(condition, bounds);
     if (condition.kind === 'compare') return this.#takeComparison(condition, bounds);
+    if (condition.kind === 'and' && condition.holds !== undefined) return this.#takeHeld(condition.holds.time, bounds);
     if (condition.kind === 'and') return this.#takeAll(condition.items, bounds);
     return 'left';
   }
 
   #takeConstant(condition: BoundExpression): Outcome {
     return fixedValue(condition, this.#parameters) === true ? 'taken' : 'nothing';
+  }
+
+  /** Ends are integers, so a fraction of a second makes no difference. */
+  #takeHeld(time: BoundExpression, bounds: Bounds): Outcome {
+    const value = fixedValue(time, this.#parameters);
+    if (typeof value !== 'number' || value < -MAX) return 'nothing';
+    const at = Math.min(MAX, Math.floor(value));
+    bounds.endTs = Math.min(bounds.endTs, at);
+    bounds.at = laterOf(bounds.at, at);
+    return bounds.startTs > bounds.endTs ? 'nothing' : 'taken';
   }
 
   #takeAll(items: readonly BoundExpression[], bounds: Bounds): Outcome {

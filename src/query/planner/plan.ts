@@ -10,6 +10,7 @@ export type Strategy =
   | 'FMI_LOOKUP'
   | 'FMI_INTERSECT'
   | 'PSI_RANGE'
+  | 'INTERVAL_STAB'
   | 'FULL_SCAN'
   | 'TEMPORAL_JOIN'
   | 'MEMBER_JOIN'
@@ -23,6 +24,8 @@ export type Strategy =
 export interface AccessPath {
   readonly startTs: number | undefined;
   readonly endTs: number | undefined;
+  /** A time at which the edges hold. */
+  readonly at: number | undefined;
   /** Nodes that every row contains. */
   readonly nodes: readonly number[];
   readonly ranges: readonly RangeCondition[];
@@ -185,7 +188,7 @@ export interface MatchPlan {
 }
 
 /** Returns the index that a strategy uses. */
-export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'NONE' {
+export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'INTERVAL' | 'NONE' {
   switch (strategy) {
     case 'TPI_BUCKET_PUSHDOWN':
     case 'TEMPORAL_JOIN':
@@ -196,6 +199,8 @@ export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'NONE' 
       return 'FMI';
     case 'PSI_RANGE':
       return 'PSI';
+    case 'INTERVAL_STAB':
+      return 'INTERVAL';
     default:
       return 'NONE';
   }

@@ -110,7 +110,7 @@ function shortcutOf(match: BoundMatch, input: InputPlan): ShortcutPlan | undefin
   if (grouping === undefined || grouping.keys.length > 0 || input.op !== 'scan') return undefined;
   if (input.filter.length > 0 || input.paths.length !== 1) return undefined;
   const path = input.paths[0]!;
-  if (path.nodes.length > 0 || path.ranges.length > 0) return undefined;
+  if (path.nodes.length > 0 || path.ranges.length > 0 || path.at !== undefined) return undefined;
   const values: ShortcutPlan['values'][number][] = [];
   for (const { function: name, operand, distinct } of grouping.aggregates) {
     const isTime = operand?.kind === 'field' && operand.field.kind === 'event_ts';

@@ -16,6 +16,7 @@ export interface Estimate {
 export interface EstimateRequest {
   readonly startTs: number | undefined;
   readonly endTs: number | undefined;
+  readonly at: number | undefined;
   readonly nodes: readonly number[];
   readonly ranges: readonly RangeCondition[];
   readonly inRoles: readonly RoleCondition[];
@@ -70,7 +71,14 @@ export function planScan(
   return { op: 'scan', pattern: place, paths, filter, needs, estimatedRows, totalBuckets: total.totalBuckets };
 }
 
-const EVERYTHING: EstimateRequest = { startTs: undefined, endTs: undefined, nodes: [], ranges: [], inRoles: [] };
+const EVERYTHING: EstimateRequest = {
+  startTs: undefined,
+  endTs: undefined,
+  at: undefined,
+  nodes: [],
+  ranges: [],
+  inRoles: [],
+};
 
 function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
   const request = requestOf(way);
@@ -94,6 +102,7 @@ function requestOf(way: Bounds): EstimateRequest {
   return {
     startTs: way.startTs > -Number.MAX_SAFE_INTEGER ? way.startTs : undefined,
     endTs: way.endTs < Number.MAX_SAFE_INTEGER ? way.endTs : undefined,
+    at: way.at,
     nodes: [...way.nodes],
     ranges: way.ranges,
     inRoles: way.inRoles,

@@ -44,6 +44,7 @@ export interface Cited {
 export const FIELDS = new Map<string, (edge: RetrievedEdge) => readonly (number | string | null)[]>([
   ['id', (edge) => [edge.edge_id]],
   ['event_ts', (edge) => [edge.event_ts]],
+  ['end_ts', (edge) => [edge.end_ts ?? null]],
   ['member', (edge) => edge.members],
   ['size', (edge) => [edge.members.length]],
   ['weight', (edge) => [edge.weight]],
@@ -52,7 +53,7 @@ export const FIELDS = new Map<string, (edge: RetrievedEdge) => readonly (number 
   ['score', (edge) => [edge.score]],
 ]);
 /** Fields whose numbers may be repeated without naming the field. Columns are such fields too. */
-const UNNAMED = 'id,event_ts,member,size,weight,mean_dist_m,confidence,arg,rule text'.split(',');
+const UNNAMED = 'id,event_ts,end_ts,member,size,weight,mean_dist_m,confidence,arg,rule text'.split(',');
 /** If the cited texts are longer than this in total, they are not searched for names. */
 const MOST_NAMED_CHARACTERS = 200_000;
 
@@ -126,7 +127,9 @@ function readerOf(cited: CitedThings) {
       ),
   );
   const plain = once(() => plainTexts(cited));
-  const dates = once(() => edges.map(({ event_ts }) => new Date(event_ts * 1000)));
+  /** Returns the times at which edges begin, and those at which they end, in seconds. */
+  const times = once(() => edges.flatMap(({ event_ts, end_ts }) => (end_ts == null ? [event_ts] : [event_ts, end_ts])));
+  const dates = once(() => times().map((seconds) => new Date(seconds * 1000)));
   /** Returns all texts and names in lower case, or undefined if they are too long in total. */
   const words = once(() => {
     const all = [...plain(), ...names, ...columns()];
@@ -137,6 +140,7 @@ function readerOf(cited: CitedThings) {
     ...cited,
     field,
     columns,
+    times,
     dates,
     /** Returns whether `name` is a built-in field or a column of the cited edges. */
     hasField: (name: string) => FIELDS.has(name) || columns().has(name),

@@ -56,6 +56,7 @@ function isOfRule(call: string, { rules }: Values): boolean {
 const FIELD_OF: ReadonlyMap<string, string> = new Map([
   ...['member', 'weight', 'formation', 'size'].map((name) => [name, name] as const),
   ['at', 'event_ts'],
+  ['until', 'end_ts'],
   ['mean_dist', 'mean_dist_m'],
 ]);
 

@@ -93,7 +93,8 @@ const NO_SOURCE: RowSource = {
 
 /** Converts a row that was read with all its columns to an edge. */
 export function edgeOf(rows: EdgeRows, row: number, score: number, { columns, roles }: Snapshot): RetrievedEdge {
-  const own = columns.columns.filter((column) => column.id > FORMATION);
+  const endColumn = columns.end;
+  const own = columns.columns.filter((column) => column.id > FORMATION && column !== endColumn);
   const values = own.map(({ id, type }) => cellOf(rows.columns.get(id), row, kindOfType(type) === 'boolean'));
   const id = rows.ids[row]!;
   const [start, end] = [rows.offsets[row]!, rows.offsets[row + 1]!];
@@ -102,6 +103,7 @@ export function edgeOf(rows: EdgeRows, row: number, score: number, { columns, ro
     edge_id: id,
     hedge_tag: `HEDGE-${id}`,
     event_ts: rows.times[row]!,
+    ...(endColumn === undefined ? {} : { end_ts: cellOf(rows.columns.get(endColumn.id), row, false) as number | null }),
     members,
     ...(roles.isEmpty ? {} : { roles: roles.listsOf(members, Array.from(rows.masks.subarray(start, end))) }),
     weight: cellOf(rows.columns.get(WEIGHT), row, false) as number | null,

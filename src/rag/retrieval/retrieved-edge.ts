@@ -9,6 +9,8 @@ export interface RetrievedEdge {
   hedge_tag: string;
   /** Time in epoch seconds. */
   event_ts: number;
+  /** Only in tables with intervals: when the edge ends, or null while it holds. */
+  end_ts?: number | null;
   /** Distinct nodes in ascending order. */
   members: number[];
   /** Of a table with roles: the members of each role. */

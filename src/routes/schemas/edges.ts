@@ -31,6 +31,11 @@ const keyEntries = {
   table: described(v.nullish(tableName()), 'Default: the primary table.'),
 };
 
+const endEntry = described(
+  v.nullish(v.unknown()),
+  'Tables with intervals: when the edge ends, as epoch seconds or ISO 8601, not before event_ts; null: it still holds.',
+);
+
 /** The body of an insert. Values of user columns may also be given at the top level. */
 export const edgeBody = titled(
   v.pipe(
@@ -39,12 +44,34 @@ export const edgeBody = titled(
       weight: v.nullish(finite()),
       mean_dist_m: v.nullish(finite()),
       formation: v.nullish(text()),
+      end_ts: endEntry,
       properties: described(v.nullish(v.record(text(), v.unknown())), 'Values of user columns, by name.'),
     }),
     v.examples([{ event_ts: 1_700_000_000, members: [12, 40, 7], weight: 0.5, formation: 'convoy' }]),
   ),
   'NewHyperedge',
 );
+
+/** The body of a change: only what is named changes, and null clears it. */
+export const patchBody = titled(
+  v.pipe(
+    v.looseObject({
+      table: keyEntries.table,
+      end_ts: endEntry,
+      weight: v.nullish(finite()),
+      mean_dist_m: v.nullish(finite()),
+      formation: v.nullish(text()),
+      properties: described(v.optional(v.record(text(), v.unknown())), 'New values of columns, by name; null clears.'),
+    }),
+    v.examples([{ weight: 0.9, formation: null }]),
+  ),
+  'HyperedgeChange',
+);
+
+export const patchQuery = v.object({
+  table: v.optional(described(tableName(), 'The table, if the body names none. Default: the primary table.')),
+  times: times(),
+});
 
 export const edgeKeyBody = v.pipe(
   v.object(keyEntries),

@@ -98,6 +98,7 @@ const edge = titled(
     edge_id: integer(),
     hedge_tag: v.string(),
     event_ts: answeredTime(),
+    end_ts: described(v.optional(v.nullable(answeredTime())), 'Only in tables with intervals; null while it holds.'),
     members: v.array(integer()),
     roles: v.optional(described(v.record(v.string(), v.array(integer())), 'Only of a table with roles.')),
     weight: v.nullable(finite()),

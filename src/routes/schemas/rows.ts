@@ -28,7 +28,7 @@ export const rowSchema = titled(v.objectWithRest(rowEntries, scalar), 'Hyperedge
 
 export const planSchema = titled(
   v.object({
-    strategy: described(v.string(), 'The index that was used, such as TPI_BUCKET_PUSHDOWN.'),
+    strategy: described(v.string(), 'The index that was used, such as TPI_BUCKET_PUSHDOWN, or INTERVAL_STAB for `at`.'),
     buckets_scanned: count(),
     total_buckets: count(),
     speedup_factor: described(v.number(), 'total_buckets / max(1, buckets_scanned).'),
@@ -48,7 +48,25 @@ export const rangeAnswer = titled(v.object({ table: v.string(), ...rowsEntries }
 
 export const lookupAnswer = titled(v.object({ table: v.string(), node_id: count(), ...rowsEntries }), 'NodeLookup');
 
+/** A time as a query parameter: epoch seconds in digits, or ISO 8601. */
+const timeText = () =>
+  v.union([
+    integerText(),
+    v.pipe(
+      v.string(),
+      v.check((value) => isoSeconds(value) !== undefined),
+    ),
+  ]);
+
+const TIME = 'epoch seconds, or a time in ISO 8601 (UTC without a zone; a date is its first second).';
+
 const optionalRows = {
+  at: v.optional(
+    described(
+      timeText(),
+      'Only edges that hold at this time: event_ts <= at and end_ts above it or null. The table must have intervals.',
+    ),
+  ),
   times: times(),
   table: v.optional(described(tableName(), 'Default: the primary table.')),
   limit: v.optional(
@@ -65,21 +83,13 @@ const optionalRows = {
   ),
 };
 
-/** A time as a query parameter: epoch seconds in digits, or ISO 8601. */
-const timeText = () =>
-  v.union([
-    integerText(),
-    v.pipe(
-      v.string(),
-      v.check((value) => isoSeconds(value) !== undefined),
-    ),
-  ]);
-
-const TIME = 'epoch seconds, or a time in ISO 8601 (UTC without a zone; a date is its first second).';
-
 export const rangeQuery = v.object({
-  start_ts: described(timeText(), `First time of the window, inclusive: ${TIME}`),
-  end_ts: described(timeText(), `Last time of the window, inclusive: ${TIME}`),
+  start_ts: v.optional(
+    described(timeText(), `First time of the window, inclusive: ${TIME} Required unless \`at\` is given.`),
+  ),
+  end_ts: v.optional(
+    described(timeText(), `Last time of the window, inclusive: ${TIME} Required unless \`at\` is given.`),
+  ),
   ...optionalRows,
 });
 

@@ -25,6 +25,8 @@ export interface Column {
   name: string;
   type: ColumnType;
   indexed: boolean;
+  /** Whether the column has the ends of intervals. */
+  ends?: boolean;
   /** The value of rows that lack the property. */
   byDefault: Value;
 }

@@ -3,6 +3,7 @@
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
+import { END_COLUMN } from '../../../model/columns.ts';
 import { cellType, commonType } from '../../../tabular/cell-types.ts';
 import { UsageError } from '../../world.ts';
 import type { BatchLimits, LineBatch, Position } from '../line-batches.ts';
@@ -119,7 +120,8 @@ function planned(looked: Looked, known: readonly TableColumn[]): PlannedInput {
     const form: RowForm<HifWhole, HifWhole> = { edgeOf: (edge) => edgeOf(cellsOf(edge)), kept: (edge) => edge, shown };
     return hifBatches(parts, new RowBatches(limits, from, form, nodes), from);
   };
-  return { ...rows, warnings: [...rows.warnings, ...facts.losses.sentence(source.label, lost)], batches };
+  const intervals = rows.intervals || attrs.includes(END_COLUMN);
+  return { ...rows, intervals, warnings: [...rows.warnings, ...facts.losses.sentence(source.label, lost)], batches };
 }
 
 function hifRows(...[sample, flags, columns, label]: [...Parameters<typeof plannedRows>, string]) {

@@ -84,6 +84,7 @@ function isWanted(target: { table: string; place: string }, { table, place }: Wa
 const READING = [
   'tsColumn',
   'tsFormat',
+  'endColumn',
   'memberColumns',
   'memberColumn',
   'separator',

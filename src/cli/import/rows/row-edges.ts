@@ -3,6 +3,7 @@
 import type { EdgeInput, PropertyValue } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { isNumeric } from '../../../model/column-types.ts';
+import { END_COLUMN } from '../../../model/columns.ts';
 import { nodeNumber, nodeTexts } from '../../../tabular/nodes.ts';
 import { plainNumber } from '../../../tabular/number-style.ts';
 import type { NodeNames } from '../node-names.ts';
@@ -17,6 +18,7 @@ import { secondsOf } from './times.ts';
  */
 export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: readonly unknown[]) => EdgeInput {
   const { time, members } = plan;
+  const end = plan.end && { ...plan.end, name: plan.names[plan.end.index]! };
   const timeName = time.index === undefined ? '' : plan.names[time.index]!;
   // When a column has the name of a member of Object, such as `__proto__`, properties need an
   // object without a prototype, which is slower.
@@ -28,7 +30,7 @@ export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: r
     if (nodes.length === 0)
       for (const index of members.indexes) addNodes(nodes, cells[index], plan, index, names, event_ts);
     if (nodes.length === 0) throw fault('The row names no node; an edge joins at least one.');
-    const properties = propertiesOf(cells, plan, isOdd);
+    const properties = propertiesOf(cells, plan, isOdd, end === undefined ? undefined : endOf(cells[end.index], end));
     return properties === undefined ? { event_ts, members: nodes } : { event_ts, members: nodes, properties };
   };
 }
@@ -38,12 +40,23 @@ function timeOf(cell: unknown, { format, missing }: RowPlan['time'], name: strin
   return isMissing && missing !== undefined ? missing : secondsOf(cell, format, name);
 }
 
+/** Returns the end of an interval, or undefined if it has none. */
+function endOf(
+  cell: unknown,
+  { format, name }: { format: RowPlan['time']['format']; name: string },
+): number | undefined {
+  return cell === null || cell === undefined || cell === '' ? undefined : secondsOf(cell, format, name);
+}
+
 function propertiesOf(
   cells: readonly unknown[],
   plan: RowPlan,
   isOdd: boolean,
+  end: number | undefined,
 ): Record<string, PropertyValue> | undefined {
   let properties: Record<string, PropertyValue> | undefined;
+  if (end !== undefined)
+    properties = isOdd ? Object.assign(Object.create(null), { [END_COLUMN]: end }) : { [END_COLUMN]: end };
   for (const column of plan.properties) {
     const { index, name } = column;
     const value = valueIn(cells[index], column);

@@ -21,6 +21,7 @@ export function rowFlags(flags: ImportFlags): RowFlags {
   return {
     tsColumn,
     tsFormat: timeFormat(flags.tsFormat),
+    endColumn: flags.endColumn,
     ts: timeOfAll(flags),
     decimal: decimalFlag(flags.decimal),
     memberColumn,

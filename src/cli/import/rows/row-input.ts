@@ -14,7 +14,10 @@ import type { TableColumn } from '../targets/target.ts';
 import { rowEdges } from './row-edges.ts';
 import { planRows, type RowFlags, type RowPlan } from './row-plan.ts';
 
-export type PlannedRows = Pick<PlannedInput, 'columns' | 'named' | 'notes' | 'warnings' | 'firstEdges'> & {
+export type PlannedRows = Pick<
+  PlannedInput,
+  'columns' | 'intervals' | 'named' | 'notes' | 'warnings' | 'firstEdges'
+> & {
   readonly rows: RowPlan;
 };
 
@@ -24,6 +27,7 @@ export function plannedRows(sample: ForeignTable, flags: RowFlags, known: readon
   return {
     rows,
     columns: columns.map(({ name, type }) => ({ name, type })),
+    intervals: flags.endColumn !== undefined,
     named: rows.members.named,
     notes: [...notesOf(rows), lookedText(sample)],
     warnings: [
@@ -52,11 +56,12 @@ function lookedText({ rows }: ForeignTable): string {
   return `types and time formats are guessed from the first ${first}; --types, --decimal, --ts-format, --member-ids and --separator override the guess`;
 }
 
-function notesOf({ names, time, members, properties, left }: RowPlan): string[] {
+function notesOf({ names, time, end, members, properties, left }: RowPlan): string[] {
   const list =
     members.separator === undefined ? 'one node in each cell' : `separated by ${JSON.stringify(members.separator)}`;
   return [
     `time: ${timeNote(names, time)}`,
+    ...(end === undefined ? [] : [`end: ${names[end.index]} (${timeText(end.format)}, empty: none)`]),
     `members: ${members.indexes.map((index) => names[index]).join(', ')} (${list}; ${members.named ? 'names, which get numbers' : 'integers'})`,
     ...properties.map(
       ({ index, name, type, decimal }) =>

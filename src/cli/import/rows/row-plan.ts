@@ -20,6 +20,8 @@ import type { TableColumn } from '../targets/target.ts';
 export interface RowFlags {
   readonly tsColumn?: string | undefined;
   readonly tsFormat?: TimeFormat | TimePattern | undefined;
+  /** The column with the ends of intervals. */
+  readonly endColumn?: string | undefined;
   /** The time for edges that have none, in seconds since 1970. */
   readonly ts?: number | undefined;
   readonly memberColumns?: readonly string[] | undefined;
@@ -56,6 +58,8 @@ export interface RowPlan {
     readonly format: TimeFormat | TimePattern;
     readonly missing: number | undefined;
   };
+  /** The column with the ends of intervals, if it is read. */
+  readonly end: { readonly index: number; readonly format: TimeFormat | TimePattern } | undefined;
   readonly members: {
     readonly indexes: readonly number[];
     readonly separator: string | undefined;
@@ -79,10 +83,11 @@ export interface RowPlan {
  */
 export function planRows(table: ForeignTable, flags: RowFlags, known: readonly TableColumn[]): RowPlan {
   const { names } = table;
-  const timeIndex = timeColumn(table, flags);
-  const members = memberColumns(table, flags, timeIndex);
+  const endIndex = endColumn(names, flags, known);
+  const timeIndex = timeColumn(table, flags, endIndex);
+  const members = memberColumns(table, flags, [timeIndex, endIndex]);
   const { indexes, separator } = members;
-  const used = new Set([...(timeIndex === undefined ? [] : [timeIndex]), ...indexes]);
+  const used = new Set([timeIndex, endIndex, ...indexes].filter((index) => index !== undefined));
   const wanted = flags.propertyColumns?.map((name) => columnIndex(names, name, '--property-columns'));
   // Members are a set, which does not record from which column a member came. For that purpose a
   // user can name a member column as a property column too.
@@ -110,14 +115,31 @@ export function planRows(table: ForeignTable, flags: RowFlags, known: readonly T
       ? indexes.some((index) => hasNames(cellsOf(table, index), separator))
       : flags.memberIds === 'name';
   const time = { index: timeIndex, format, missing: flags.ts };
-  return { names, time, members: { ...members, named }, properties, left, ambiguous };
+  const end =
+    endIndex === undefined
+      ? undefined
+      : { index: endIndex, format: flags.tsFormat ?? guessTimeFormat(cellsOf(table, endIndex), names[endIndex]) };
+  return { names, time, end, members: { ...members, named }, properties, left, ambiguous };
 }
 
-function timeColumn(table: ForeignTable, flags: RowFlags): number | undefined {
+/** A table with intervals takes the ends from a column of their name. */
+function endColumn(
+  names: readonly string[],
+  { endColumn: named }: RowFlags,
+  known: readonly TableColumn[],
+): number | undefined {
+  if (named !== undefined) return columnIndex(names, named, '--end-column');
+  const own = known.find(({ isEnd }) => isEnd);
+  const index = names.findIndex((name) => name.toLowerCase() === own?.name);
+  return index >= 0 ? index : undefined;
+}
+
+function timeColumn(table: ForeignTable, flags: RowFlags, end: number | undefined): number | undefined {
   const { names } = table;
   const { tsColumn, tsFormat, memberColumn, memberColumns: several } = flags;
   if (tsColumn !== undefined) return columnIndex(names, tsColumn, '--ts-column');
-  const members = [...(several ?? []), ...(memberColumn === undefined ? [] : [memberColumn])];
+  const isNotTime = [memberColumn, end === undefined ? undefined : names[end]].filter((name) => name !== undefined);
+  const members = [...(several ?? []), ...isNotTime];
   const guessed = guessTimeColumns(table, { members, format: tsFormat, isNeeded: flags.ts === undefined });
   if (guessed.length === 1) return guessed[0]!;
   if (guessed.length === 0 && flags.ts !== undefined) return undefined;
@@ -137,7 +159,7 @@ function timeColumn(table: ForeignTable, flags: RowFlags): number | undefined {
 function memberColumns(
   table: ForeignTable,
   flags: RowFlags,
-  time: number | undefined,
+  times: readonly (number | undefined)[],
 ): Omit<RowPlan['members'], 'named'> {
   const { names } = table;
   const { memberColumn, memberColumns: several, separator } = flags;
@@ -149,7 +171,7 @@ function memberColumns(
     const index = columnIndex(names, memberColumn, '--member-column');
     return { indexes: [index], separator: separator ?? separatorOf(table, index), isGuessed: false };
   }
-  const free = names.flatMap((_, index) => (index === time ? [] : [index]));
+  const free = names.flatMap((_, index) => (times.includes(index) ? [] : [index]));
   const guess = guessMembers(table, { free, mayHoldLists: true });
   if (guess.isCertain) return { indexes: guess.indexes, separator: separator ?? guess.separator, isGuessed: true };
   const likely = guess.indexes.map((index) => names[index]!);

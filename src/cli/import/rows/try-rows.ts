@@ -20,17 +20,18 @@ export interface TriedRows {
 const LIMITS: BatchLimits = { rows: 10_000, bytes: 512 * 1024, lineBytes: LINE_BYTES };
 
 /**
- * Checks the first batch of rows against a table with these columns and roles. The input cannot be
- * read again afterwards.
+ * Checks the first batch of rows against a table with these columns and roles, with intervals or
+ * without. The input cannot be read again afterwards.
  */
 export async function tryRows(
   plan: PlannedInput,
   columns: readonly TableColumn[],
   roles: readonly string[],
+  intervals: boolean,
 ): Promise<TriedRows> {
   const table: EdgeTable = {
     name: '',
-    columns: ColumnSet.of(columns),
+    columns: ColumnSet.of(columns, intervals),
     maxMembers: Number.POSITIVE_INFINITY,
     roles: RoleSet.of(roles),
   };

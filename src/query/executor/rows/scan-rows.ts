@@ -125,10 +125,11 @@ function* scanPath(
 }
 
 /** Returns a path as a request to the engine. */
-export function boundsOf({ startTs, endTs, nodes, ranges, inRoles }: AccessPath): ScanBounds {
+export function boundsOf({ startTs, endTs, at, nodes, ranges, inRoles }: AccessPath): ScanBounds {
   return {
     startTs,
     endTs,
+    at,
     nodes: nodes.length === 0 ? undefined : nodes,
     where: ranges.length === 0 ? undefined : ranges,
     inRoles: inRoles.length === 0 ? undefined : inRoles,

@@ -64,6 +64,7 @@ function endOf({ paths }: ScanPlan): number {
 function goTogether(a: ScanPlan, b: ScanPlan, { patterns }: QueryContext): boolean {
   if (patterns[a.pattern]!.table !== patterns[b.pattern]!.table) return false;
   if (startOf(a) > endOf(b) || startOf(b) > endOf(a)) return false;
+  if (a.paths[0]!.at !== b.paths[0]!.at) return false;
   const ranges = a.paths[0]!.ranges;
   const others = b.paths[0]!.ranges;
   return (
