@@ -173,7 +173,7 @@ export function readEdge(source: Record<string, unknown>, table: EdgeTable, plac
   const withRoles = readsRoles(source, table.roles)
     ? takeRoleMembers(
         source.members,
-        table.roles.isEmpty ? undefined : source.roles,
+        table.roles.isEmpty ? undefined : roleLists(source, table.roles),
         table.roles,
         table.maxMembers,
         faults,
@@ -192,8 +192,25 @@ export function readEdge(source: Record<string, unknown>, table: EdgeTable, plac
 }
 
 /** Returns whether the members of a request may have roles; cheap for a table without roles. */
-function readsRoles({ members, roles: lists }: Record<string, unknown>, roles: RoleSet): boolean {
-  return roles.isEmpty ? hasRoleForm(members, undefined, false) : hasRoleForm(members, lists, true);
+function readsRoles(source: Record<string, unknown>, roles: RoleSet): boolean {
+  if (roles.isEmpty) return hasRoleForm(source.members, undefined, false);
+  return hasRoleForm(source.members, roleLists(source, roles), true);
+}
+
+/**
+ * Returns the lists of a request in `roles`, as rows have them, or at the top level, as the rows of
+ * RETURN * have them; undefined if there are none.
+ */
+function roleLists(source: Record<string, unknown>, roles: RoleSet): unknown {
+  let lists: Record<string, unknown> | undefined;
+  for (const name in source) {
+    if (roles.find(name) === undefined || isMissing(source[name])) continue;
+    lists ??= Object.create(null) as Record<string, unknown>;
+    lists[name] = source[name];
+  }
+  const given = source.roles;
+  if (lists === undefined || roles.find('roles') !== undefined) return lists ?? given;
+  return typeof given === 'object' && !Array.isArray(given) ? { ...given, ...lists } : lists;
 }
 
 /**

@@ -17,10 +17,12 @@ interface Edges {
    * attribute.
    */
   readonly areEdges: boolean;
+  /** The columns of the rows that are roles. */
+  readonly roles: readonly string[];
 }
 
 /** Yields the document. It has no list of nodes; the nodes are those that the incidences name. */
-export async function* hifBytes({ columns, batches, areEdges }: Edges): AsyncGenerator<Uint8Array> {
+export async function* hifBytes({ columns, batches, areEdges, roles }: Edges): AsyncGenerator<Uint8Array> {
   const isEdges = ['event_ts', 'members'].every((wanted) => columns.some(({ name }) => name === wanted));
   if (!isEdges)
     throw new Error(
@@ -31,8 +33,9 @@ export async function* hifBytes({ columns, batches, areEdges }: Edges): AsyncGen
   try {
     const file = await open(aside, 'w');
     try {
-      yield Buffer.from('{"network-type":"undirected","metadata":{"written-by":"Hedgerow"},\n"incidences":[');
-      yield* incidences(batches, areEdges, file);
+      const type = roles.some(isDirection) ? 'directed' : 'undirected';
+      yield Buffer.from(`{"network-type":"${type}","metadata":{"written-by":"Hedgerow"},\n"incidences":[`);
+      yield* incidences(batches, areEdges, roles, file);
     } finally {
       await file.close();
     }
@@ -47,6 +50,7 @@ export async function* hifBytes({ columns, batches, areEdges }: Edges): AsyncGen
 async function* incidences(
   batches: AsyncIterable<readonly Row[]>,
   areEdges: boolean,
+  roles: readonly string[],
   edges: FileHandle,
 ): AsyncGenerator<Uint8Array> {
   let number = 0;
@@ -56,18 +60,41 @@ async function* incidences(
     let attributes = '';
     for (const row of batch) {
       const members = membersOf(row, number);
-      const { id, ...others } = row;
+      const { id, ...all } = row;
+      const others = roles.length === 0 ? all : withoutKeys(all, roles);
       const edge = areEdges ? Number(id) : number;
       attributes += `${number === 0 ? '\n' : ',\n'}${edgeText(edge, areEdges ? others : row)}`;
       number++;
       for (const node of members) {
-        nodes += `${before}{"edge":${edge},"node":${node}}`;
+        nodes += `${before}{"edge":${edge},"node":${node}${roleText(row, node, roles)}}`;
         before = ',\n';
       }
     }
     await edges.appendFile(attributes);
     if (nodes !== '') yield Buffer.from(nodes);
   }
+}
+
+/**
+ * Returns the fields with the roles of a node: `head` or `tail` is its direction, the others are
+ * the attribute `role`. Of a node with both directions, the second one is an attribute too.
+ */
+function roleText(row: Row, node: number, roles: readonly string[]): string {
+  const own = roles.filter((role) => (row[role] as readonly number[]).includes(node));
+  if (own.length === 0) return '';
+  const direction = own.find(isDirection);
+  const others = own.filter((role) => role !== direction);
+  const attrs =
+    others.length === 0 ? '' : `,"attrs":${JSON.stringify({ role: others.length === 1 ? others[0] : others })}`;
+  return `${direction === undefined ? '' : `,"direction":"${direction}"`}${attrs}`;
+}
+
+function withoutKeys(row: Row, names: readonly string[]): Row {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));
+}
+
+function isDirection(role: string): boolean {
+  return role === 'head' || role === 'tail';
 }
 
 /** Returns the members. Throws an Error for a row that is not an edge. */

@@ -12,6 +12,8 @@ import type { World } from '../world.ts';
 export interface TableShape {
   readonly name: string;
   readonly columns: readonly { name: string; type: ColumnType }[];
+  /** Absent in the answers of older servers. */
+  readonly roles?: readonly string[];
   readonly primary: boolean;
 }
 
@@ -60,11 +62,12 @@ async function tablesOf(runner: StatementRunner): Promise<TableShape[]> {
 }
 
 /** Returns the columns of `RETURN *`. */
-export function columnsOfTable({ columns }: TableShape): ResultColumn[] {
+export function columnsOfTable({ columns, roles = [] }: TableShape): ResultColumn[] {
   return [
     { name: 'id', type: 'integer' },
     { name: 'event_ts', type: 'integer' },
     { name: 'members', type: { listOf: 'integer' } },
+    ...roles.map((name): ResultColumn => ({ name, type: { listOf: 'integer' } })),
     ...[...BUILT_IN_COLUMNS, ...columns].map(({ name, type }) => ({ name, type: kindOfType(type) })),
   ];
 }

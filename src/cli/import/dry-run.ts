@@ -42,10 +42,12 @@ export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world
     lines.push(`table: there is no ${wanted} at ${look.place}; --create makes it`);
     fails = true;
   }
+  const roles = look.table?.roles ?? [...new Set(inputs.flatMap(({ looked }) => looked.roles ?? []))];
+  if (look.table === undefined && roles.length > 0) lines.push(`  with the roles ${roles.join(', ')}`);
   for (const input of inputs) {
-    const plan = input.looked.plan(known);
+    const plan = input.looked.plan(known, roles);
     const missing = plan.columns.filter(({ name }) => !isKnown(known, name));
-    const tried = await tryRows(plan, [...known, ...missing], look.table?.roles ?? []);
+    const tried = await tryRows(plan, [...known, ...missing], roles);
     lines.push(`${input.source.label}: ${input.format}`, ...inputLines(plan, tried, wanted));
     lines.push(...missing.map((column) => `  ${missingText(column, input, flags)}`));
     if (missing.length > 0 && flags.create !== true && input.format !== 'ndjson') fails = true;

@@ -15,7 +15,15 @@ export async function prepare(
   create: boolean,
   names: NodeNames | undefined,
 ): Promise<{ plan: PlannedInput; names: NodeNames | undefined }> {
-  const plan = looked.plan(target.columns());
+  const known = target.roles();
+  const plan = looked.plan(target.columns(), known);
+  const missing = plan.roles.find((role) => !known.some((name) => name.toLowerCase() === role.toLowerCase()));
+  if (missing !== undefined)
+    throw new Error(
+      known.length === 0
+        ? `Table ${target.tableName} has no roles, and a table gets its roles when it is made: import with --role into a new table, with --create.`
+        : `Table ${target.tableName} has no role ${missing}; its roles are ${known.join(', ')}.`,
+    );
   for (const column of plan.columns) {
     if (target.columns().some(({ name }) => name.toLowerCase() === column.name.toLowerCase())) continue;
     // In NDJSON, a key without a column is not an error.

@@ -239,9 +239,10 @@ type Answered = Awaited<ReturnType<HedgerowClient['reasoning']['ask']>>;
 /** Returns the cited edges, the best first; leaves out the scores of the retrieval. */
 async function citedEdges(edges: Answered['cited_edges'], names: NodeNames): Promise<object[]> {
   const byNumber = await names.namesOf(membersOf(edges));
-  return edges.map(({ edge_id, hedge_tag, event_ts, members, weight, mean_dist_m, formation, properties }) =>
-    shownEdge({ edge_id, hedge_tag, event_ts, members, weight, mean_dist_m, formation, properties }, byNumber),
-  );
+  return edges.map(({ edge_id, hedge_tag, event_ts, members, roles, weight, mean_dist_m, formation, properties }) => {
+    const shown = roles === undefined ? { members } : { members, roles };
+    return shownEdge({ edge_id, hedge_tag, event_ts, ...shown, weight, mean_dist_m, formation, properties }, byNumber);
+  });
 }
 
 function citedFact(one: Answered['derived_facts'][number]): object {

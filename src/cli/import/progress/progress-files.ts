@@ -88,6 +88,7 @@ const READING = [
   'memberColumn',
   'separator',
   'memberIds',
+  'role',
   'propertyColumns',
   'types',
   'delimiter',

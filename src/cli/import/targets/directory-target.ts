@@ -49,11 +49,11 @@ export async function openDirectoryTarget(options: DirectoryOptions): Promise<Im
   }
 }
 
-async function tableFor(database: Database, { name, create, bucketSeconds }: TargetTable): Promise<Table> {
+async function tableFor(database: Database, { name, create, bucketSeconds, roles }: TargetTable): Promise<Table> {
   if (name === undefined) return database.table();
   const known = database.tables().find((table) => table.name.toLowerCase() === name.toLowerCase());
   if (known !== undefined) return known;
-  if (create) return database.createTable({ name, ...(bucketSeconds === undefined ? {} : { bucketSeconds }) });
+  if (create) return database.createTable({ name, roles, ...(bucketSeconds === undefined ? {} : { bucketSeconds }) });
   const names = database.tables().map((table) => table.name);
   throw new HedgerowError(
     'table_not_found',
@@ -88,6 +88,10 @@ class DirectoryTarget implements ImportTarget {
 
   columns(): readonly TableColumn[] {
     return this.#table.item().columns;
+  }
+
+  roles(): readonly string[] {
+    return this.#table.roles.names;
   }
 
   async addColumn(column: TableColumn): Promise<void> {

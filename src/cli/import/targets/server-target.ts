@@ -40,14 +40,14 @@ export async function openServerTarget(options: ServerOptions): Promise<ImportTa
   return new ServerTarget(client, await tableFor(client, options.table), options);
 }
 
-async function tableFor(client: ServerClient, { name, create, bucketSeconds }: TargetTable): Promise<TableItem> {
+async function tableFor(client: ServerClient, { name, create, bucketSeconds, roles }: TargetTable): Promise<TableItem> {
   const tables = await client.tables();
   const known =
     name === undefined
       ? tables.find((table) => table.primary)
       : tables.find((table) => table.name.toLowerCase() === name.toLowerCase());
   if (known !== undefined) return known;
-  if (create && name !== undefined) return client.createTable(name, bucketSeconds);
+  if (create && name !== undefined) return client.createTable(name, bucketSeconds, undefined, roles);
   const names = tables.map((table) => table.name).join(', ');
   throw new Error(`There is no table ${name ?? ''} at ${client.url} (there is ${names}). Make it with --create-table.`);
 }
@@ -102,6 +102,10 @@ class ServerTarget implements ImportTarget {
 
   columns(): readonly TableColumn[] {
     return this.#item.columns;
+  }
+
+  roles(): readonly string[] {
+    return this.#item.roles ?? [];
   }
 
   async addColumn(column: TableColumn): Promise<void> {

@@ -35,6 +35,8 @@ export interface ImportTarget {
    * Returns the columns that users added to the table, without the columns that every table has.
    */
   columns(): readonly TableColumn[];
+  /** Returns the roles of the table. */
+  roles(): readonly string[];
   addColumn(column: TableColumn): Promise<void>;
   /** Returns the numbers of nodes by name, from the table of nodes. */
   openNodes(): Promise<Map<string, number>>;
@@ -58,6 +60,8 @@ export interface TargetTable {
   /** Create the table when it is missing. */
   create: boolean;
   bucketSeconds: number | undefined;
+  /** The roles of a table that is created. */
+  roles: readonly string[];
 }
 
 /**
