@@ -216,7 +216,7 @@ function inputOf({ event_ts, members, refs, masks, properties }: CheckedEdge, ta
 export function readEdge(source: Record<string, unknown>, table: EdgeTable, place: Place): CheckedEdge {
   const faults = new Faults(place);
   const eventTs = readSeconds(source.event_ts, faults);
-  const lists = table.roles.isEmpty ? undefined : source.roles;
+  const lists = table.roles.isEmpty ? undefined : roleLists(source, table.roles);
   const { members, refs, masks } = takeAny(source.members, lists, table, true, faults);
   let hasOthers = false;
   for (const name in source) {
@@ -228,6 +228,22 @@ export function readEdge(source: Record<string, unknown>, table: EdgeTable, plac
   checkEnd(table.columns.end, eventTs, properties, faults);
   faults.throwIfAny();
   return new Edge(eventTs, members, refs, masks, properties, table.columns);
+}
+
+/**
+ * Returns the lists of a request in `roles`, as rows have them, or at the top level, as the rows of
+ * RETURN * have them; undefined if there are none.
+ */
+function roleLists(source: Record<string, unknown>, roles: RoleSet): unknown {
+  let lists: Record<string, unknown> | undefined;
+  for (const name in source) {
+    if (roles.find(name) === undefined || isMissing(source[name])) continue;
+    lists ??= Object.create(null) as Record<string, unknown>;
+    lists[name] = source[name];
+  }
+  const given = source.roles;
+  if (lists === undefined || roles.find('roles') !== undefined) return lists ?? given;
+  return typeof given === 'object' && !Array.isArray(given) ? { ...given, ...lists } : lists;
 }
 
 /** The time and members of edges to remove, checked. */

@@ -129,6 +129,22 @@ def hyperedges():
     again = call("DELETE", "/v1/hyperedges", {"event_ts": 100, "members": [2, 3, 1]})
     has(again, deleted=False, matched=0)
     has(call("GET", "/v1/hyperedges/node/{node_id}", node_id=1), num_tuples=0, hyperedges=[])
+    roles()
+
+
+def roles():
+    call("POST", "/v1/tables", {"name": "mail", "roles": ["sender", "recipient"]}, status=201)
+    members = {"sender": [1], "recipient": [2, 3]}
+    made = call("POST", "/v1/hyperedges", {"table": "mail", "event_ts": 5, "members": members}, status=201)
+    has(made, members=[1, 2, 3], roles=members)
+    items = [{"node": 3, "role": "sender"}, {"node": 1, "role": ["recipient"]}, 4]
+    made = call("POST", "/v1/hyperedges", {"table": "mail", "event_ts": 6, "members": items}, status=201)
+    has(made, members=[1, 3, 4], roles={"sender": [3], "recipient": [1]})
+    sent = call("GET", "/v1/hyperedges/node/{node_id}", node_id=1, query={"table": "mail", "role": "sender"})
+    equal([row["event_ts"] for row in sent["hyperedges"]], [5], "edges by role")
+    wrong = {"table": "mail", "event_ts": 7, "members": {"seller": [1]}}
+    call("POST", "/v1/hyperedges", wrong, status=400)
+    call("DELETE", "/v1/tables/{name}", name="mail")
 
 
 def changes():

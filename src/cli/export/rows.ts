@@ -14,6 +14,8 @@ export interface TableShape {
   readonly columns: readonly { name: string; type: ColumnType }[];
   /** Older servers leave it out. */
   readonly intervals?: boolean | undefined;
+  /** Absent in the answers of older servers. */
+  readonly roles?: readonly string[];
   readonly primary: boolean;
 }
 
@@ -62,11 +64,12 @@ async function tablesOf(runner: StatementRunner): Promise<TableShape[]> {
 }
 
 /** Returns the columns of `RETURN *`. */
-export function columnsOfTable({ columns, intervals }: TableShape): ResultColumn[] {
+export function columnsOfTable({ columns, intervals, roles = [] }: TableShape): ResultColumn[] {
   return [
     { name: 'id', type: 'integer' },
     { name: 'event_ts', type: 'integer' },
     { name: 'members', type: { listOf: 'integer' } },
+    ...roles.map((name): ResultColumn => ({ name, type: { listOf: 'integer' } })),
     ...[...builtInColumns(intervals), ...columns].map(({ name, type }) => ({ name, type: kindOfType(type) })),
   ];
 }

@@ -44,13 +44,15 @@ export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world
     lines.push(`table: there is no ${wanted} at ${look.place}; --create makes it`);
     fails = true;
   }
+  const roles = look.table?.roles ?? [...new Set(inputs.flatMap(({ looked }) => looked.roles ?? []))];
+  if (look.table === undefined && roles.length > 0) lines.push(`  with the roles ${roles.join(', ')}`);
   for (const input of inputs) {
-    const plan = input.looked.plan(known);
+    const plan = input.looked.plan(known, roles);
     const missing = plan.columns.filter(({ name }) => !isKnown(known, name));
     const tried = await tryRows(
       plan,
       [...known, ...missing].filter(({ isEnd }) => !isEnd),
-      look.table?.roles ?? [],
+      roles,
       look.table?.intervals ?? plan.intervals,
     );
     lines.push(`${input.source.label}: ${input.format}`, ...inputLines(plan, tried, wanted));

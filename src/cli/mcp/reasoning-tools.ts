@@ -239,10 +239,12 @@ type Answered = Awaited<ReturnType<HedgerowClient['reasoning']['ask']>>;
 /** Returns the cited edges, the best first; leaves out the scores of the retrieval. */
 async function citedEdges(edges: Answered['cited_edges'], names: NodeNames): Promise<object[]> {
   const byNumber = await names.namesOf(membersOf(edges));
-  return edges.map(({ edge_id, hedge_tag, event_ts, end_ts, members, weight, mean_dist_m, formation, properties }) => {
+  return edges.map((edge) => {
+    const { edge_id, hedge_tag, event_ts, end_ts, members, roles, weight, mean_dist_m, formation, properties } = edge;
     const end = end_ts === undefined ? {} : { end_ts, end_time: timeText(end_ts) };
-    const edge = { edge_id, hedge_tag, event_ts, ...end, members, weight, mean_dist_m, formation, properties };
-    return shownEdge(edge, byNumber);
+    const nodes = roles === undefined ? { members } : { members, roles };
+    const shown = { edge_id, hedge_tag, event_ts, ...end, ...nodes, weight, mean_dist_m, formation, properties };
+    return shownEdge(shown, byNumber);
   });
 }
 

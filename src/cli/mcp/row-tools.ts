@@ -29,7 +29,7 @@ Shape: MATCH (alias:Table) [, (alias:Table) ...] [WHERE condition] RETURN [DISTI
 Each pattern (e:Table) is one hyperedge of that table, not a node; e.event_ts, e.members, e.id, e.weight, e.formation and user columns are its fields. Items: e.column, expressions AS name, COUNT(*), COUNT(DISTINCT x), SUM, AVG, MIN, MAX, COLLECT (rows are grouped by the items without an aggregate); RETURN * gives all columns.
 Conditions: = <> < <= > >=, AND, OR, NOT, IN [..], BETWEEN x AND y, IS NULL, CONTAINS, STARTS WITH, ENDS WITH, + - * / %.
 Nodes are integers: 7 IN e.members; size(e.members) is how many. Names of nodes, where list_tables shows names_in: MATCH (e:meetings), (n:meetings_nodes) WHERE n.vertex = 'Ada' AND shared(e, n) >= 1; the field names of the answer gives the names of the members returned. Times are integers: e.event_ts in epoch seconds UTC, which compares with texts such as '2024-05-02' or '2024-05-02T10:00:00Z'; date(e.event_ts) is the day as a text. Texts stand in 'single quotes', comments in /* */.
-Two edges together: shared(a, b) = number of common members; follows(b, a, 3600): b begins after a, at most 3600 seconds later; overlaps(a, b, 60): at most 60 seconds apart; during(a, b): a within b. In a table with intervals, holds(e, '2024-05-02') = begun and not ended at that time; e.end_ts is null while it holds; bucket(e) = time slot of the table. A join without such a condition is refused when it grows too large.
+Two edges together: shared(a, b) = number of common members; follows(b, a, 3600): b begins after a, at most 3600 seconds later; overlaps(a, b, 60): at most 60 seconds apart; during(a, b): a within b. In a table with intervals, holds(e, '2024-05-02') = begun and not ended at that time; e.end_ts is null while it holds; bucket(e) = time slot of the table. In a table with roles (list_tables) each role is a list of members: 5 IN e.sender. A join without such a condition is refused when it grows too large.
 [NOT] EXISTS ((b:Table), ... WHERE condition) in WHERE: is there such an edge? The condition can name the aliases outside.
 Examples:
 MATCH (e:meetings) WHERE 7 IN e.members AND e.event_ts BETWEEN 1704067200 AND 1704153599 RETURN e.event_ts, e.members ORDER BY e.event_ts LIMIT 20
@@ -222,6 +222,7 @@ const node = tool({
   input: object({
     node_id: givenNode('The node: its number, as in members, or its name.'),
     table: someTable(),
+    role: v.optional(described(text(), 'Only edges in which the node has this role of the table.')),
     start_ts: v.optional(moment('Default: no bound.')),
     end_ts: v.optional(moment('Inclusive. Default: no bound.')),
     at: heldAt(),
@@ -233,8 +234,8 @@ const node = tool({
     name: described(v.nullable(text()), 'Null if no name is stored.'),
     ...pageEntries,
   }),
-  run: async ({ node_id: given, limit, table, cursor, at, ...window }, { client }, signal) => {
-    const asked = { table, cursor, ...windowOf(window), ...heldOf(at) };
+  run: async ({ node_id: given, limit, table, role, cursor, at, ...window }, { client }, signal) => {
+    const asked = { table, role, cursor, ...windowOf(window), ...heldOf(at) };
     const names = await NodeNames.open(client, table, signal);
     const node_id = await names.numberOf(given);
     const name = (await names.namesOf([node_id])).get(node_id) ?? null;
@@ -273,13 +274,14 @@ const insert = tool({
     const plain: NewHyperedge[] = [];
     for (const [at, one] of edges.entries()) {
       const event_ts = secondsOf(one.event_ts, `edges[${at}].event_ts`, 'first');
-      let members = one.members;
-      if (members.some((member) => typeof member === 'string')) {
+      let members: unknown = one.members;
+      const given = givenNodes(one.members);
+      if (given.some((member) => typeof member === 'string')) {
         const place = one.table ?? table;
         const key = (place ?? '').toLowerCase();
         const names = opened.get(key) ?? (await NodeNames.open(client, place, signal));
         opened.set(key, names);
-        members = await names.numbersOf(members);
+        members = withNumbers(one.members, await names.numbersOf(given));
       }
       plain.push({ ...one, event_ts, members } as NewHyperedge);
     }
@@ -295,8 +297,14 @@ function newEdge() {
   return v.looseObject({
     event_ts: moment('Time of the edge.'),
     members: described(
-      v.pipe(v.array(givenNode('A node.'), 'must be an array of nodes'), v.minLength(1, 'must hold at least one node')),
-      'Set of nodes, by number or name.',
+      v.union(
+        [
+          v.pipe(v.array(givenMember(), 'must be an array of nodes'), v.minLength(1, 'must hold at least one node')),
+          v.record(text(), v.array(givenNode('A node.'))),
+        ],
+        'must be an array of nodes or, in a table with roles, an object of such arrays',
+      ),
+      'Set of nodes, by number or name. In a table with roles also an object that maps roles to arrays of nodes, or items {node, role}.',
     ),
     table: v.nullish(described(text(), 'Default: the table that the call names.')),
     weight: v.nullish(finite()),
@@ -304,6 +312,29 @@ function newEdge() {
     formation: v.nullish(text()),
     properties: v.nullish(described(v.record(text(), v.unknown()), 'Values of user columns, by name.')),
   });
+}
+
+type GivenNode = number | string;
+type GivenMembers =
+  | (GivenNode | { node: GivenNode; role?: string | string[] | null | undefined })[]
+  | Record<string, GivenNode[]>;
+
+function givenMember() {
+  const role = v.nullish(v.union([text(), v.array(text())]));
+  return v.union([givenNode('A node.'), v.object({ node: givenNode('A node.'), role })], 'must be a node');
+}
+
+function givenNodes(members: GivenMembers): GivenNode[] {
+  if (!Array.isArray(members)) return Object.values(members).flat();
+  return members.map((member) => (typeof member === 'object' ? member.node : member));
+}
+
+/** Returns the members with the numbers in place of the nodes, in the order of `givenNodes`. */
+function withNumbers(members: GivenMembers, numbers: readonly number[]): unknown {
+  if (Array.isArray(members))
+    return members.map((member, at) => (typeof member === 'object' ? { ...member, node: numbers[at] } : numbers[at]));
+  let at = 0;
+  return Object.fromEntries(Object.entries(members).map(([role, nodes]) => [role, nodes.map(() => numbers[at++])]));
 }
 
 export const ROW_TOOLS: readonly Tool[] = [query, range, node, insert];

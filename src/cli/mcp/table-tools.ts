@@ -28,6 +28,7 @@ const listTables = tool({
         columns,
         primary: v.boolean(),
         member_tables: v.array(text()),
+        roles: v.array(text()),
         names_in: v.nullable(text()),
       }),
     ),
@@ -37,12 +38,13 @@ const listTables = tool({
     const tables = await client.tables.list({ signal });
     const nameTables = new Map(tables.filter(holdsNames).map(({ name }) => [name.toLowerCase(), name]));
     const shown = fitting(
-      tables.map(({ name, row_count, columns, primary, member_tables }) => ({
+      tables.map(({ name, row_count, columns, primary, member_tables, roles }) => ({
         name,
         row_count,
         columns: columns.map((column) => ({ name: column.name, type: column.type })),
         primary,
         member_tables,
+        roles,
         names_in: nameTables.get(`${name}${NODES_SUFFIX}`.toLowerCase()) ?? null,
       })),
     );
@@ -54,7 +56,7 @@ const listTables = tool({
 /** Returns the table with its indexes, first and last time, table of names, and some rows. */
 export async function descriptionOf(client: HedgerowClient, given: string, signal: AbortSignal): Promise<object> {
   const table: Table = await client.tables.get(given, { signal });
-  const { name, row_count, columns, primary, member_tables } = table;
+  const { name, row_count, columns, primary, member_tables, roles } = table;
   const indexes = await client.indexes.list(name, { signal });
   const times = await client.query.run(
     `MATCH (e:\`${name}\`) RETURN MIN(e.event_ts) AS first_ts, MAX(e.event_ts) AS last_ts`,
@@ -76,6 +78,7 @@ export async function descriptionOf(client: HedgerowClient, given: string, signa
     indexes: indexes.map(({ column }) => column),
     primary,
     member_tables,
+    roles,
     ...described(table),
     first_ts,
     first_time: timeText(first_ts),
@@ -123,6 +126,7 @@ const describeTable = tool({
     indexes: v.array(text()),
     primary: v.boolean(),
     member_tables: v.array(text()),
+    roles: v.array(text()),
     ...DESCRIBED_OPTIONS,
     first_ts: v.nullable(seconds()),
     first_time: time(),

@@ -89,6 +89,7 @@ const READING = [
   'memberColumn',
   'separator',
   'memberIds',
+  'role',
   'propertyColumns',
   'types',
   'delimiter',

@@ -28,11 +28,36 @@ export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: r
     const event_ts = timeOf(time.index === undefined ? null : cells[time.index], time, timeName);
     const nodes = (names === undefined && plainNodes(cells, members.indexes)) || [];
     if (nodes.length === 0)
-      for (const index of members.indexes) addNodes(nodes, cells[index], plan, index, names, event_ts);
-    if (nodes.length === 0) throw fault('The row names no node; an edge joins at least one.');
+      for (const index of members.indexes)
+        addNodes(nodes, cells[index], members.separator, plan.names[index]!, names, event_ts);
+    const roles = rolesOf(cells, plan, names, event_ts);
+    if (nodes.length === 0 && !hasNodes(roles)) throw fault('The row names no node; an edge joins at least one.');
     const properties = propertiesOf(cells, plan, isOdd, end === undefined ? undefined : endOf(cells[end.index], end));
-    return properties === undefined ? { event_ts, members: nodes } : { event_ts, members: nodes, properties };
+    const edge: EdgeInput = roles === undefined ? { event_ts, members: nodes } : { event_ts, members: nodes, roles };
+    if (properties !== undefined) edge.properties = properties;
+    return edge;
   };
+}
+
+/** Returns the members of each role that has a column; undefined if there are no such columns. */
+function rolesOf(
+  cells: readonly unknown[],
+  { roles, names: columns }: RowPlan,
+  names: NodeNames | undefined,
+  seconds: number,
+): Record<string, number[]> | undefined {
+  if (roles.length === 0) return undefined;
+  const lists: Record<string, number[]> = Object.create(null);
+  for (const { name, index, separator } of roles) {
+    const nodes: number[] = [];
+    addNodes(nodes, cells[index], separator, columns[index]!, names, seconds);
+    lists[name] = nodes;
+  }
+  return lists;
+}
+
+function hasNodes(roles: Record<string, number[]> | undefined): boolean {
+  return roles !== undefined && Object.values(roles).some((nodes) => nodes.length > 0);
 }
 
 function timeOf(cell: unknown, { format, missing }: RowPlan['time'], name: string): number {
@@ -103,16 +128,16 @@ function plainNodes(cells: readonly unknown[], indexes: readonly number[]): numb
 function addNodes(
   nodes: number[],
   cell: unknown,
-  { members, names: columns }: RowPlan,
-  index: number,
+  separator: string | undefined,
+  column: string,
   names: NodeNames | undefined,
   seconds: number,
 ): void {
-  for (const text of nodeTexts(cell, members.separator, names !== undefined)) {
+  for (const text of nodeTexts(cell, separator, names !== undefined)) {
     const node = names === undefined ? nodeNumber(text) : names.numberOf(text, seconds);
     if (Number.isNaN(node))
       throw fault(
-        `${columns[index]} holds ${JSON.stringify(text.slice(0, 40))}, but nodes are integers here; --member-ids name gives names numbers.`,
+        `${column} holds ${JSON.stringify(text.slice(0, 40))}, but nodes are integers here; --member-ids name gives names numbers.`,
       );
     nodes.push(node);
   }

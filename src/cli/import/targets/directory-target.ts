@@ -50,12 +50,15 @@ export async function openDirectoryTarget(options: DirectoryOptions): Promise<Im
   }
 }
 
-async function tableFor(database: Database, { name, create, bucketSeconds, intervals }: TargetTable): Promise<Table> {
+async function tableFor(
+  database: Database,
+  { name, create, bucketSeconds, intervals, roles }: TargetTable,
+): Promise<Table> {
   if (name === undefined) return database.table();
   const known = database.tables().find((table) => table.name.toLowerCase() === name.toLowerCase());
   if (known !== undefined) return known;
   if (create)
-    return database.createTable({ name, intervals, ...(bucketSeconds === undefined ? {} : { bucketSeconds }) });
+    return database.createTable({ name, intervals, roles, ...(bucketSeconds === undefined ? {} : { bucketSeconds }) });
   const names = database.tables().map((table) => table.name);
   throw new HedgerowError(
     'table_not_found',
@@ -90,6 +93,10 @@ class DirectoryTarget implements ImportTarget {
 
   columns(): readonly TableColumn[] {
     return columnsOfItem(this.#table.item());
+  }
+
+  roles(): readonly string[] {
+    return this.#table.roles.names;
   }
 
   async addColumn(column: TableColumn): Promise<void> {

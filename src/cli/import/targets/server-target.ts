@@ -43,7 +43,7 @@ export async function openServerTarget(options: ServerOptions): Promise<ImportTa
 
 async function tableFor(
   client: ServerClient,
-  { name, create, bucketSeconds, intervals }: TargetTable,
+  { name, create, bucketSeconds, intervals, roles }: TargetTable,
 ): Promise<TableItem> {
   const tables = await client.tables();
   const known =
@@ -51,7 +51,7 @@ async function tableFor(
       ? tables.find((table) => table.primary)
       : tables.find((table) => table.name.toLowerCase() === name.toLowerCase());
   if (known !== undefined) return known;
-  if (create && name !== undefined) return client.createTable(name, bucketSeconds, undefined, intervals);
+  if (create && name !== undefined) return client.createTable(name, bucketSeconds, undefined, { intervals, roles });
   const names = tables.map((table) => table.name).join(', ');
   throw new Error(`There is no table ${name ?? ''} at ${client.url} (there is ${names}). Make it with --create-table.`);
 }
@@ -106,6 +106,10 @@ class ServerTarget implements ImportTarget {
 
   columns(): readonly TableColumn[] {
     return columnsOfItem(this.#item);
+  }
+
+  roles(): readonly string[] {
+    return this.#item.roles ?? [];
   }
 
   async addColumn(column: TableColumn): Promise<void> {

@@ -39,6 +39,8 @@ export interface ImportTarget {
    * intervals, then the columns that users added.
    */
   columns(): readonly TableColumn[];
+  /** Returns the roles of the table. */
+  roles(): readonly string[];
   addColumn(column: TableColumn): Promise<void>;
   /** Returns the numbers of nodes by name, from the table of nodes. */
   openNodes(): Promise<Map<string, number>>;
@@ -62,6 +64,8 @@ export interface TargetTable {
   /** Create the table when it is missing. */
   create: boolean;
   bucketSeconds: number | undefined;
+  /** The roles of a table that is created. */
+  roles: readonly string[];
   /** Create the table with intervals. */
   intervals: boolean;
 }
