@@ -2,7 +2,7 @@
 // it may be sent with an Idempotency-Key.
 
 export interface Operation {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The path, with parameters in braces. */
   readonly path: string;
   /** True for a write that the server carries out only once per Idempotency-Key. */
@@ -36,6 +36,16 @@ export const OPERATIONS = {
   getTable: read('/v1/tables/{name}'),
   createTable: write('POST', '/v1/tables'),
   dropTable: write('DELETE', '/v1/tables/{name}'),
+  listNodeTables: read('/v1/node-tables'),
+  getNodeTable: read('/v1/node-tables/{name}'),
+  createNodeTable: write('POST', '/v1/node-tables'),
+  dropNodeTable: write('DELETE', '/v1/node-tables/{name}'),
+  listNodes: read('/v1/nodes/{table}'),
+  writeNodes: write('POST', '/v1/nodes/{table}'),
+  getNode: read('/v1/nodes/{table}/{key}'),
+  putNode: write('PUT', '/v1/nodes/{table}/{key}'),
+  patchNode: write('PATCH', '/v1/nodes/{table}/{key}'),
+  deleteNode: write('DELETE', '/v1/nodes/{table}/{key}'),
   listIndexes: read('/v1/indexes'),
   createIndex: write('POST', '/v1/indexes'),
   dropIndex: write('DELETE', '/v1/indexes/{table}/{column}'),

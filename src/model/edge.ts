@@ -219,7 +219,8 @@ export function readEdgeKey(
 ): { event_ts: number; members: MemberInput[] } {
   const faults = new Faults(place);
   const event_ts = readSeconds(source.event_ts, faults);
-  const refs = table.kinds === undefined ? undefined : takeRefs(source.members, { ...table, maxMembers }, faults);
+  const refs =
+    table.kinds === undefined ? undefined : takeRefs(source.members, { kinds: table.kinds, maxMembers }, faults);
   const members = refs === undefined ? takeMembers(source.members, maxMembers, true, faults) : [];
   faults.throwIfAny();
   return { event_ts, members: refs === undefined ? members : inputsOf(refs, table.kinds!) };

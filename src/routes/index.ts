@@ -14,6 +14,8 @@ import { keyRoutes } from './keys.ts';
 import { logRoutes } from './log.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { metricsRoutes } from './metrics.ts';
+import { nodeTableRoutes } from './node-tables.ts';
+import { nodeRoutes } from './nodes.ts';
 import { oneEdgeRoutes } from './one-edge.ts';
 import { queryRoutes } from './query.ts';
 import { reasonRoutes } from './reason.ts';
@@ -40,6 +42,8 @@ export const routes: readonly Route[] = [
   ...oneEdgeRoutes,
   ...maintenanceRoutes,
   ...tableRoutes,
+  ...nodeTableRoutes,
+  ...nodeRoutes,
   ...indexRoutes,
   ...batchRoutes,
   ...analyticsRoutes,
