@@ -20,6 +20,8 @@ import type * as tables from '../routes/schemas/tables.ts';
 import type * as virtual from '../routes/schemas/virtual.ts';
 
 export type Hyperedge = InferOutput<typeof rows.rowSchema>;
+/** An edge in the feed of changes. */
+export type ChangedHyperedge = InferOutput<typeof rows.changedRow>;
 export type QueryPlan = InferOutput<typeof rows.planSchema>;
 export type RangeQuery = Omit<InferOutput<typeof rows.rangeQuery>, 'times'>;
 export type RangeAnswer = InferOutput<typeof rows.rangeAnswer>;
@@ -47,13 +49,13 @@ export type DroppedTable = InferOutput<typeof tables.dropTableAnswer>;
 export type NodeTable = InferOutput<typeof nodes.nodeTableItem>;
 export type NewNodeTable = InferInput<typeof nodes.nodeTableBody>;
 export type Node = InferOutput<typeof nodes.nodeRow>;
-export type NodeKey = InferOutput<ReturnType<typeof rows.nodeKey>>;
+export type NodeKey = string | number;
 export type NodesQuery = InferOutput<typeof nodes.nodesQuery>;
 export type Nodes = InferOutput<typeof nodes.nodesAnswer>;
 export type WrittenNodes = InferOutput<typeof nodes.writtenNodes>;
 export type DeletedNode = InferOutput<typeof nodes.deletedNode>;
 /** A member of an edge: a node id, a key of a named table, or a key with its kind. */
-export type Member = InferOutput<ReturnType<typeof rows.member>>;
+export type Member = Hyperedge['members'][number];
 
 export type BatchOperation = InferInput<typeof batch.batchBody>['operations'][number];
 export type BatchAnswer = InferOutput<typeof batch.batchAnswer>;

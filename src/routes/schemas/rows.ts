@@ -40,6 +40,21 @@ export const rowEntries = {
 /** A row in any answer: the built-in fields, then the user columns of the table. */
 export const rowSchema = titled(v.objectWithRest(rowEntries, scalar), 'Hyperedge');
 
+/** A row in the feed of changes, which may be of the past. */
+export const changedRow = titled(
+  v.objectWithRest(
+    {
+      ...rowEntries,
+      members: described(
+        v.array(v.nullable(member())),
+        `${MEMBERS_SHOWN} null for a node that was deleted since and whose key is no longer known.`,
+      ),
+    },
+    scalar,
+  ),
+  'ChangedHyperedge',
+);
+
 export const planSchema = titled(
   v.object({
     strategy: described(v.string(), 'The index that was used, such as TPI_BUCKET_PUSHDOWN.'),
