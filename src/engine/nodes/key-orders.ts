@@ -86,10 +86,21 @@ export class KeyOrders {
   /** By slot of the kind. */
   readonly #states = new Map<number, State>();
   #sortBytes = 0;
+  /** Bytes charged at present. */
+  #bytes = 0;
 
   constructor(options: KeyOrdersOptions) {
     this.#options = options;
   }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  readonly #charge = (bytes: number): void => {
+    this.#bytes += bytes;
+    this.#options.charge(bytes);
+  };
 
   /**
    * Returns the order of the nodes of a kind, which contains all nodes that are visible now. About
@@ -155,7 +166,7 @@ export class KeyOrders {
           ? yield* merged(order.numbers, born, (number) => keys.keyOf(number)!)
           : yield* sortedByKey(keys, kind, this.#memory);
       order?.replace();
-      const renewed = new KeptOrder(numbers, this.#options.charge);
+      const renewed = new KeptOrder(numbers, this.#charge);
       if (state.isDropped) renewed.replace();
       else state.order = renewed;
       return renewed;
@@ -174,7 +185,7 @@ export class KeyOrders {
           { fields: { settings: ['memoryBudgetMb'] } },
         );
       this.#sortBytes += bytes;
-      this.#options.charge(bytes);
+      this.#charge(bytes);
     },
   };
 }
