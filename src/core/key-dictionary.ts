@@ -192,6 +192,29 @@ export class KeyDictionary {
     return state === 0 ? undefined : state >>> 2;
   }
 
+  /**
+   * Appends the live and dead numbers of a kind in [from, to) to a list; about 20 ns per number of
+   * the range.
+   */
+  settled(slot: number, from: number, to: number, into: number[]): void {
+    const { exports } = this.core;
+    for (let number = from; number < to; number++) {
+      const state = exports.hg_keys_state(number) >>> 0;
+      if (state >>> 2 === slot && (state & LIVE) !== 0) into.push(number);
+    }
+  }
+
+  /**
+   * Writes the key of a held, live or dead number at an offset, as UTF-8 (digits of an INTEGER
+   * key), and returns its size in bytes, at most MOST_KEY_BYTES.
+   */
+  writeKey(number: number, into: Uint8Array, at: number): number {
+    const { exports, memory } = this.core;
+    const bytes = exports.hg_keys_key(number);
+    into.set(memory.borrow(exports.hg_result_pointer() >>> 0, bytes), at);
+    return bytes;
+  }
+
   /** Key of a held, live or dead number. */
   keyOf(number: number): string | number | undefined {
     const slot = this.slotOf(number);

@@ -90,6 +90,31 @@ def tables():
     call("GET", "/v1/tables/{name}", name="Meetings", status=404)
 
 
+def nodes():
+    body = {"name": "People", "key": {"name": "name", "type": "TEXT"}, "columns": [{"name": "born", "type": "INTEGER"}]}
+    made = call("POST", "/v1/node-tables", body, status=201)
+    has(made, name="People", key=body["key"], columns=body["columns"], row_count=0)
+    equal(call("GET", "/v1/node-tables"), [made], "node tables")
+    equal(call("GET", "/v1/node-tables/{name}", name="people"), made, "one node table")
+    call("POST", "/v1/tables", {"name": "calls", "member_tables": ["People"]}, status=201)
+    edge = call("POST", "/v1/hyperedges", {"table": "calls", "event_ts": 1, "members": ["Ada", "Grace é/🦔"]}, status=201)
+    equal(edge["members"], ["Ada", "Grace é/🦔"], "members as keys")
+    found = call("GET", "/v1/hyperedges/node/{node_id}", node_id="Grace é/🦔", query={"table": "calls"})
+    has(found, node_id="Grace é/🦔", num_tuples=1)
+    listed = call("GET", "/v1/nodes/{table}", table="People")
+    equal(listed["nodes"], [{"name": "Ada", "born": None}, {"name": "Grace é/🦔", "born": None}], "nodes by key")
+    equal(call("POST", "/v1/nodes/{table}", {"name": "Alan"}, table="People"), {"table": "People", "inserted": 1, "replaced": 0}, "a node")
+    row = call("PUT", "/v1/nodes/{table}/{key}", {"born": 1815}, table="People", key="Ada")
+    equal(row, {"name": "Ada", "born": 1815}, "a node that was replaced")
+    call("PATCH", "/v1/nodes/{table}/{key}", {"born": None}, table="People", key="Ada")
+    equal(call("GET", "/v1/nodes/{table}/{key}", table="People", key="Ada"), {"name": "Ada", "born": None}, "a node")
+    call("DELETE", "/v1/nodes/{table}/{key}", table="People", key="Ada", status=409)
+    equal(call("DELETE", "/v1/nodes/{table}/{key}", table="People", key="Alan"), {"table": "People", "key": "Alan", "deleted": True}, "delete")
+    call("DELETE", "/v1/node-tables/{name}", name="People", status=409)
+    call("DELETE", "/v1/tables/{name}", name="calls")
+    equal(call("DELETE", "/v1/node-tables/{name}", name="People"), {"name": "People", "dropped": True}, "drop")
+
+
 def indexes():
     equal(call("GET", "/v1/indexes"), [], "/v1/indexes")
     made = call("POST", "/v1/indexes", {"table": "hyperedges", "column": "weight"}, status=201)
@@ -366,6 +391,7 @@ def description():
 
 health()
 tables()
+nodes()
 indexes()
 hyperedges()
 changes()

@@ -21,6 +21,7 @@ import type { KindAndKey, MemberKind, NodeKey, NodeRef } from '../../model/node-
 import type { TableDefinition } from '../catalog/catalog.ts';
 import type { Table } from '../table/table.ts';
 import { keyColumnOf } from './definitions.ts';
+import { KeyOrders } from './key-orders.ts';
 
 /** A node table as a kind of members. */
 export interface NodeKind extends MemberKind {
@@ -29,6 +30,19 @@ export interface NodeKind extends MemberKind {
   readonly slot: number;
   /** Id of the column that holds the keys. */
   readonly keyColumn: number;
+}
+
+/**
+ * Finds the number of a node, 0 if no node has the key: in the newest state, or in a transaction.
+ */
+export interface NodeFinder {
+  find(kind: NodeKind, key: NodeKey): number;
+}
+
+/** The time and member set of edges to remove. */
+export interface TimeAndSet {
+  event_ts: number;
+  members: number[];
 }
 
 export interface NodeDirectoryOptions {
@@ -57,8 +71,13 @@ export class NodeDirectory {
   #deaths: number[] = [];
   #deathsDropped = 0;
 
+  /** The nodes by key, for lists. */
+  readonly orders: KeyOrders;
+
   constructor(options: NodeDirectoryOptions) {
+    const { charge, limitBytes } = options;
     this.#options = options;
+    this.orders = new KeyOrders({ directory: this, charge, limitBytes });
   }
 
   /** The dictionary, which is made when it is first needed. */
@@ -78,6 +97,11 @@ export class NodeDirectory {
   /** Number of the next node; 1 if there never was one. */
   get nextNumber(): number {
     return this.#keys === undefined ? 1 : this.#keys.next;
+  }
+
+  /** Size in bytes of the dictionary and of the orders of keys; 0 if there never was a node table. */
+  get bytes(): number {
+    return this.#chargedBytes + this.orders.bytes;
   }
 
   /** Whether the dictionary takes no new keys. */
@@ -139,6 +163,13 @@ export class NodeDirectory {
   kindOfNumber(number: number): NodeKind | undefined {
     const slot = this.#keys?.slotOf(number);
     return slot === undefined ? undefined : this.#bySlot[slot];
+  }
+
+  /** Applies the creation of nodes whose numbers are held. */
+  created(table: Table, numbers: Uint32Array): void {
+    this.keys.makeLive(numbers);
+    const kind = this.kindOf(table);
+    if (this.orders.isKept(kind)) for (const number of numbers) this.orders.born(kind, number);
   }
 
   addUser(table: Table): void {
@@ -207,9 +238,9 @@ export class NodeDirectory {
    * Returns the numbers of the members of edges that are to be removed, ascending. A member that no
    * node has is a negative number, which is no member of any edge.
    */
-  known(table: Table, refs: readonly NodeRef[]): number[] {
+  known(table: Table, refs: readonly NodeRef[], finder: NodeFinder): number[] {
     const kinds = table.kinds!;
-    const numbers = refs.map(({ kind, key }, index) => this.find(kinds[kind]!, key) || -1 - index);
+    const numbers = refs.map(({ kind, key }, index) => finder.find(kinds[kind]!, key) || -1 - index);
     return numbers.sort((a, b) => a - b);
   }
 
@@ -248,10 +279,21 @@ export class NodeDirectory {
 
   /** Applies the INSERT records of a node table: new nodes, or new attributes of known ones. */
   written(kind: NodeKind, records: Uint8Array, count: number): void {
+    if (this.orders.isKept(kind))
+      for (const number of numbersOf(records)) if (!this.keys.isLive(number)) this.orders.born(kind, number);
     this.keys.addRecords(kind.slot, records, count, kind.keyColumn);
     this.charge();
   }
 }
+
+/** Yields the ids of INSERT records. */
+function* numbersOf(records: Uint8Array): Generator<number, void, void> {
+  const view = new DataView(records.buffer, records.byteOffset, records.byteLength);
+  for (let at = 0; at < records.length; at += view.getUint32(at, true)) yield view.getUint32(at + ID_AT, true);
+}
+
+/** Offset of the id in a record (assembly/FORMAT.md, section 1). */
+const ID_AT = 16;
 
 export function unknownNode(table: Table, kind: NodeKind, key: NodeKey): HedgerowError {
   return new HedgerowError(
