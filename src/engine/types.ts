@@ -218,6 +218,11 @@ export interface ScanBounds {
   endTs?: number | undefined;
   /** If present, must contain at least one node. */
   nodes?: readonly number[] | undefined;
+  /**
+   * Selects only rows that contain at least one of these nodes, each given once. Not together with
+   * `nodes`; only for `scan`.
+   */
+  anyOf?: Float64Array | undefined;
   /** Conditions that must all hold. */
   where?: readonly RangeCondition[] | undefined;
   /** Maximum number of rows. If it is omitted, there is no limit. */

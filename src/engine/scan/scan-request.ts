@@ -17,7 +17,8 @@ export function checkScanRequest(
 ): RangeSet | undefined {
   if (request.nodes?.length === 0) throw wrong(['nodes'], 'must hold at least one node id, or be left out');
   const { where } = request;
-  if (where === undefined || where.length === 0) return undefined;
+  // A scan with `anyOf` lists the rows found first, as with ranges.
+  if (where === undefined || where.length === 0) return request.anyOf && encodeRanges([]);
   return encodeRanges(
     where.map((condition, index) => {
       const isGone = older !== undefined && columns.find(condition.column) === undefined;
