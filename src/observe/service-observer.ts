@@ -60,6 +60,7 @@ const LABEL_OF_STRATEGY: Readonly<Record<string, QueryLabel>> = {
   FMI_INTERSECT: 'fmi',
   PSI_RANGE: 'psi',
   FULL_SCAN: 'scan',
+  NODE_LOOKUP: 'join',
   TEMPORAL_JOIN: 'join',
   MEMBER_JOIN: 'join',
   HASH_JOIN: 'join',

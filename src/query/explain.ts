@@ -2,7 +2,14 @@
 
 import type { BoundPattern, Value } from './binder/bound.ts';
 import type { OperatorFigures } from './executor/context.ts';
-import { type AccessPath, indexTypeOf, type JoinPlan, type MatchPlan, type ScanPlan } from './planner/plan.ts';
+import {
+  type AccessPath,
+  indexTypeOf,
+  type JoinPlan,
+  type MatchPlan,
+  type ScanPlan,
+  strategyOfJoin,
+} from './planner/plan.ts';
 
 /** One operator of a plan, readable by people and programs. */
 export interface PlanNode {
@@ -13,18 +20,23 @@ export interface PlanNode {
 /**
  * Returns the row of EXPLAIN. With `figures`, the row also contains what each operator really did.
  */
-export function explainRow(plan: MatchPlan, figures?: ReadonlyMap<object, OperatorFigures>): Record<string, unknown> {
+export function explainRow(
+  plan: MatchPlan,
+  figures?: ReadonlyMap<object, OperatorFigures>,
+  lookedUp?: ReadonlySet<object>,
+): Record<string, unknown> {
+  const strategy = plan.input.op === 'join' ? strategyOfJoin(plan.input, lookedUp) : plan.strategy;
   const { scanned: read, total } = bucketsOf(plan.input);
   // A shortcut answers from the segment directories and reads no bucket.
   const scanned = plan.shortcut === undefined ? read : 0;
   const row: Record<string, unknown> = {
-    strategy: plan.strategy,
-    index_type: indexTypeOf(plan.strategy),
+    strategy,
+    index_type: indexTypeOf(strategy),
     buckets_scanned: scanned,
     total_buckets: total,
     speedup_factor: total / Math.max(1, scanned),
     estimated_rows: estimatedRows(plan),
-    plan: outputNode(plan, figures),
+    plan: outputNode(plan, figures, lookedUp),
   };
   const own = figures?.get(plan);
   if (figures !== undefined) {
@@ -67,7 +79,7 @@ function actual(node: object, figures: Figures): Record<string, number> {
  * Returns the outermost operator. The other operators, down to the scans, are nested in its
  * `children`.
  */
-function outputNode(plan: MatchPlan, figures: Figures): PlanNode {
+function outputNode(plan: MatchPlan, figures: Figures, lookedUp: ReadonlySet<object> | undefined): PlanNode {
   const { match, shortcut } = plan;
   const steps: PlanNode[] = [];
   if (plan.skip > 0 || plan.limit !== undefined)
@@ -85,16 +97,21 @@ function outputNode(plan: MatchPlan, figures: Figures): PlanNode {
       shortcut === undefined ? 'Group' : shortcut.op === 'count' ? 'CountFromDirectory' : 'BoundsFromDirectory';
     steps.push({ operator, keys: keys.map((key) => key.text), aggregates: aggregates.map(({ text }) => text) });
   }
-  let node = inputNode(plan.input, plan, figures);
+  let node = inputNode(plan.input, plan, figures, lookedUp);
   for (const step of steps.reverse()) node = { ...step, children: [node] };
   return { ...node, ...actual(plan, figures) };
 }
 
-function inputNode(input: ScanPlan | JoinPlan, plan: MatchPlan, figures: Figures): PlanNode {
+function inputNode(
+  input: ScanPlan | JoinPlan,
+  plan: MatchPlan,
+  figures: Figures,
+  lookedUp: ReadonlySet<object> | undefined,
+): PlanNode {
   if (input.op === 'scan') return scanNode(input, plan.match.patterns[input.pattern]!, figures);
   const { band, members, equal, filter } = input;
   return {
-    operator: input.strategy,
+    operator: strategyOfJoin(input, lookedUp),
     estimated_rows: input.estimatedRows,
     ...actual(input, figures),
     ...(band === undefined ? {} : { band: [finite(band.low), finite(band.high)] }),
@@ -102,7 +119,7 @@ function inputNode(input: ScanPlan | JoinPlan, plan: MatchPlan, figures: Figures
     ...(equal.length === 0 ? {} : { equal: equal.map((link) => `${link.left.text} = ${link.right.text}`) }),
     ...(filter.length === 0 ? {} : { filter: filter.map((condition) => condition.text) }),
     children: [
-      inputNode(input.left, plan, figures),
+      inputNode(input.left, plan, figures, lookedUp),
       scanNode(input.right, plan.match.patterns[input.right.pattern]!, figures),
     ],
   };
@@ -117,20 +134,20 @@ export function scanNode(scan: ScanPlan, pattern: BoundPattern, figures: Figures
     ...actual(scan, figures),
     ...(scan.filter.length === 0 ? {} : { filter: scan.filter.map((condition) => condition.text) }),
   };
-  const paths = scan.paths.map(pathNode);
+  const paths = scan.paths.map((path) => pathNode(path, pattern));
   if (paths.length === 0) return { operator: 'NoRows', ...own };
   if (paths.length === 1) return { ...paths[0]!, ...own };
   return { operator: 'Union', ...own, children: paths };
 }
 
-function pathNode(path: AccessPath): PlanNode {
+function pathNode(path: AccessPath, { table }: BoundPattern): PlanNode {
   const { startTs, endTs, nodes, ranges } = path;
   return {
     operator: path.strategy,
     estimated_rows: path.estimatedRows,
     buckets_scanned: path.bucketsScanned,
-    ...(startTs === undefined ? {} : { start_ts: startTs }),
-    ...(endTs === undefined ? {} : { end_ts: endTs }),
+    ...(table.isOfNodes || startTs === undefined ? {} : { start_ts: startTs }),
+    ...(table.isOfNodes || endTs === undefined ? {} : { end_ts: endTs }),
     ...(nodes.length === 0 ? {} : { nodes: [...nodes] }),
     ...(ranges.length === 0 ? {} : { ranges: ranges.map(rangeText) }),
   };

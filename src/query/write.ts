@@ -72,11 +72,14 @@ export function* runInsert(node: BoundInsert, options: WriteOptions): Generator<
     last = id;
     if (++count % ROWS_A_STEP === 0) yield null;
   }
+  // A node is known by its key; it has no id.
+  if (node.table.isOfNodes) return { operation: 'INSERT', rows_affected: count };
   return { operation: 'INSERT', rows_affected: count, first_id: first, last_id: last };
 }
 
 function insertRow(node: BoundInsert, row: BoundInsertRow, { transaction, parameters }: WriteOptions): { id: number } {
   try {
+    if (node.table.isOfNodes) return transaction.insertNode(node.table, propertiesOf(row, parameters));
     return transaction.insert(node.table, edgeOf(row, parameters));
   } catch (error) {
     throw valueRefused(error, node.text, node.columns, row.places);
@@ -95,14 +98,18 @@ function valueRefused(error: unknown, text: string, columns: readonly string[], 
 }
 
 function edgeOf(row: BoundInsertRow, parameters: ParameterValues): EdgeInput {
+  return {
+    event_ts: constantValue(row.eventTs!, parameters) as number,
+    members: constantValue(row.members!, parameters) as EdgeInput['members'],
+    properties: propertiesOf(row, parameters),
+  };
+}
+
+function propertiesOf(row: BoundInsertRow, parameters: ParameterValues): Record<string, PropertyValue> {
   const properties: Record<string, PropertyValue> = Object.create(null);
   for (const { column, value } of row.properties)
     properties[column] = constantValue(value, parameters) as PropertyValue;
-  return {
-    event_ts: constantValue(row.eventTs, parameters) as number,
-    members: constantValue(row.members, parameters) as readonly number[],
-    properties,
-  };
+  return properties;
 }
 
 export function* runDelete(node: BoundDelete, options: WriteOptions): Generator<null, Written, void> {
@@ -271,13 +278,14 @@ function changesOf(node: BoundUpdate, set: RowSet, context: QueryContext): Chang
 }
 
 /** Returns the new content of a row. */
-function newEdge({ sets }: BoundUpdate, { set, values, columns }: Changes, row: number): EdgeInput {
+function newEdge({ sets, pattern }: BoundUpdate, { set, values, columns }: Changes, row: number): EdgeInput {
   const properties: Record<string, PropertyValue> = Object.create(null);
   for (const { name, vector } of columns) properties[name] = valueAt(vector, row) as PropertyValue;
   const members = Array.from(set.members.subarray(set.offsets[row]!, set.offsets[row + 1]!));
-  const edge = { event_ts: set.times[row]!, members: members as readonly number[], properties };
+  const edge: Edge = { event_ts: set.times[row]!, members, properties };
   for (const [index, { field }] of sets.entries()) assign(edge, field, values[index]!, row);
-  return edge;
+  const setsKeys = sets.some(({ field, value }) => field.kind === 'members' && value.kind !== 'field');
+  return pattern.table.kinds === undefined || setsKeys ? edge : { ...edge, areNumbers: true };
 }
 
 function newValues({ value, place }: BoundSet, text: string, batch: Batch, { environment }: QueryContext): Vector {
@@ -288,11 +296,11 @@ function newValues({ value, place }: BoundSet, text: string, batch: Batch, { env
   }
 }
 
-type Edge = { event_ts: number; members: readonly number[]; properties: Record<string, PropertyValue> };
+type Edge = { event_ts: number; members: EdgeInput['members']; properties: Record<string, PropertyValue> };
 
 function assign(edge: Edge, field: BoundUpdate['sets'][number]['field'], vector: Vector, place: number): void {
   const value: Value = valueAt(vector, place);
   if (field.kind === 'event_ts') edge.event_ts = value as number;
-  else if (field.kind === 'members') edge.members = value as readonly number[];
+  else if (field.kind === 'members') edge.members = value as EdgeInput['members'];
   else edge.properties[field.name] = value as PropertyValue;
 }

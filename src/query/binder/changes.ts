@@ -1,5 +1,6 @@
 // Binds statements that change rows: INSERT, UPDATE, DELETE.
 
+import type { Table } from '../../engine/index.ts';
 import type { DeleteNode, Expression, InsertNode, NameNode, UpdateNode } from '../parser/ast.ts';
 import { shown } from '../shown.ts';
 import type {
@@ -14,6 +15,7 @@ import type {
 } from './bound.ts';
 import { bindCondition, bindExpression, itemTypeOf } from './expressions.ts';
 import { bindTable, type Catalog, conjuncts } from './match.ts';
+import { bindMemberList } from './nodes.ts';
 import { commonType, type ParameterValues } from './parameters.ts';
 import { fieldType, Scope } from './scope.ts';
 import { asTime } from './times.ts';
@@ -27,12 +29,21 @@ export function bindInsert(node: InsertNode, text: string, catalog: Catalog, par
   // Values cannot refer to columns, because there is no row yet.
   const values = new Scope({ text, patterns: [], parameters, noAggregates: NO_AGGREGATES });
   const fields = bindTargets(node.columns, targets);
-  for (const name of ['event_ts', 'members'] as const) {
-    if (!fields.some((field) => field.kind === name))
-      throw targets.error(node.table, `INSERT must name ${name} among its columns; every edge has one.`);
-  }
+  if (table.isOfNodes) requireKey(fields, table, node, targets);
+  else
+    for (const name of ['event_ts', 'members'] as const) {
+      if (!fields.some((field) => field.kind === name))
+        throw targets.error(node.table, `INSERT must name ${name} among its columns; every edge has one.`);
+    }
   const rows = node.rows.map((row) => bindRow(row, fields, values, targets));
   return { kind: 'insert', table, rows, text, columns: node.columns.map(({ name }) => name) };
+}
+
+function requireKey(fields: readonly Field[], table: Table, node: InsertNode, targets: Scope): void {
+  const { key } = table.definition;
+  if (fields.some((field) => field.kind === 'property' && field.id === key)) return;
+  const { name } = table.columns.columns.find(({ id }) => id === key)!;
+  throw targets.error(node.table, `INSERT must name ${name} among its columns; it is the key of ${table.name}.`);
 }
 
 /** Returns the assigned columns. Each may occur only once, and `id` not at all. */
@@ -64,7 +75,7 @@ function bindRow(
     else if (field.kind === 'members') members = value;
     else properties.push({ column: field.name, value });
   }
-  return { eventTs: eventTs!, members: members!, properties, places: nodes };
+  return { eventTs, members, properties, places: nodes };
 }
 
 /**
@@ -77,6 +88,8 @@ export function bindValue(
   values: Scope,
   targets: Scope,
 ): BoundExpression {
+  const named = field.kind === 'members' ? targets.patterns[0]!.table : undefined;
+  if (named?.kinds !== undefined) return bindKeys(node, named, values);
   const given = bindExpression(node, values);
   const bound = field.kind === 'event_ts' ? asTime(given, node, targets, 'time') : given;
   const name = field.kind === 'property' ? field.name : field.kind;
@@ -94,14 +107,28 @@ export function bindValue(
   return bound;
 }
 
+/** Binds the members that are written into a named table. */
+function bindKeys(node: Expression, table: Table, values: Scope): BoundExpression {
+  const bound = bindMemberList(node, table, table.kinds!, values, 'reference');
+  if (bound.type === 'null')
+    throw values.error(node, "members takes a list of keys and cannot be null; for instance ['Ada'].");
+  return bound;
+}
+
 export function bindUpdate(node: UpdateNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundUpdate {
   const { pattern, scope } = tableScope(node.table, text, catalog, parameters);
   const fields = bindTargets(
     node.sets.map((set) => set.column),
     scope,
   );
+  const { key } = pattern.table.definition;
   const sets = node.sets.map((set, index): BoundSet => {
     const field = fields[index]!;
+    if (field.kind === 'property' && field.id === key)
+      throw scope.error(
+        set.column,
+        `the key of a node cannot be changed: ${shown(field.name)} stays as it is. Insert a node with the new key instead.`,
+      );
     return { field, value: bindValue(set.value, field, scope, scope), place: set.value };
   });
   return { kind: 'update', text, pattern, sets, where: bindWhere(node.where, scope) };

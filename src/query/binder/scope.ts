@@ -95,7 +95,9 @@ export class Scope {
   }
 
   findField(pattern: number, name: string): Field | undefined {
-    switch (name.toLowerCase()) {
+    const { table } = this.patterns[pattern]!;
+    // A node table has no columns but its own, which may have these names.
+    switch (table.isOfNodes ? '' : name.toLowerCase()) {
       case 'id':
         return { kind: 'id' };
       case 'event_ts':
@@ -104,13 +106,13 @@ export class Scope {
         return { kind: 'members' };
       default:
     }
-    const column = this.patterns[pattern]!.table.columns.find(name);
+    const column = table.columns.find(name);
     return column && { kind: 'property', id: column.id, name: column.name, type: column.type };
   }
 
   unknownColumn(pattern: number, column: NameNode): HedgerowError {
     const { table } = this.patterns[pattern]!;
-    const known = [...KEY_COLUMNS, ...table.columns.columns.map((one) => one.name)];
+    const known = [...(table.isOfNodes ? [] : KEY_COLUMNS), ...table.columns.columns.map((one) => one.name)];
     return errorAt(
       this.text,
       column.start,

@@ -1,6 +1,6 @@
 // Converts values for CSV: cells to values of a column's type, and lists and rows to cells.
 
-import type { ColumnType } from '../../engine/index.ts';
+import type { ColumnType, NodeKind } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { kindOfType, ruleOf } from '../../model/column-types.ts';
 import type { Value } from '../binder/bound.ts';
@@ -17,7 +17,8 @@ export function valueOfCell(cell: string | null, target: Target): unknown {
     case 'event_ts':
       return cell === null ? null : propertyOf(cell, 'event_ts', 'INTEGER');
     case 'members':
-      return cell === null ? null : membersOf(cell);
+      if (cell === null) return null;
+      return target.kinds === undefined ? membersOf(cell) : keysOf(cell, target.kinds);
     case 'id':
       return undefined;
     case 'property':
@@ -41,6 +42,32 @@ function membersOf(cell: string): number[] {
   const inner = (isList ? text.slice(1, -1) : text).trim();
   if (inner === '') return [];
   return inner.split(isList ? ',' : ';').map((part) => propertyOf(part, 'members', 'INTEGER') as number);
+}
+
+/**
+ * Reads the members of a named table: a JSON list, or keys separated by semicolons. Keys that
+ * contain a semicolon, and members of several kinds, stand in a JSON list.
+ */
+function keysOf(cell: string, kinds: readonly NodeKind[]): unknown[] {
+  const text = cell.trim();
+  if (text.startsWith('[')) {
+    const list = parsedList(text);
+    if (list !== undefined) return list;
+  }
+  if (kinds.length > 1) throw wrong('members', cell, 'a JSON list of objects with kind and key');
+  if (text === '') return [];
+  if (!kinds[0]!.isInteger) return cell.split(';');
+  return text.split(';').map((part) => propertyOf(part, 'members', 'INTEGER'));
+}
+
+/** Returns the list that a JSON text is, or undefined. */
+export function parsedList(text: string): unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function wrong(name: string, cell: string, what: string): HedgerowError {

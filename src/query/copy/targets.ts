@@ -7,7 +7,8 @@ import { didYouMean } from '../../model/suggestions.ts';
 
 export type Target =
   | { readonly kind: 'event_ts' }
-  | { readonly kind: 'members' }
+  /** `kinds`: of a named table, the kinds of its members. */
+  | { readonly kind: 'members'; readonly kinds: Table['kinds'] }
   /** An id in the file, such as COPY TO writes, is ignored, because the database assigns ids. */
   | { readonly kind: 'id' }
   | { readonly kind: 'property'; readonly name: string; readonly type: ColumnType };
@@ -24,7 +25,7 @@ export function targetsOf(names: readonly string[], table: Table): Target[] {
     if (seen.has(key)) throw new HedgerowError('invalid_input', `Column ${JSON.stringify(names[index])} occurs twice.`);
     seen.add(key);
   }
-  for (const name of ['event_ts', 'members'] as const) {
+  for (const name of table.isOfNodes ? [] : (['event_ts', 'members'] as const)) {
     if (!seen.has(name)) throw new HedgerowError('invalid_input', `There is no column ${name}; every edge has one.`);
   }
   return targets;
@@ -32,11 +33,13 @@ export function targetsOf(names: readonly string[], table: Table): Target[] {
 
 /** Returns the target of a column. Throws `unknown_column`. */
 export function targetOf(name: string, table: Table): Target {
-  const lower = name.toLowerCase();
-  if (lower === 'event_ts' || lower === 'members' || lower === 'id') return { kind: lower };
+  // A node table has no columns but its own, which may have these names.
+  const lower = table.isOfNodes ? '' : name.toLowerCase();
+  if (lower === 'members') return { kind: lower, kinds: table.kinds };
+  if (lower === 'event_ts' || lower === 'id') return { kind: lower };
   const column = table.columns.find(name);
   if (column !== undefined) return { kind: 'property', name: column.name, type: column.type };
-  const known = ['event_ts', 'members', ...table.columns.columns.map((one) => one.name)];
+  const known = [...(table.isOfNodes ? [] : ['event_ts', 'members']), ...table.columns.columns.map((one) => one.name)];
   throw new HedgerowError(
     'unknown_column',
     `Table ${table.name} has no column ${JSON.stringify(name.slice(0, 100))}; there are ${known.join(', ')}.${didYouMean(name, known)}`,

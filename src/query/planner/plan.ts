@@ -11,6 +11,7 @@ export type Strategy =
   | 'FMI_INTERSECT'
   | 'PSI_RANGE'
   | 'FULL_SCAN'
+  | 'NODE_LOOKUP'
   | 'TEMPORAL_JOIN'
   | 'MEMBER_JOIN'
   | 'HASH_JOIN'
@@ -72,6 +73,11 @@ export interface MemberLink {
   readonly left: number;
   /** Minimum number of common members, 1 or more. */
   readonly least: number;
+  /**
+   * Whether the right side is expected to be looked up node by node
+   * (executor/joins/node-lookups.ts). Whether it is, is decided when the left side has been read.
+   */
+  readonly looksUp: boolean;
 }
 
 /** An expression over the left side and one over the right pattern, whose values must be equal. */
@@ -119,6 +125,12 @@ export interface MatchPlan {
   readonly strategy: Strategy;
 }
 
+/** Returns the strategy of a join. `lookedUp` contains the joins of a run that looked nodes up. */
+export function strategyOfJoin(join: JoinPlan, lookedUp?: ReadonlySet<object>): Strategy {
+  const looks = lookedUp === undefined ? join.members?.looksUp === true : lookedUp.has(join);
+  return looks ? 'NODE_LOOKUP' : join.strategy;
+}
+
 /** Returns the index that a strategy uses. */
 export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'NONE' {
   switch (strategy) {
@@ -128,6 +140,7 @@ export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'NONE' 
     case 'FMI_LOOKUP':
     case 'FMI_INTERSECT':
     case 'MEMBER_JOIN':
+    case 'NODE_LOOKUP':
       return 'FMI';
     case 'PSI_RANGE':
       return 'PSI';

@@ -10,7 +10,16 @@ import { bandOf, impliedBand, narrowWindows } from './bands.ts';
 import { fixedValue } from './fixed-values.ts';
 import { planJoins } from './joins.ts';
 import { addNeeds, copyOfNeeds } from './patterns-of.ts';
-import type { AccessPath, ColumnNeeds, JoinPlan, MatchPlan, ScanPlan, ShortcutPlan, Strategy } from './plan.ts';
+import {
+  type AccessPath,
+  type ColumnNeeds,
+  type JoinPlan,
+  type MatchPlan,
+  type ScanPlan,
+  type ShortcutPlan,
+  type Strategy,
+  strategyOfJoin,
+} from './plan.ts';
 import { type MatchShape, shapeOf } from './shape.ts';
 
 /** An estimate that indexes and segment directories give without reading rows. */
@@ -63,7 +72,7 @@ export function planShape(
   const scans = patterns.map((pattern, place) =>
     planScan(pattern, place, accesses[place]!, needs[place]!, estimate, total),
   );
-  const input = scans.length === 1 ? scans[0]! : planJoins(scans, joint, parameters);
+  const input = scans.length === 1 ? scans[0]! : planJoins(scans, joint, parameters, patterns);
   const skip = countOf(match.skip, parameters, 'SKIP') ?? 0;
   const limit = countOf(match.limit, parameters, 'LIMIT');
   const order = orderOf(match, input, limit);
@@ -134,7 +143,8 @@ const EVERYTHING: EstimateRequest = { startTs: undefined, endTs: undefined, node
 function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
   const { startTs, endTs, nodes, ranges } = requestOf(way);
   const { rows, strategy, bucketsScanned } = estimate(pattern, { startTs, endTs, nodes, ranges });
-  return { startTs, endTs, nodes, ranges, strategy, estimatedRows: rows, bucketsScanned };
+  const named = isOneNode(pattern, way) ? 'NODE_LOOKUP' : strategy;
+  return { startTs, endTs, nodes, ranges, strategy: named, estimatedRows: rows, bucketsScanned };
 }
 
 /**
@@ -145,8 +155,13 @@ function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): Acce
 function planOnlyPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
   if (way.ranges.length > 0 && way.nodes.size === 0) return planPath(pattern, way, estimate);
   const { startTs, endTs, nodes, ranges } = requestOf(way);
-  const strategy = scanStrategy({ startTs, endTs }, nodes.length, false);
+  const strategy = isOneNode(pattern, way) ? 'NODE_LOOKUP' : scanStrategy({ startTs, endTs }, nodes.length, false);
   return { startTs, endTs, nodes, ranges, strategy, estimatedRows: Number.NaN, bucketsScanned: Number.NaN };
+}
+
+/** Returns whether a way finds one node, by its key. */
+function isOneNode({ table }: BoundPattern, { startTs, endTs }: Bounds): boolean {
+  return table.isOfNodes && startTs === endTs;
 }
 
 function requestOf(way: Bounds): EstimateRequest {
@@ -215,7 +230,7 @@ function shortcutOf(match: BoundMatch, input: ScanPlan | JoinPlan): ShortcutPlan
 }
 
 function strategyOf(input: ScanPlan | JoinPlan): Strategy {
-  if (input.op === 'join') return input.strategy;
+  if (input.op === 'join') return strategyOfJoin(input);
   if (input.paths.length === 0) return 'TPI_BUCKET_PUSHDOWN';
   return input.paths.reduce((driving, path) => (path.estimatedRows > driving.estimatedRows ? path : driving)).strategy;
 }
