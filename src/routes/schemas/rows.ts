@@ -1,6 +1,6 @@
 // Schemas of the rows that reads return, and of the time windows that reads request.
 
-import { answeredTime, described, integerText, tableName, text, times, titled, v } from '../../http/schema.ts';
+import { answeredTime, described, integerText, members, tableName, text, times, titled, v } from '../../http/schema.ts';
 import { isoSeconds } from '../../iso-time.ts';
 
 /** An integer in an answer. */
@@ -87,6 +87,6 @@ export const lookupQuery = v.object({
 
 export const edgeParameters = v.object({ id: described(integerText(), 'Id of the edge.') });
 
-export const edgeQuery = v.object({ table: optionalRows.table, times: optionalRows.times });
+export const edgeQuery = v.object({ table: optionalRows.table, times: optionalRows.times, members: members() });
 
 export const lookupParameters = v.object({ node_id: integerText() });
