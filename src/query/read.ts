@@ -7,11 +7,12 @@ import { type Batches, QueryContext, type RowSource } from './executor/context.t
 import type { MemoryPool } from './executor/memory.ts';
 import { type ResultChunk, runMatch } from './executor/run-match.ts';
 import { type AskedMembers, convertedChunk, shownMembers } from './executor/values/shown-members.ts';
-import { bucketsOf, explainRow } from './explain.ts';
+import { bucketsOf, explainRow, strategyOfRun } from './explain.ts';
 import type { MatchNode } from './parser/ast.ts';
 import { checkConstants } from './planner/constant-work.ts';
-import { type MatchPlan, strategyOfJoin } from './planner/plan.ts';
-import { type Estimator, planShape } from './planner/planner.ts';
+import type { MatchPlan } from './planner/plan.ts';
+import { planShape } from './planner/planner.ts';
+import type { Estimator } from './planner/scans.ts';
 import type { MatchShape } from './planner/shape.ts';
 import { checkTimes } from './planner/time-parameters.ts';
 import { rowsResult, type StatementResult, typesOfAnswer, whenDone } from './result.ts';
@@ -49,12 +50,14 @@ function planOf(shape: MatchShape, text: string, { parameters, view }: ReadOptio
 }
 
 export function estimatorOf(view: ReadView): Estimator {
-  return ({ table }, { startTs, endTs, nodes, ranges }) => {
+  return ({ table }, { startTs, endTs, at, nodes, ranges, inRoles }) => {
     const bounds = {
       startTs,
       endTs,
+      at,
       nodes: nodes.length === 0 ? undefined : nodes,
       where: ranges.length === 0 ? undefined : ranges,
+      inRoles,
     };
     return table.estimate(bounds, view.snapshotOf(table), view.overlayOf(table));
   };
@@ -108,10 +111,10 @@ function readOf(
     forms: shape.forms,
     steps: shownSteps(runMatch(plan, context), shownMembers(shape.forms, options.members)),
     plan: () => {
-      const { total } = bucketsOf(plan.input);
+      const { total } = bucketsOf(plan);
       const scanned = context.bucketsScanned;
       return {
-        strategy: plan.input.op === 'join' ? strategyOfJoin(plan.input, context.lookedUp) : plan.strategy,
+        strategy: strategyOfRun(plan, context.lookedUp),
         buckets_scanned: scanned,
         total_buckets: total,
         speedup_factor: total / Math.max(1, scanned),
@@ -200,7 +203,7 @@ function contextOf(shape: MatchShape, text: string, options: ReadOptions, measur
   const { view, nowUs, memory, memoryBytes, parameters } = options;
   const context = new QueryContext({
     source: sourceOf(view),
-    patterns: match.patterns,
+    patterns: match.inner.length === 0 ? match.patterns : [...match.patterns, ...match.inner],
     parameters,
     nowUs,
     measured,
@@ -218,12 +221,13 @@ function contextOf(shape: MatchShape, text: string, options: ReadOptions, measur
 /** Returns the source through which the executor reads the rows of a view. */
 export function sourceOf(view: ReadView): RowSource {
   return {
-    scan: ({ table }, { startTs, endTs, nodes, anyOf, where, limit }, columns) => {
-      const request: ScanRequest = { startTs, endTs, nodes, anyOf, where, limit, format: 'columns', columns };
+    scan: ({ table }, { startTs, endTs, at, nodes, anyOf, inRoles, where, limit }, columns) => {
+      const bounds = { startTs, endTs, at, nodes, anyOf, inRoles, where, limit };
+      const request: ScanRequest = { ...bounds, format: 'columns', columns };
       return table.scan(request, view.snapshotOf(table), view.overlayOf(table));
     },
-    scanApart: ({ table }, { startTs, endTs, where }, columns) => {
-      const request: ScanRequest = { startTs, endTs, where, format: 'columns', columns };
+    scanApart: ({ table }, { startTs, endTs, at, where }, columns) => {
+      const request: ScanRequest = { startTs, endTs, at, where, format: 'columns', columns };
       return table.scanApart(request, view.snapshotOf(table), view.overlayOf(table));
     },
     segmentScan: ({ table }, bounds) => table.segmentScan(bounds, view.snapshotOf(table), view.overlayOf(table)),

@@ -5,6 +5,7 @@ import type { Table } from '../../engine/index.ts';
 import type { ResultType } from '../result-types.ts';
 import { AGGREGATES } from './aggregates.ts';
 import type { BoundAggregate, BoundExpression, BoundMatch } from './bound.ts';
+import { isTimeField } from './scope.ts';
 
 export interface ResultForm {
   readonly type: ResultType;
@@ -12,6 +13,8 @@ export interface ResultForm {
   readonly items?: ResultForm | undefined;
   /** For NODES and EDGE of a named table: the table, whose kinds say how members are shown. */
   readonly named?: Table | undefined;
+  /** For an EDGE of a table with intervals, the column of the ends. */
+  readonly ends?: string | undefined;
 }
 
 /** Returns one form per returned item. */
@@ -29,12 +32,13 @@ function formOf(expression: BoundExpression, match: Forms): ResultForm {
   const { grouping } = match;
   switch (expression.kind) {
     case 'field':
-      if (expression.field.kind === 'event_ts') return { type: 'TIME' };
-      if (expression.field.kind === 'members') return ofTable('NODES', match.patterns[expression.pattern]!.table);
+      if (isTimeField(expression.field)) return { type: 'TIME' };
+      if (expression.field.kind === 'members' || expression.field.kind === 'role')
+        return ofTable('NODES', match.patterns[expression.pattern]!.table);
       break;
     case 'row': {
       const { table } = match.patterns[expression.pattern]!;
-      return table.isOfNodes ? { type: 'NODE' } : ofTable('EDGE', table);
+      return table.isOfNodes ? { type: 'NODE' } : { ...ofTable('EDGE', table), ends: expression.ends };
     }
     case 'time':
       return { type: expression.type === 'null' ? 'NULL' : 'TIME' };

@@ -145,6 +145,7 @@ const READS_ROW: Readonly<Record<BoundExpression['kind'], boolean>> = {
   node: false,
   overlaps: true,
   follows: true,
+  exists: true,
   constant: false,
   parameter: false,
   compare: false,

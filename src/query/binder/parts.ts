@@ -31,6 +31,8 @@ export function partsOf(bound: BoundExpression): readonly BoundExpression[] {
     case 'overlaps':
     case 'follows':
       return [bound.width];
+    case 'exists':
+      return bound.where;
     case 'constant':
     case 'parameter':
     case 'field':
@@ -77,6 +79,8 @@ export function withParts(
     case 'overlaps':
     case 'follows':
       return { ...bound, width: replaced(bound.width) };
+    case 'exists':
+      return { ...bound, where: bound.where.map(replaced) };
     case 'constant':
     case 'parameter':
     case 'field':

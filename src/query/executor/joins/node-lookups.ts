@@ -66,7 +66,7 @@ function* distinctMembers({ members, offsets, rows }: RowSet, most: number): Bui
 /** Yields the rows found, all in one batch, ordered by time and id. */
 function* read(right: ScanPlan, path: AccessPath, numbers: Float64Array, context: QueryContext): Batches<Batch> {
   const pattern = context.patterns[right.pattern]!;
-  const columns = columnPlan(pattern, { ...right.needs, times: true, ids: true });
+  const columns = columnPlan(context.columns[right.pattern]!, { ...right.needs, times: true, ids: true });
   const kept: RowSet[] = [];
   for (let from = 0; from < numbers.length; from += NODES_AT_ONCE) {
     const anyOf = numbers.subarray(from, from + NODES_AT_ONCE);
