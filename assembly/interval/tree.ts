@@ -15,7 +15,7 @@ import { findProperty } from '../codec/record';
 import { HG_TYPE_INTEGER } from '../limits';
 import { cell, get, put } from '../memory/cells';
 import { M_ROWS, recordOf } from '../memtable/layout';
-import { hasValue, integerValue, openColumn, STATE_MISSING, STATE_VALUES } from '../segment/columns';
+import { C_TYPE, hasValue, integerValue, openColumn, STATE_VALUES } from '../segment/columns';
 import {
   E_COLUMN,
   E_COUNT,
@@ -127,13 +127,14 @@ export function checkTree(base: usize, entry: usize, rows: u32, from: u32, to: u
 
 /**
  * Writes the rows of [from, to) whose value in `column` is above `time` or null, ascending, to
- * `out` (u32, room for to - from rows). Returns their number. Without the section, every row is
- * read.
+ * `out` (u32, room for to - from rows). Returns their number: 0 if the values are not integers.
+ * Without the section, every row is read.
  */
 export function stab(s: usize, column: u32, time: i64, from: u32, to: u32, out: usize): u32 {
   const base = <usize>load<u32>(s + S_BASE);
   const rows = load<u32>(s + S_ROWS);
   const state = openColumn(base, rows, column, cursor);
+  if (state == STATE_VALUES && load<u32>(cursor + C_TYPE) != HG_TYPE_INTEGER) return 0;
   const entry = findEntry(base, K_INTERVAL, column);
   const end = min(to, rows);
   let n: u32 = 0;

@@ -2,6 +2,7 @@
 // and columns after an alias and a dot.
 
 import type { Table } from '../../client/index.ts';
+import { END_COLUMN } from '../../model/columns.ts';
 import { BUILT_IN_NAMES, bare, FUNCTIONS, KEYWORDS, patternsOf, quoted } from '../statement-words.ts';
 
 export interface Name {
@@ -84,5 +85,6 @@ function columnsOf(before: string, statement: string, tables: readonly Table[]):
   const own = (table?.columns ?? []).map(
     (column): Name => ({ label: column.name, type: 'property', detail: column.type, apply: quoted(column.name) }),
   );
-  return [...BUILT_IN_NAMES.map((label): Name => ({ label, type: 'property' })), ...own];
+  const builtIn = table?.intervals ? [...BUILT_IN_NAMES, END_COLUMN] : BUILT_IN_NAMES;
+  return [...builtIn.map((label): Name => ({ label, type: 'property' })), ...own];
 }

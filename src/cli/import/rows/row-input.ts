@@ -3,6 +3,7 @@
 
 import { isNumeric } from '../../../model/column-types.ts';
 import { builtInType } from '../../../model/columns.ts';
+import type { MemberInput } from '../../../model/edge.ts';
 
 import type { ForeignTable } from '../../../tabular/foreign-table.ts';
 import { listMark } from '../../../tabular/list-separators.ts';
