@@ -237,6 +237,11 @@ export interface ScanBounds {
   at?: number | undefined;
   /** If present, must contain at least one node. */
   nodes?: readonly number[] | undefined;
+  /**
+   * Selects only rows that contain at least one of these nodes, each given once. Not together with
+   * `nodes`; only for `scan`.
+   */
+  anyOf?: Float64Array | undefined;
   /** Roles that nodes of `nodes` must have; all must hold. */
   inRoles?: readonly RoleCondition[] | undefined;
   /** Conditions that must all hold. */

@@ -5,6 +5,7 @@ import {
   described,
   finite,
   integer,
+  members,
   tableName,
   text,
   time,
@@ -12,7 +13,7 @@ import {
   titled,
   v,
 } from '../../http/schema.ts';
-import { count, member, members, rowEntries, scalar } from './rows.ts';
+import { count, member, rowEntries, scalar } from './rows.ts';
 
 /** A member of a table of numbers, or of a named table. */
 const givenMember = () =>

@@ -1,6 +1,6 @@
 // Schemas of the rows that reads return, and of the time windows that reads request.
 
-import { answeredTime, described, integerText, tableName, text, times, titled, v } from '../../http/schema.ts';
+import { answeredTime, described, integerText, members, tableName, text, times, titled, v } from '../../http/schema.ts';
 import { isoSeconds } from '../../iso-time.ts';
 
 /** An integer in an answer. */
@@ -17,15 +17,6 @@ export const member = () => v.union([count(), v.string(), v.object({ kind: v.str
 
 export const MEMBERS_SHOWN =
   'Node ids, ascending. In a named table: keys of nodes, as objects with kind and key if the table has several kinds, in the order in which the nodes were created.';
-
-/** How answers show members. */
-export const members = () =>
-  v.optional(
-    described(
-      v.picklist(['numbers', 'objects'], 'must be numbers or objects'),
-      'How the members of a named table are shown: `numbers` as the internal numbers of the nodes, `objects` always with kind and key. Default: keys if the table has one kind, else objects.',
-    ),
-  );
 
 /** Members by role. */
 const roleLists = () => v.record(v.string(), v.array(member()));
