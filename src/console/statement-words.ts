@@ -16,7 +16,9 @@ export const KEYWORDS: readonly string[] = (
   .concat('CREATE_NODES', Object.values(OPTION_WORDS), COLUMN_TYPE_NAMES);
 
 export const FUNCTIONS: readonly string[] =
-  'COUNT SUM AVG MIN MAX COLLECT size bucket datetime date shared intersects overlaps holds during follows node'.split(' ');
+  'COUNT SUM AVG MIN MAX COLLECT size bucket datetime date shared intersects overlaps holds during follows node'.split(
+    ' ',
+  );
 
 export const BUILT_IN_NAMES: readonly string[] = [...KEY_COLUMNS, ...BUILT_IN_COLUMNS.map(({ name }) => name)];
 

@@ -160,7 +160,12 @@ export class RowNodes {
   readonly #lookedUp: ReadonlySet<object> | undefined;
 
   /** `patterns` are all patterns of the statement, by number. */
-  constructor(patterns: readonly BoundPattern[], exists: ExistsPlans, figures: Figures, lookedUp?: ReadonlySet<object>) {
+  constructor(
+    patterns: readonly BoundPattern[],
+    exists: ExistsPlans,
+    figures: Figures,
+    lookedUp?: ReadonlySet<object>,
+  ) {
     this.#patterns = patterns;
     this.#exists = exists;
     this.#figures = figures;

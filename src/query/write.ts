@@ -324,7 +324,8 @@ function withReferences(
 ): EdgeInput {
   const referenceOf = (member: unknown): KindAndKey | unknown =>
     typeof member === 'number' ? context.nodes.shown(member, true) : member;
-  const isOld = (name: string) => sets.some(({ field, value }) => 'name' in field && field.name === name && value.kind === 'field');
+  const isOld = (name: string) =>
+    sets.some(({ field, value }) => 'name' in field && field.name === name && value.kind === 'field');
   const old = members.map(referenceOf);
   const isGiven = sets.some((set) => set.field.kind === 'members' && setsKeys(set));
   const now = isGiven ? (edge.members as readonly unknown[]) : (edge.members as readonly unknown[]).map(referenceOf);

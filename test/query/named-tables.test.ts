@@ -181,6 +181,59 @@ describe('patterns', () => {
     ]);
   });
 
+  test('nodes and keys stand inside EXISTS, and in UPDATE and DELETE', async () => {
+    const world = await town();
+    const { run } = world;
+    const names = (where: string) => column(world, `MATCH (p:Person) WHERE ${where} RETURN p.name ORDER BY p.name`);
+    expect(await names('EXISTS ((c:calls) WHERE p IN c.members)')).toEqual(['Ada', 'Emmy', 'Grace', 'ada']);
+    expect(await names('NOT EXISTS ((v:visits) WHERE p IN v.members)')).toEqual(['Grace', 'ada']);
+    expect(await names("EXISTS ((c:calls) WHERE p.name IN c.members AND 'Ada' IN c.members)")).toEqual([
+      'Ada',
+      'Grace',
+    ]);
+    expect(
+      await column(
+        world,
+        "MATCH (c:calls) WHERE EXISTS ((p:Person) WHERE p IN c.members AND p.city = 'London') RETURN c.event_ts",
+      ),
+    ).toEqual([1]);
+    await run("UPDATE calls SET cost = 9 WHERE EXISTS ((p:Person) WHERE p IN members AND p.city = 'London')");
+    expect(await column(world, 'MATCH (c:calls) WHERE c.cost = 9 RETURN c.event_ts')).toEqual([1]);
+    await run('DELETE FROM calls WHERE NOT EXISTS ((p:Person) WHERE p IN members AND p.born > 0)');
+    expect(await column(world, 'MATCH (c:calls) RETURN c.event_ts')).toEqual([1, 2]);
+  });
+
+  test('roles of named tables take and show keys', async () => {
+    const world = await town();
+    const { run } = world;
+    await run('CREATE HYPEREDGE TABLE mail (Person) ROLES (sender, recipient) PROPERTIES (subject TEXT)');
+    await run("INSERT INTO mail (event_ts, sender, recipient) VALUES (1, ['Ada'], ['Grace', 'Zoe'])");
+    await run("INSERT INTO mail (event_ts, members, sender) VALUES (2, ['Zoe', 'Ada'], [node(Person, 'Zoe')])");
+    const all = 'MATCH (m:mail) RETURN m.sender, m.recipient, m.members ORDER BY m.event_ts';
+    expect(await run(all)).toEqual([
+      { sender: ['Ada'], recipient: ['Grace', 'Zoe'], members: ['Ada', 'Grace', 'Zoe'] },
+      { sender: ['Zoe'], recipient: [], members: ['Ada', 'Zoe'] },
+    ]);
+    expect(await run('MATCH (m:mail) WHERE m.event_ts = 1 RETURN m')).toMatchObject([
+      { m: { members: ['Ada', 'Grace', 'Zoe'], roles: { sender: ['Ada'], recipient: ['Grace', 'Zoe'] } } },
+    ]);
+    expect(await column(world, "MATCH (m:mail) WHERE 'Ada' IN m.sender RETURN m.event_ts")).toEqual([1]);
+    expect(await column(world, "MATCH (m:mail) WHERE 'x' IN m.sender RETURN m.event_ts")).toEqual([]);
+    expect(await column(world, "MATCH (m:mail) WHERE m.sender = ['Zoe'] RETURN m.event_ts")).toEqual([2]);
+    expect(
+      await run('MATCH (p:Person), (m:mail) WHERE p IN m.recipient RETURN p.name, m.event_ts ORDER BY p.name'),
+    ).toEqual([
+      { 'p.name': 'Grace', 'm.event_ts': 1 },
+      { 'p.name': 'Zoe', 'm.event_ts': 1 },
+    ]);
+    await run("UPDATE mail SET subject = 'x'");
+    await run("UPDATE mail SET recipient = ['Emmy'] WHERE 'Ada' IN sender");
+    expect(await run(all)).toEqual([
+      { sender: ['Ada'], recipient: ['Emmy'], members: ['Ada', 'Grace', 'Emmy', 'Zoe'] },
+      { sender: ['Zoe'], recipient: [], members: ['Ada', 'Zoe'] },
+    ]);
+  });
+
   test('node is still a name of tables, columns and aliases', async () => {
     const { run } = await namedWorld(['CREATE NODE TABLE node (node TEXT)', 'CREATE HYPEREDGE TABLE tables (node)']);
     await run("INSERT INTO node (node) VALUES ('x')");

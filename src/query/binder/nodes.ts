@@ -36,7 +36,7 @@ export function misplacedNode(call: CallNode, scope: Scope): never {
 export function bindMember(node: InNode, list: BoundField, scope: Scope): BoundExpression | undefined {
   const { table } = scope.patterns[list.pattern]!;
   const { operand } = node;
-  const alias = operand.kind === 'name' && !scope.bareColumns ? scope.findPattern(operand.name) : -1;
+  const alias = aliasOf(operand, scope);
   const { kinds } = table;
   if (kinds === undefined) {
     if (alias < 0 && !isNodeCall(operand)) return undefined;
@@ -46,8 +46,20 @@ export function bindMember(node: InNode, list: BoundField, scope: Scope): BoundE
   const bound = bindItem(operand, table, kinds, scope, 'number');
   const text = scope.textOf(node);
   const pattern = keyOwner(bound, scope);
-  if (pattern !== undefined) return membership(pattern, list.pattern, text);
-  return { kind: 'hasNode', pattern: list.pattern, node: bound, type: 'boolean', text };
+  if (pattern !== undefined) return membership(pattern, list, text);
+  const { field } = list;
+  const role = field.kind === 'role' ? { role: field.name, mask: field.mask } : {};
+  return { kind: 'hasNode', pattern: list.pattern, ...role, node: bound, type: 'boolean', text };
+}
+
+/**
+ * Returns the pattern that an operand names, or -1. In UPDATE and DELETE a bare name is a column
+ * first.
+ */
+function aliasOf(operand: Expression, scope: Scope): number {
+  if (operand.kind !== 'name') return -1;
+  if (scope.bareColumns && scope.findField(0, operand.name) !== undefined) return -1;
+  return scope.findPattern(operand.name);
 }
 
 function numbersProblem(table: OfEdges, operand: Expression, scope: Scope): string {
@@ -74,14 +86,15 @@ function patternIn(
       `${shown(name)} is of kind ${table.name}, and the members of ${edges} are of kind ${namesOf(kinds)}: the condition is never true.`,
     );
   }
-  return membership(alias, list.pattern, scope.textOf(node));
+  return membership(alias, list, scope.textOf(node));
 }
 
 /**
  * The same condition as `intersects`: a row of a node table has its own number as its only member.
  */
-function membership(nodes: number, edges: number, text: string): BoundExpression {
-  const shared: BoundExpression = { kind: 'shared', left: nodes, right: edges, type: 'integer', text };
+function membership(nodes: number, { pattern, field }: BoundField, text: string): BoundExpression {
+  const role = field.kind === 'role' ? { rightMask: field.mask } : {};
+  const shared: BoundExpression = { kind: 'shared', left: nodes, right: pattern, ...role, type: 'integer', text };
   const one: BoundExpression = { kind: 'constant', value: 1, type: 'integer', text: '1' };
   return { kind: 'compare', operator: '>=', left: shared, right: one, type: 'boolean', text };
 }
@@ -198,7 +211,8 @@ export function bindMemberList(
 
 /** Returns the table whose members an expression reads, if it does. */
 export function membersOf(bound: BoundExpression, { patterns }: Scope): Table | undefined {
-  return bound.kind === 'field' && bound.field.kind === 'members' ? patterns[bound.pattern]!.table : undefined;
+  const isList = bound.kind === 'field' && (bound.field.kind === 'members' || bound.field.kind === 'role');
+  return isList ? patterns[bound.pattern]!.table : undefined;
 }
 
 /**
@@ -206,12 +220,13 @@ export function membersOf(bound: BoundExpression, { patterns }: Scope): Table | 
  * can be bound as members of this table.
  */
 function namedMembers(node: Expression, scope: Scope): Table | undefined {
-  let place = -1;
-  if (node.kind === 'column' && node.column.name.toLowerCase() === 'members')
-    place = scope.findPattern(node.alias.name);
-  else if (scope.bareColumns && node.kind === 'name' && node.name.toLowerCase() === 'members') place = 0;
+  const isBare = node.kind === 'name' && scope.bareColumns;
+  if (!isBare && node.kind !== 'column') return undefined;
+  const place = node.kind === 'column' ? scope.findPattern(node.alias.name) : 0;
   const table = scope.patterns[place]?.table;
-  return table === undefined || table.isOfNodes || table.kinds === undefined ? undefined : table;
+  if (table === undefined || table.kinds === undefined) return undefined;
+  const field = scope.findField(place, node.kind === 'column' ? node.column.name : node.name);
+  return field?.kind === 'members' || field?.kind === 'role' ? table : undefined;
 }
 
 /**

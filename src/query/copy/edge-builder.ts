@@ -2,8 +2,8 @@
 
 import type { EdgeInput, PropertyValue } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import { parsedList } from './cell-values.ts';
 import type { RoleLists } from '../../model/roles.ts';
+import { parsedList } from './cell-values.ts';
 import type { Target } from './targets.ts';
 
 /**

@@ -10,7 +10,14 @@ import { planExists, withExists } from './exists.ts';
 import { fixedValue } from './fixed-values.ts';
 import { planJoins } from './joins.ts';
 import { addNeeds, copyOfNeeds } from './patterns-of.ts';
-import { type ColumnNeeds, type InputPlan, type MatchPlan, type ShortcutPlan, type Strategy, strategyOfJoin } from './plan.ts';
+import {
+  type ColumnNeeds,
+  type InputPlan,
+  type MatchPlan,
+  type ShortcutPlan,
+  type Strategy,
+  strategyOfJoin,
+} from './plan.ts';
 import { cheaper, type Estimator, planScan } from './scans.ts';
 import { type MatchShape, shapeOf } from './shape.ts';
 

@@ -163,7 +163,11 @@ function writtenEdges(items: readonly BoundItem[], table: Table): WrittenRows | 
   const isNamed = table.kinds !== undefined;
   // The core already has the table's own plan.
   if (isWhole)
-    return { rowPlan: table.rowPlan, before: undefined, marked: isNamed ? markedPlanOf(table.columns, table.definition) : undefined };
+    return {
+      rowPlan: table.rowPlan,
+      before: undefined,
+      marked: isNamed ? markedPlanOf(table.columns, table.definition) : undefined,
+    };
   const marked = isNamed ? buildRowPlan(properties, { named: true }) : undefined;
   return { rowPlan: buildRowPlan(properties), before: undefined, marked };
 }

@@ -58,11 +58,15 @@ function keysOf({ context }: Table, asObjects: boolean): Written {
   return (value) => (Array.isArray(value) ? value.map(shown as (item: Value) => Value) : value);
 }
 
-/** Converts the members of an edge and keeps the order of the columns. */
+/** Converts the members of an edge, those of its roles too, and keeps the order of the columns. */
 function edgeWithKeys(value: Value, keys: Written): Value {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const edge = value as Readonly<Record<string, Value>>;
-  return { ...edge, members: keys(edge.members!) };
+  const { roles } = edge;
+  if (typeof roles !== 'object' || roles === null || Array.isArray(roles))
+    return { ...edge, members: keys(edge.members!) };
+  const shown = Object.entries(roles).map(([role, members]) => [role, keys(members)] as const);
+  return { ...edge, members: keys(edge.members!), roles: Object.fromEntries(shown) };
 }
 
 /** Returns a chunk with converted values. */
