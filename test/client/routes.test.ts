@@ -188,7 +188,17 @@ const OWN_CALLS = {
 } as const satisfies Calls;
 
 /** Methods that return the answer of another method's route in a different form. */
-const OTHER_FORMS = ['insertMany', 'rangeRows', 'rangePages', 'nodeRows', 'nodePages', 'rows', 'queryRows'];
+const OTHER_FORMS = [
+  'pages',
+  'writeMany',
+  'insertMany',
+  'rangeRows',
+  'rangePages',
+  'nodeRows',
+  'nodePages',
+  'rows',
+  'queryRows',
+];
 
 function methodsOf(resource: object): string[] {
   return Object.getOwnPropertyNames(Object.getPrototypeOf(resource)).filter((name) => name !== 'constructor');

@@ -65,7 +65,7 @@ test('operations on nodes and edges show keys', async () => {
     { name: 'name', type: 'TEXT', default: null },
     { name: 'city', type: 'TEXT', default: 'Rome' },
   ];
-  const expected = [
+  const expected: Record<string, unknown>[] = [
     { table: 'Person', op: 'node_table_created', columns, commit_end: true },
     {
       table: 'Room',

@@ -19,10 +19,13 @@ connection = http.client.HTTPConnection(BASE.hostname, BASE.port, timeout=30)
 
 
 def call(method, template, body=None, status=200, key=KEY, query=None, **parameters):
-    """Sends a request on the single connection. Returns the parsed JSON, or the text of any other answer."""
+    """Sends a request on the single connection. Returns the parsed JSON, or the text of any other answer.
+
+    A path parameter is a keyword argument; `key_` is the parameter `key`.
+    """
     path = template
     for name, value in parameters.items():
-        path = path.replace("{" + name + "}", urllib.parse.quote(str(value), safe=""))
+        path = path.replace("{" + name.rstrip("_") + "}", urllib.parse.quote(str(value), safe=""))
     if query:
         path += "?" + urllib.parse.urlencode(query)
     data = None if body is None else json.dumps(body).encode()
@@ -104,12 +107,12 @@ def nodes():
     listed = call("GET", "/v1/nodes/{table}", table="People")
     equal(listed["nodes"], [{"name": "Ada", "born": None}, {"name": "Grace é/🦔", "born": None}], "nodes by key")
     equal(call("POST", "/v1/nodes/{table}", {"name": "Alan"}, table="People"), {"table": "People", "inserted": 1, "replaced": 0}, "a node")
-    row = call("PUT", "/v1/nodes/{table}/{key}", {"born": 1815}, table="People", key="Ada")
+    row = call("PUT", "/v1/nodes/{table}/{key}", {"born": 1815}, table="People", key_="Ada")
     equal(row, {"name": "Ada", "born": 1815}, "a node that was replaced")
-    call("PATCH", "/v1/nodes/{table}/{key}", {"born": None}, table="People", key="Ada")
-    equal(call("GET", "/v1/nodes/{table}/{key}", table="People", key="Ada"), {"name": "Ada", "born": None}, "a node")
-    call("DELETE", "/v1/nodes/{table}/{key}", table="People", key="Ada", status=409)
-    equal(call("DELETE", "/v1/nodes/{table}/{key}", table="People", key="Alan"), {"table": "People", "key": "Alan", "deleted": True}, "delete")
+    call("PATCH", "/v1/nodes/{table}/{key}", {"born": None}, table="People", key_="Ada")
+    equal(call("GET", "/v1/nodes/{table}/{key}", table="People", key_="Ada"), {"name": "Ada", "born": None}, "a node")
+    call("DELETE", "/v1/nodes/{table}/{key}", table="People", key_="Ada", status=409)
+    equal(call("DELETE", "/v1/nodes/{table}/{key}", table="People", key_="Alan"), {"table": "People", "key": "Alan", "deleted": True}, "delete")
     call("DELETE", "/v1/node-tables/{name}", name="People", status=409)
     call("DELETE", "/v1/tables/{name}", name="calls")
     equal(call("DELETE", "/v1/node-tables/{name}", name="People"), {"name": "People", "dropped": True}, "drop")

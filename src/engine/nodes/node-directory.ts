@@ -99,7 +99,9 @@ export class NodeDirectory {
     return this.#keys === undefined ? 1 : this.#keys.next;
   }
 
-  /** Size in bytes of the dictionary and of the orders of keys; 0 if there never was a node table. */
+  /**
+   * Size in bytes of the dictionary and of the orders of keys; 0 if there never was a node table.
+   */
   get bytes(): number {
     return this.#chargedBytes + this.orders.bytes;
   }

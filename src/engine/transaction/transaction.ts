@@ -283,7 +283,7 @@ export class Transaction {
    * Stages a new node; `properties` holds its key and its attributes by column name. Throws
    * `node_exists` if the transaction sees a node with this key, and the errors of `insert`.
    */
-  insertNode(table: Table, properties: Record<string, PropertyValue | undefined>): EdgeRow {
+  insertNode(table: Table, properties: Readonly<Record<string, PropertyValue | undefined>>): EdgeRow {
     this.#assertWrites(table);
     const { nodes } = this.#context;
     const kind = nodes.kindOf(table);
