@@ -37,7 +37,7 @@ export { IdRanges } from './idempotency/kept-answer.ts';
 export { WideMap } from './idempotency/wide-map.ts';
 export type { NodeTableInput, NodeTableItem } from './nodes/definitions.ts';
 export { KEY_TYPES, type KeyType } from './nodes/definitions.ts';
-export type { NodeKind } from './nodes/node-directory.ts';
+export { NO_NODE, type NodeKind } from './nodes/node-directory.ts';
 export type { Nodes } from './nodes/nodes.ts';
 export { type DatabaseOptions, openDatabase } from './open.ts';
 export { LOG_ORIGIN } from './recovery/open-log.ts';

@@ -39,6 +39,9 @@ export interface NodeDirectoryOptions {
   readonly limitBytes: number;
 }
 
+/** A number that no node has. */
+export const NO_NODE = 0;
+
 /** Deaths that are remembered for writers that began before them. */
 const MOST_DEATHS = 65_536;
 

@@ -1,5 +1,6 @@
 // The node tables of a database and the nodes in them, as the layers above use them.
 
+import type { KeyForm } from '../../core/index.ts';
 import type { Attach } from '../../model/kept-answer.ts';
 import type { KindAndKey, NodeKey } from '../../model/node-refs.ts';
 import type { AlterAction } from '../catalog/alter.ts';
@@ -90,6 +91,11 @@ export class Nodes {
    * kind and key.
    */
   translate(text: Uint8Array, asObjects: boolean): Uint8Array<ArrayBuffer> {
-    return this.#options.context.nodes.keys.translate(text, asObjects ? 'objects' : 'keys');
+    return this.translateTo(text, asObjects ? 'objects' : 'keys');
+  }
+
+  /** Replaces marks by keys in one of the forms of the key dictionary. */
+  translateTo(text: Uint8Array, form: KeyForm): Uint8Array<ArrayBuffer> {
+    return this.#options.context.nodes.keys.translate(text, form);
   }
 }
