@@ -20,6 +20,7 @@ const OUT_BYTES = 4 * TEXT_BYTES;
 const MARK = 1;
 /** States of `hg_keys_state`, in its two lowest bits. */
 const LIVE = 2;
+const DEAD = 3;
 
 /** How a key is written in place of a mark, in the order of the core's numbers. */
 const FORMS = ['keys', 'objects', 'texts', 'kind texts'] as const;
@@ -105,6 +106,10 @@ export class KeyDictionary {
 
   isLive(number: number): boolean {
     return (this.#state(number) & 3) === LIVE;
+  }
+
+  isDead(number: number): boolean {
+    return (this.#state(number) & 3) === DEAD;
   }
 
   /**

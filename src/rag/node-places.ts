@@ -1,5 +1,6 @@
 // Finds which arguments of predicates are nodes: the arguments that rules take from
-// `member(E, node)`, directly or through other predicates.
+// `member(E, node)`, `node(n, kind)` or `attribute(n, column, value)`, directly or through other
+// predicates.
 //
 // Places count from 0: `member` has a node in place 1. An argument of a rule's head is a node if
 // its variable occurs in a node place of an atom in the body. When a predicate gets a place, the
@@ -7,7 +8,7 @@
 // order of rules do not matter. Example: from `met(A, B) if member(E, A), member(E, B)` and
 // `near(A) if met(A, B)` it finds both places of `met` and place 0 of `near`.
 
-import type { RuleSet } from '../rules/index.ts';
+import { isAboutNodes, type RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 
 type Rule = RuleSet['rules'][number];
@@ -21,6 +22,8 @@ const RULES_A_STEP = 100;
  */
 export function* nodePlaces({ rules }: RuleSet): Steps<ReadonlyMap<string, ReadonlySet<number>>> {
   const places = new Map<string, Set<number>>([['member', new Set([1])]]);
+  for (const { body } of rules)
+    for (const one of body) if (one.kind === 'atom' && isAboutNodes(one.atom)) places.set(one.atom.pred, new Set([0]));
   const readers = new Map<string, Rule[]>();
   for (const [index, rule] of rules.entries()) {
     for (const pred of predicatesOf(rule)) {
@@ -31,7 +34,7 @@ export function* nodePlaces({ rules }: RuleSet): Steps<ReadonlyMap<string, Reado
     if (index % RULES_A_STEP === RULES_A_STEP - 1) yield;
   }
   // A set, so that a rule that already waits is not added again.
-  const waiting = new Set(readers.get('member'));
+  const waiting = new Set([...places.keys()].flatMap((pred) => readers.get(pred) ?? []));
   let read = 0;
   for (const rule of waiting) {
     waiting.delete(rule);

@@ -21,6 +21,7 @@ import type { KindAndKey, MemberKind, NodeKey, NodeRef } from '../../model/node-
 import type { TableDefinition } from '../catalog/catalog.ts';
 import type { Table } from '../table/table.ts';
 import { keyColumnOf } from './definitions.ts';
+import { FoldedKeys } from './folded-keys.ts';
 
 /** A node table as a kind of members. */
 export interface NodeKind extends MemberKind {
@@ -49,6 +50,7 @@ export class NodeDirectory {
   readonly #options: NodeDirectoryOptions;
   #keys: KeyDictionary | undefined;
   #chargedBytes = 0;
+  #folded: FoldedKeys | undefined;
   /** Batches in the dictionary's instance, where lines with keys are read. */
   readonly #batches: EdgeBatch[] = [];
   /** By id of the node table. */
@@ -219,6 +221,19 @@ export class NodeDirectory {
     const key = this.#keys?.keyOf(number);
     if (key === undefined) return null;
     return asObject ? { kind: this.kindOfNumber(number)!.name, key } : key;
+  }
+
+  /** Returns whether a node with this number was deleted: it will never be live again. */
+  isDead(number: number): boolean {
+    return this.keys.isDead(number);
+  }
+
+  // Folded keys
+
+  /** The index of keys by their folded form, which is made when it is first needed. */
+  get folded(): FoldedKeys {
+    this.#folded ??= new FoldedKeys(this, this.#options.charge);
+    return this.#folded;
   }
 
   // Deaths

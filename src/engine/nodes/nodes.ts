@@ -9,6 +9,7 @@ import type { TableSet } from '../catalog/table-set.ts';
 import type { EngineContext } from '../context.ts';
 import type { Table } from '../table/table.ts';
 import { keyColumnOf, type NodeTableInput, type NodeTableItem, nodeTableItem } from './definitions.ts';
+import type { FoldedKeys } from './folded-keys.ts';
 
 export interface NodesOptions {
   readonly context: EngineContext;
@@ -74,6 +75,11 @@ export class Nodes {
   find(table: Table, key: NodeKey): number {
     const { nodes } = this.#options.context;
     return nodes.find(nodes.kindOf(table), key);
+  }
+
+  /** Returns the index of TEXT keys by their folded form. */
+  get folded(): FoldedKeys {
+    return this.#options.context.nodes.folded;
   }
 
   /** Returns a member as answers show it; null if there never was such a node. */

@@ -12,6 +12,7 @@ import {
   readScan,
   type ScanPlan,
 } from '../../query/index.ts';
+import type { MemberKeys } from './member-keys.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
 
 /** Some rows, ordered by (event_ts, id). */
@@ -90,8 +91,17 @@ const NO_SOURCE: RowSource = {
   timeBounds: refuse,
 };
 
-/** Converts a row that was read with all its columns to an edge. */
-export function edgeOf(rows: EdgeRows, row: number, score: number, { columns }: Snapshot): RetrievedEdge {
+/**
+ * Converts a row that was read with all its columns to an edge. `keys` are those of a named table.
+ */
+export function edgeOf(
+  rows: EdgeRows,
+  row: number,
+  score: number,
+  { columns }: Snapshot,
+  keys: MemberKeys | undefined,
+): RetrievedEdge {
+  const numbers = rows.members.subarray(rows.offsets[row]!, rows.offsets[row + 1]!);
   const own = columns.columns.filter((column) => column.id > FORMATION);
   const values = own.map(({ id, type }) => cellOf(rows.columns.get(id), row, kindOfType(type) === 'boolean'));
   const id = rows.ids[row]!;
@@ -99,7 +109,7 @@ export function edgeOf(rows: EdgeRows, row: number, score: number, { columns }: 
     edge_id: id,
     hedge_tag: `HEDGE-${id}`,
     event_ts: rows.times[row]!,
-    members: Array.from(rows.members.subarray(rows.offsets[row]!, rows.offsets[row + 1]!)),
+    members: keys === undefined ? Array.from(numbers) : Array.from(numbers, (number) => keys.memberOf(number)),
     weight: cellOf(rows.columns.get(WEIGHT), row, false) as number | null,
     mean_dist_m: cellOf(rows.columns.get(MEAN_DIST), row, false) as number | null,
     formation: cellOf(rows.columns.get(FORMATION), row, false) as string | null,
@@ -109,7 +119,7 @@ export function edgeOf(rows: EdgeRows, row: number, score: number, { columns }: 
   };
 }
 
-function cellOf(column: PropertyColumn | undefined, row: number, isBoolean: boolean): PropertyValue {
+export function cellOf(column: PropertyColumn | undefined, row: number, isBoolean: boolean): PropertyValue {
   if (column === undefined || column.nulls[row] === 1) return null;
   if (column.kind === 'text') return column.texts[column.codes[row]!]!;
   // JSON has no -0.

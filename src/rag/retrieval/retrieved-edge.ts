@@ -1,6 +1,8 @@
 // Defines a retrieved hyperedge, as it appears in `cited_edges` and `all_edges` of an answer.
 
 import type { PropertyValue } from '../../engine/index.ts';
+import type { KindAndKey } from '../../model/node-refs.ts';
+import type { Member, MemberKeys } from './member-keys.ts';
 
 export interface RetrievedEdge {
   edge_id: number;
@@ -8,12 +10,20 @@ export interface RetrievedEdge {
   hedge_tag: string;
   /** Time in epoch seconds. */
   event_ts: number;
-  /** Distinct nodes in ascending order. */
-  members: number[];
+  /** Distinct nodes in the order of their numbers. */
+  members: Member[];
   weight: number | null;
   mean_dist_m: number | null;
   formation: string | null;
   score: number;
   /** User columns by name. */
   properties: Record<string, PropertyValue>;
+}
+
+/** An edge as answers show it: with several kinds, its members are objects with kind and key. */
+export type AnsweredEdge = Omit<RetrievedEdge, 'members'> & { members: (Member | KindAndKey)[] };
+
+export function answeredEdge(edge: RetrievedEdge, keys: MemberKeys | undefined): AnsweredEdge {
+  if (keys === undefined || keys.kinds.length === 1) return edge;
+  return { ...edge, members: edge.members.map((member) => keys.shown(member)) };
 }

@@ -13,7 +13,7 @@ import {
   titled,
   v,
 } from '../../http/schema.ts';
-import { parseAnswer, parseQuery, question } from './rag-parse.ts';
+import { parseAnswer, parseQuery, question, shownNode } from './rag-parse.ts';
 
 export { parseAnswer, parseQuery };
 
@@ -98,7 +98,7 @@ const edge = titled(
     edge_id: integer(),
     hedge_tag: v.string(),
     event_ts: answeredTime(),
-    members: v.array(integer()),
+    members: described(v.array(shownNode), 'Node ids; in a named table keys, or objects with kind and key.'),
     weight: v.nullable(finite()),
     mean_dist_m: v.nullable(finite()),
     formation: v.nullable(v.string()),
@@ -131,10 +131,10 @@ const node = titled(
       predicate: v.string(),
       args: v.array(constant),
       confidence: finite(),
-      hedge_tag: v.string(),
-      edge_id: integer(),
-      table: v.string(),
-      event_ts: answeredTime(),
+      hedge_tag: v.optional(described(v.string(), 'This and the next fields: only if the fact is about an edge.')),
+      edge_id: v.optional(integer()),
+      table: v.optional(v.string()),
+      event_ts: v.optional(answeredTime()),
     }),
     v.object({
       id: v.string(),
