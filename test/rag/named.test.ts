@@ -7,6 +7,7 @@ import type { Answered, Reasoning } from '../../src/rag/index.ts';
 import { checkProof, knownOfEdges } from '../../src/rules/index.ts';
 import type { EdgeSaying } from '../../src/rules/known-of-edges.ts';
 import { finish } from '../../src/schedule/steps.ts';
+import { Random } from '../support/random.ts';
 import { reasoningOf } from '../support/rooms.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 
@@ -163,6 +164,54 @@ describe('keys in questions', () => {
     await put(meetings, 5, ['Zoe Newton']);
     expect(await nodesIn('meetings of zoe newton')).toEqual(['Zoe Newton']);
     await meetings.delete(5, ['Zoe Newton']);
+  });
+});
+
+describe('keys in random texts', () => {
+  const WORDS = ['Oak', 'oak', 'Elm', 'Red', 'red', 'Pine', 'St', 'Öl', 'x9'];
+  const SIGNS = [' ', ' ', ' ', '-', ', ', '. ', "'s ", '  ', '_', '/'];
+
+  /** Returns the keys that a search through all keys finds, the longest first. */
+  function naiveKeys(text: string, keys: readonly string[]): Set<string> {
+    const isLetter = (one: string | undefined) => one !== undefined && /[\p{L}\p{M}\p{N}_]/u.test(one);
+    const lower = text.replace(/\s+/g, ' ').trim().toLowerCase();
+    const places: { key: string; start: number; end: number }[] = [];
+    for (const key of keys) {
+      const form = key.toLowerCase();
+      for (let start = lower.indexOf(form); start >= 0; start = lower.indexOf(form, start + 1)) {
+        const end = start + form.length;
+        if (!isLetter(lower[start - 1]) && !isLetter(lower[end])) places.push({ key, start, end });
+      }
+    }
+    places.sort((a, b) => b.end - b.start - (a.end - a.start) || a.start - b.start);
+    const taken = new Map<number, string>();
+    const found = new Set<string>();
+    for (const { key, start, end } of places) {
+      const form = `${start} ${end}`;
+      const places = Array.from({ length: end - start }, (_, at) => start + at);
+      if (places.some((at) => taken.has(at) && taken.get(at) !== form)) continue;
+      for (const at of places) taken.set(at, form);
+      found.add(key);
+    }
+    return found;
+  }
+
+  test('are those that a search through all keys finds', async () => {
+    const random = new Random(11);
+    const one = (list: readonly string[]) => list[random.below(list.length)]!;
+    const keys = new Set<string>();
+    while (keys.size < 60) {
+      let key = one(WORDS);
+      for (let more = random.below(3); more > 0; more--) key += `${one([' ', '-', ', '])}${one(WORDS)}`;
+      keys.add(key);
+    }
+    const trees = await database.createTable({ name: 'trees', memberTables: ['Person'] });
+    for (const key of keys) await put(trees, 1, [key]);
+    for (let round = 0; round < 150; round++) {
+      let text = 'zz';
+      for (let more = 1 + random.below(9); more > 0; more--) text += `${one(SIGNS)}${one(WORDS)}`;
+      expect(new Set(await nodesIn(text, 'trees')), JSON.stringify(text)).toEqual(naiveKeys(text, [...keys]));
+    }
   });
 });
 
