@@ -28,6 +28,7 @@ const KEYS = [
   'Ὀδυσσεύς',
   'Cafe\u0301',
   'Acme, Inc.',
+  'Person number 9',
   'C++',
   '__proto__',
 ] as const;
@@ -128,6 +129,8 @@ describe('keys in questions', () => {
     ['person 42', ['42']],
     ['node 42', ['42']],
     ['"the"', ['the']],
+    ['person number 9', ['Person number 9']],
+    ['person number 42', ['42']],
   ])('%s', async (query, expected) => {
     expect(await nodesIn(query)).toEqual(expected);
   });

@@ -15,8 +15,8 @@ import { foldKey } from '../../model/fold-key.ts';
 import type { Steps } from '../../schedule/steps.ts';
 import type { NodeDirectory } from './node-directory.ts';
 
-/** Number of keys that one step adds, which takes about two milliseconds. */
-const STEP_KEYS = 1000;
+/** Number of keys that one step adds, which takes about a millisecond. */
+const STEP_KEYS = 500;
 const LEAST_SLOTS = 1024;
 const BYTES_PER_SLOT = 8;
 /** Numbers without a live node that are looked at again. */
@@ -113,36 +113,39 @@ export class FoldedKeys {
 
   /** HalfSipHash-2-4 of the UTF-16 units of a text (Aumasson, Bernstein 2012). */
   #hashOf(text: string): number {
-    const [k0, k1] = this.#seed as unknown as [number, number];
-    const state = Int32Array.of(k0, k1, 0x6c796765 ^ k0, 0x74656462 ^ k1);
-    const { length } = text;
-    for (let at = 0; at + 1 < length; at += 2) absorb(state, text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16), 2);
-    absorb(state, (length << 24) | (length % 2 === 0 ? 0 : text.charCodeAt(length - 1)), 2);
-    state[2]! ^= 0xff;
-    absorb(state, 0, 4);
-    return (state[1]! ^ state[3]!) >>> 0;
+    let v0 = this.#seed[0]!;
+    let v1 = this.#seed[1]!;
+    let v2 = 0x6c796765 ^ v0;
+    let v3 = 0x74656462 ^ v1;
+    const last = text.length >> 1;
+    for (let block = 0; block <= last + 1; block++) {
+      const isEnd = block > last;
+      if (isEnd) v2 ^= 0xff;
+      const word = isEnd ? 0 : wordAt(text, block, block === last);
+      v3 ^= word;
+      for (let round = isEnd ? 4 : 2; round > 0; round--) {
+        v0 = (v0 + v1) | 0;
+        v1 = rotated(v1, 5) ^ v0;
+        v0 = rotated(v0, 16);
+        v2 = (v2 + v3) | 0;
+        v3 = rotated(v3, 8) ^ v2;
+        v0 = (v0 + v3) | 0;
+        v3 = rotated(v3, 7) ^ v0;
+        v2 = (v2 + v1) | 0;
+        v1 = rotated(v1, 13) ^ v2;
+        v2 = rotated(v2, 16);
+      }
+      v0 ^= word;
+    }
+    return (v1 ^ v3) >>> 0;
   }
 }
 
-function absorb(state: Int32Array, word: number, rounds: number): void {
-  let [v0, v1, v2, v3] = state as unknown as [number, number, number, number];
-  v3 ^= word;
-  for (let round = 0; round < rounds; round++) {
-    v0 = (v0 + v1) | 0;
-    v1 = rotated(v1, 5) ^ v0;
-    v0 = rotated(v0, 16);
-    v2 = (v2 + v3) | 0;
-    v3 = rotated(v3, 8) ^ v2;
-    v0 = (v0 + v3) | 0;
-    v3 = rotated(v3, 7) ^ v0;
-    v2 = (v2 + v1) | 0;
-    v1 = rotated(v1, 13) ^ v2;
-    v2 = rotated(v2, 16);
-  }
-  state[0] = v0 ^ word;
-  state[1] = v1;
-  state[2] = v2;
-  state[3] = v3;
+/** Returns two units of a text as a word; the last word has its length and its last odd unit. */
+function wordAt(text: string, block: number, isLast: boolean): number {
+  const at = 2 * block;
+  if (!isLast) return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
+  return (text.length << 24) | (at < text.length ? text.charCodeAt(at) : 0);
 }
 
 function rotated(word: number, bits: number): number {

@@ -41,10 +41,10 @@ export interface NamedNodes {
 
 /** Reads all nodes and marks their words as taken. */
 export function readNodes(reading: Reading, named?: AskedNodes): NamedNodes {
-  const numbered = readNumbers(reading, named?.kindWords ?? []);
-  return named === undefined
-    ? { ...numbered, groups: undefined, unknown: new Map() }
-    : withKeys(reading, numbered, named);
+  if (named === undefined) return { ...readNumbers(reading, []), groups: undefined, unknown: new Map() };
+  // "Room number 7" may be a key.
+  const keyed = readMentions(reading, named.mentions);
+  return withIntegers(keyed, readNumbers(reading, named.kindWords), named);
 }
 
 /** Reads the nodes that are named by numbers. `kindWords` are further words for nodes. */
@@ -78,28 +78,16 @@ function readNumbers(reading: Reading, kindWords: readonly string[]): Pick<Named
   return { nodes: [...nodes].sort((a, b) => a - b), spans };
 }
 
-/**
- * Adds the nodes whose keys occur in the text, and replaces integers by the nodes that have them as
- * keys. An integer without a node becomes a number that no node has.
- */
-function withKeys(
-  reading: Reading,
-  { nodes: integers, spans: numberSpans }: Pick<NamedNodes, 'nodes' | 'spans'>,
-  { mentions, numbersOf }: AskedNodes,
-): NamedNodes {
+interface Mentioned {
+  readonly groups: readonly (readonly number[])[];
+  readonly spans: NamedNodes['spans'];
+}
+
+/** Reads the nodes whose keys occur in the text. */
+function readMentions(reading: Reading, mentions: readonly KeyMention[]): Mentioned {
   const groups: (readonly number[])[] = [];
-  const unknown = new Map<number, number>();
+  const spans: { from: number; to: number }[] = [];
   const nodes = new Set<number>();
-  const add = (numbers: readonly number[]) => {
-    groups.push(numbers);
-    for (const number of numbers) nodes.add(number);
-  };
-  for (const integer of integers) {
-    const numbers = numbersOf(integer);
-    if (numbers.length === 0) unknown.set(-1 - unknown.size, integer);
-    add(numbers.length === 0 ? [-unknown.size] : numbers);
-  }
-  const spans = [...numberSpans];
   for (const mention of mentions) {
     const { from, to, numbers } = mention;
     const words = reading.words.slice(from, to);
@@ -109,14 +97,35 @@ function withKeys(
       putAside(reading, from, to, `A question names at most ${MOST_NODES} nodes.`);
     else {
       take(reading, from, to);
-      add(numbers);
+      groups.push(numbers);
+      for (const number of numbers) nodes.add(number);
       spans.push({ from, to });
     }
   }
+  return { groups, spans };
+}
+
+/**
+ * Adds the nodes that have integers as keys. An integer without a node becomes a number that no
+ * node has.
+ */
+function withIntegers(
+  { groups, spans }: Mentioned,
+  numbered: Pick<NamedNodes, 'nodes' | 'spans'>,
+  { numbersOf }: AskedNodes,
+): NamedNodes {
+  const unknown = new Map<number, number>();
+  const added = numbered.nodes.map((integer) => {
+    const numbers = numbersOf(integer);
+    if (numbers.length > 0) return numbers;
+    unknown.set(-1 - unknown.size, integer);
+    return [-unknown.size];
+  });
+  const all = [...groups, ...added];
   return {
-    nodes: [...nodes].sort((a, b) => a - b),
-    spans: spans.sort((a, b) => a.from - b.from),
-    groups,
+    nodes: [...new Set(all.flat())].sort((a, b) => a - b),
+    spans: [...spans, ...numbered.spans].sort((a, b) => a.from - b.from),
+    groups: all,
     unknown,
   };
 }
