@@ -18,6 +18,7 @@ import { runLoop } from './loop.ts';
 import { machineLine } from './machine.ts';
 import { sinkValue } from './measure.ts';
 import { runMemory } from './memory.ts';
+import { runNames } from './names.ts';
 import type { Part } from './part.ts';
 import { runReads } from './reads.ts';
 import { runReasoning } from './reasoning.ts';
@@ -35,6 +36,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   import: runImport,
   reads: runReads,
   compaction: runCompaction,
+  names: runNames,
   statements: runStatements,
   http: runHttp,
   guard: runGuard,

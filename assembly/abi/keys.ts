@@ -19,6 +19,7 @@ import { DEAD, E_KEY, E_STATE, entryOf, keyBytesOf, kindOf, LIVE } from '../keys
 import { setKind } from '../keys/kinds';
 import { addRecords, writeNodeRecords } from '../keys/node-records';
 import { setHashKey } from '../keys/siphash';
+import { hashKey } from '../keys/table';
 import { translateMarks } from '../keys/translate';
 import { get, put } from '../memory/cells';
 import { BAD_ARGUMENT, OUT_OF_MEMORY, setPointer } from '../status';
@@ -60,7 +61,7 @@ export function hg_keys_find(kind: u32, key: u32, bytes: u32): u32 {
 }
 
 export function hg_keys_hold(kind: u32, key: u32, bytes: u32): f64 {
-  return <f64>holdKey(kind, key, bytes);
+  return <f64>holdKey(kind, key, bytes, hashKey(kind, key, bytes));
 }
 
 export function hg_keys_release(numbers: u32, n: u32): void {

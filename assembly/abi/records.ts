@@ -3,7 +3,7 @@
 
 import { crc32c } from '../codec/crc32c';
 import { checkRecords, encodeRecords, numberRecords, recordMembers } from '../codec/record';
-import { parseEdges } from '../json/edges';
+import { parseEdges, parseNamedEdges } from '../json/edges';
 import { recordRows } from '../json/rows';
 import { get } from '../memory/cells';
 import { mergeRuns } from '../merge/merge';
@@ -26,7 +26,24 @@ export function hg_records_encode(
   out: u32,
   capacity: u32,
 ): i32 {
-  return encodeRecords(rows, times, ids, counts, members, propertyEnds, properties, limit, out, capacity);
+  return encodeRecords(rows, times, ids, counts, members, 0, propertyEnds, properties, limit, out, capacity);
+}
+
+/** Same as `hg_records_encode`, with role masks (u16 per member, in the same order). */
+export function hg_records_encode_roles(
+  rows: u32,
+  times: u32,
+  ids: u32,
+  counts: u32,
+  members: u32,
+  masks: u32,
+  propertyEnds: u32,
+  properties: u32,
+  limit: u32,
+  out: u32,
+  capacity: u32,
+): i32 {
+  return encodeRecords(rows, times, ids, counts, members, masks, propertyEnds, properties, limit, out, capacity);
 }
 
 /**
@@ -35,6 +52,21 @@ export function hg_records_encode(
  */
 export function hg_records_parse(text: u32, bytes: u32, keys: u32, limit: u32, out: u32, capacity: u32): i32 {
   return parseEdges(text, bytes, keys, limit, out, capacity);
+}
+
+/** Same as `hg_records_parse`, for lines whose members are keys of one kind. */
+export function hg_records_parse_named(
+  text: u32,
+  bytes: u32,
+  keys: u32,
+  limit: u32,
+  kind: u32,
+  create: u32,
+  held: u32,
+  out: u32,
+  capacity: u32,
+): i32 {
+  return parseNamedEdges(text, bytes, keys, limit, kind, create != 0, held, out, capacity);
 }
 
 export function hg_records_check(ptr: u32, bytes: u32, count: u32): i32 {

@@ -8,10 +8,16 @@
 // control characters. Reading stops at the first line that is not plain, and the host reads that
 // line itself. What is wrong with a line is therefore never reported from here.
 //
+// Lines of a named table have keys as members, texts or integers. When the rest of a line is read,
+// each key is looked up in the key dictionary of the instance: the number of a live node is the
+// member, and a key without a live node is held if that is allowed. If the line turns out not to be
+// plain, its holds are taken back.
+//
 // Every line ends with a newline, and a newline is not part of any token. A scan therefore needs no
 // other bound than the byte that it reads.
 
 import { R_PROPERTIES, recordBound, sortMembers, writeRecord } from '../codec/record';
+import { isKnownKind } from '../keys/kinds';
 import {
   HG_MAX_MEMBERS,
   HG_MAX_TEXT_BYTES,
@@ -22,6 +28,7 @@ import {
 } from '../limits';
 import { element, get, put } from '../memory/cells';
 import { BAD_ARGUMENT, failAt, setRows, tooSmall } from '../status';
+import { beginKeys, endKeys, hasIntegerKeys, hasKeys, holdCount, numberKeys, putKey, releaseAfter } from './edge-keys';
 
 /*
  * The key table, made by the host: u32 number of keys, then per key {u32 offset of its name from
@@ -182,6 +189,33 @@ function readMembers(from: usize): usize {
   return at + 1;
 }
 
+/** Reads the list of keys (edge-keys.ts) to `members`; returns the address after it, or 0. */
+function readKeys(from: usize): usize {
+  if (byteAt(from) != OPEN_LIST) return 0;
+  const isInteger = hasIntegerKeys();
+  let at = from;
+  let n: u32 = 0;
+  do {
+    if (n == HG_MAX_MEMBERS) return 0;
+    const key = skipSpaces(at + 1);
+    if (isInteger) {
+      at = readNumber(key);
+      if (!at || decimals) return 0;
+      putKey(members, n, key, at);
+    } else {
+      at = byteAt(key) == QUOTE ? textEnd(key + 1) : 0;
+      if (!at) return 0;
+      putKey(members, n, key + 1, at);
+      at++;
+    }
+    n++;
+    at = skipSpaces(at);
+  } while (byteAt(at) == COMMA);
+  if (byteAt(at) != CLOSE_LIST) return 0;
+  memberCount = n;
+  return at + 1;
+}
+
 /** Adds the property at its place by column; returns false if the column has a value already. */
 function addProperty(column: u32, type: u32, value: u64, bytes: u32): bool {
   if (propertyCount == MOST_PROPERTIES) return false;
@@ -301,7 +335,7 @@ function readLine(from: usize, keys: usize): usize {
       eventTime = digitsValue;
     } else if (isMembersKey(name, bytes)) {
       if (memberCount) return 0;
-      at = readMembers(at);
+      at = hasKeys() ? readKeys(at) : readMembers(at);
       if (!at) return 0;
     } else {
       const key = findKey(keys, expected, name, bytes);
@@ -347,6 +381,26 @@ function writeProperties(block: usize): usize {
 }
 
 /**
+ * Writes the record of the line that was read; returns its size, 0 if the line has more than
+ * `limit` distinct members or keys without numbers, or TOO_SMALL (`hg_result_needed`).
+ */
+function writeLine(limit: u32, out: usize, capacity: u32): i32 {
+  if (hasKeys() && !numberKeys(members, memberCount)) return 0;
+  const n = sortMembers(members, memberCount);
+  if (n > limit) return 0;
+  const room = recordBound(n, propertyBytes);
+  if (room > capacity) return tooSmall(room);
+  let size = writeRecord(out, eventTime, 0, members, n, 0, 0, 0);
+  if (propertyCount) {
+    store<u16>(out + R_PROPERTIES, <u16>size);
+    size = <u32>(writeProperties(out + size) - out);
+    store<u32>(out, size);
+  }
+  if (!ASC_NO_ASSERT) assert(size + 8 <= room, 'a record is within its bound');
+  return <i32>size;
+}
+
+/**
  * Reads plain lines and writes them as consecutive records with id 0. `text` is `bytes` bytes of
  * valid UTF-8 that end with a newline, and 16 more bytes are readable. `limit`: maximum number of
  * distinct members per edge. Returns the number of bytes written; `hg_result_rows` returns the
@@ -363,26 +417,41 @@ export function parseEdges(text: usize, bytes: u32, keys: usize, limit: u32, out
   while (at < end) {
     const newline = readLine(at, keys);
     if (!newline) break;
-    const n = sortMembers(members, memberCount);
-    if (n > limit) break;
-    const room = recordBound(n, propertyBytes);
-    if (room > capacity - written) {
-      if (!rows) return tooSmall(room);
+    const held = hasKeys() ? holdCount() : 0;
+    const size = writeLine(limit, out + written, capacity - written);
+    if (size <= 0) {
+      if (hasKeys()) releaseAfter(held);
+      if (size < 0 && !rows) return size;
       break;
     }
-    const record = out + written;
-    let size = writeRecord(record, eventTime, 0, members, n, 0, 0);
-    if (propertyCount) {
-      store<u16>(record + R_PROPERTIES, <u16>size);
-      size = <u32>(writeProperties(record + size) - record);
-      store<u32>(record, size);
-    }
-    if (!ASC_NO_ASSERT) assert(size + 8 <= room, 'a record is within its bound');
-    written += size;
+    written += <u32>size;
     rows++;
     at = newline + 1;
   }
   setRows(rows);
   failAt(0, <u32>(at - text));
   return <i32>written;
+}
+
+/**
+ * Same as `parseEdges`, for lines whose members are keys of `kind`. If `create` is false, a line
+ * with a key that has no live node is not read. `held` has space for a u32 per two bytes of text,
+ * and one more: the number of holds that were taken is written there, then the number of each.
+ */
+export function parseNamedEdges(
+  text: usize,
+  bytes: u32,
+  keys: usize,
+  limit: u32,
+  kind: u32,
+  create: bool,
+  held: usize,
+  out: usize,
+  capacity: u32,
+): i32 {
+  if (!isKnownKind(kind)) return BAD_ARGUMENT;
+  beginKeys(kind, create, held);
+  const written = parseEdges(text, bytes, keys, limit, out, capacity);
+  endKeys();
+  return written;
 }

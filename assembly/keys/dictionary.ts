@@ -30,7 +30,7 @@ import {
   TAKEN_BACK,
 } from './entry';
 import { forgetKinds, isKnownKind } from './kinds';
-import { findEntry, forgetTable, linkEntry, openTable, unlinkEntry } from './table';
+import { findEntry, forgetTable, hashKey, linkEntry, openTable, unlinkEntry } from './table';
 
 /** Maximum size of a key in bytes. */
 export const MAX_KEY_BYTES: u32 = 512;
@@ -73,8 +73,14 @@ export function liveCount(): u32 {
 
 /** Returns the number of the live or held node of this kind and key, or 0. */
 export function findNumber(kind: u32, key: usize, bytes: u32): u32 {
-  const entry = findEntry(kind, key, bytes);
+  const entry = findEntry(kind, key, bytes, hashKey(kind, key, bytes));
   return entry ? load<u32>(entry + E_NUMBER) : 0;
+}
+
+/** Returns the number of the live node of this kind and key, which have this hash, or 0. */
+export function findLive(kind: u32, key: usize, bytes: u32, hash: u64): u32 {
+  const entry = findEntry(kind, key, bytes, hash);
+  return entry && load<u32>(entry + E_STATE) & LIVE ? load<u32>(entry + E_NUMBER) : 0;
 }
 
 /**
@@ -95,7 +101,7 @@ function keyFlags(key: usize, bytes: u32): i32 {
 }
 
 /** Makes an entry and links it; returns 0, BAD_ARGUMENT or OUT_OF_MEMORY, with nothing changed. */
-function createEntry(kind: u32, key: usize, bytes: u32, number: u32, state: u32): i32 {
+function createEntry(kind: u32, key: usize, bytes: u32, hash: u64, number: u32, state: u32): i32 {
   const flags = isKnownKind(kind) ? keyFlags(key, bytes) : -1;
   if (flags < 0) return BAD_ARGUMENT;
   if (!openTable() || !makePage(number)) return OUT_OF_MEMORY;
@@ -107,7 +113,7 @@ function createEntry(kind: u32, key: usize, bytes: u32, number: u32, state: u32)
   store<u32>(entry + E_STATE, state | <u32>flags);
   store<u32>(entry + E_SHAPE, shapeOf(kind, bytes));
   memory.copy(entry + E_KEY, key, bytes);
-  linkEntry(entry);
+  linkEntry(entry, hash);
   setCell(number, <u32>entry);
   return 0;
 }
@@ -116,12 +122,12 @@ function createEntry(kind: u32, key: usize, bytes: u32, number: u32, state: u32)
 export let tookHold: bool = false;
 
 /**
- * Returns the number of the key: of the live node, or of a held one with one more hold, or a new
- * number, held once. Returns BAD_ARGUMENT if the bytes are not a key of a known kind,
- * OUT_OF_MEMORY, or EXHAUSTED if all numbers are used; nothing is changed then.
+ * Returns the number of the key, which has this hash: of the live node, or of a held one with one
+ * more hold, or a new number, held once. Returns BAD_ARGUMENT if the bytes are not a key of a known
+ * kind, OUT_OF_MEMORY, or EXHAUSTED if all numbers are used; nothing is changed then.
  */
-export function holdKey(kind: u32, key: usize, bytes: u32): i64 {
-  const entry = findEntry(kind, key, bytes);
+export function holdKey(kind: u32, key: usize, bytes: u32, hash: u64): i64 {
+  const entry = findEntry(kind, key, bytes, hash);
   tookHold = false;
   if (entry) {
     const state = load<u32>(entry + E_STATE);
@@ -133,7 +139,7 @@ export function holdKey(kind: u32, key: usize, bytes: u32): i64 {
     return <i64>load<u32>(entry + E_NUMBER);
   }
   if (next > limit) return EXHAUSTED;
-  const status = createEntry(kind, key, bytes, <u32>next, 1);
+  const status = createEntry(kind, key, bytes, hash, <u32>next, 1);
   if (status < 0) return status;
   tookHold = true;
   next++;
@@ -209,15 +215,16 @@ function setLive(entry: usize): void {
 export function addNode(kind: u32, key: usize, bytes: u32, number: u32): i32 {
   if (!number) return BAD_ARGUMENT;
   const known = entryOf(number);
-  const found = findEntry(kind, key, bytes);
+  const hash = hashKey(kind, key, bytes);
+  const found = findEntry(kind, key, bytes, hash);
   if (known) {
     if (load<u32>(known + E_SHAPE) != shapeOf(kind, bytes) || !isSame(known + E_KEY, key, bytes)) return BAD_ARGUMENT;
     if (found && found != known) return BAD_ARGUMENT;
-    if (!found) linkEntry(known);
+    if (!found) linkEntry(known, hash);
     setLive(known);
   } else {
     if (found) return BAD_ARGUMENT;
-    const status = createEntry(kind, key, bytes, number, LIVE);
+    const status = createEntry(kind, key, bytes, hash, number, LIVE);
     if (status < 0) return status;
     live++;
   }

@@ -51,11 +51,20 @@ function headAt(bucket: u32): usize {
   return cell<u32>(get<u32>(directory, bucket >> SEGMENT_BITS), bucket & (SEGMENT_HEADS - 1));
 }
 
-/** Returns the live or held entry of this kind and key, or 0. */
-export function findEntry(kind: u32, key: usize, bytes: u32): usize {
-  if (!buckets) return 0;
+/** Returns the hash of a kind and key. */
+export function hashKey(kind: u32, key: usize, bytes: u32): u64 {
+  return sipHash(key, bytes, kind);
+}
+
+/** Returns the first entry of the bucket of a hash, or 0. */
+export function firstEntry(hash: u64): usize {
+  return buckets ? <usize>load<u32>(headOf(hash)) : 0;
+}
+
+/** Returns the live or held entry of this kind and key, which have this hash, or 0. */
+export function findEntry(kind: u32, key: usize, bytes: u32, hash: u64): usize {
   const shape = shapeOf(kind, bytes);
-  let entry = <usize>load<u32>(headOf(sipHash(key, bytes, kind)));
+  let entry = firstEntry(hash);
   while (entry) {
     if (load<u32>(entry + E_SHAPE) == shape && isSame(entry + E_KEY, key, bytes)) return entry;
     entry = <usize>load<u32>(entry + E_NEXT);
@@ -68,9 +77,9 @@ export function openTable(): bool {
   return buckets > 0 || addSegment();
 }
 
-/** Adds an entry whose key is not in the table, which was opened. */
-export function linkEntry(entry: usize): void {
-  const head = headOf(hashOf(entry));
+/** Adds an entry with this hash, whose key is not in the table, which was opened. */
+export function linkEntry(entry: usize, hash: u64): void {
+  const head = headOf(hash);
   store<u32>(entry + E_NEXT, load<u32>(head));
   store<u32>(head, <u32>entry);
   linked++;
@@ -90,7 +99,7 @@ export function unlinkEntry(entry: usize): void {
 }
 
 function hashOf(entry: usize): u64 {
-  return sipHash(entry + E_KEY, keyBytesOf(entry), kindOf(entry));
+  return hashKey(kindOf(entry), entry + E_KEY, keyBytesOf(entry));
 }
 
 function addSegment(): bool {

@@ -1,12 +1,14 @@
-// Keeps the rows of a list whose numeric columns, or ids, are within given ranges. Reads the
-// columns of a segment, or the records of a memtable.
+// Keeps the rows of a list whose numeric columns, or ids, are within given ranges, or in which a
+// node has a role. Reads the columns of a segment, or the records of a memtable.
 
-import { findProperty, R_ID } from '../codec/record';
-import { HG_RANGE_ENTRY_BYTES, HG_RANGE_ID, HG_TYPE_INTEGER, HG_TYPE_REAL, MAX_SAFE } from '../limits';
-import { bytesOf, cell, element } from '../memory/cells';
+import { findProperty, R_COUNT, R_ID, R_MEMBERS, recordMasks } from '../codec/record';
+import { decodeMembers } from '../codec/vbyte';
+import { HG_RANGE_ENTRY_BYTES, HG_RANGE_ID, HG_RANGE_ROLE, HG_TYPE_INTEGER, HG_TYPE_REAL, MAX_SAFE } from '../limits';
+import { bytesOf, cell, element, get } from '../memory/cells';
 import { recordOf } from '../memtable/layout';
 import { C_TYPE, hasValue, integerValue, openColumn, realValue, STATE_MISSING, STATE_VALUES } from '../segment/columns';
 import { packed, S_BASE, S_ID_MIN, S_ID_WIDTH, S_IDS, S_ROWS } from '../segment/layout';
+import { keepRole } from '../segment/roles';
 import { BAD_ARGUMENT } from '../status';
 
 /**
@@ -23,6 +25,7 @@ const LOW_OPEN: u32 = 1;
 const HIGH_OPEN: u32 = 2;
 
 const cursor: usize = memory.data(32, 16);
+const members: usize = memory.data(255 * 8 + 16, 16);
 
 /** Returns whether a value is in the range. NaN is in no range. */
 function holds(range: usize, value: f64): bool {
@@ -45,6 +48,10 @@ export function filterSegment(s: usize, rows: usize, n: u32, ranges: usize, k: u
     const range = element(ranges, i, HG_RANGE_ENTRY_BYTES);
     if (load<u32>(range + R_COLUMN) == HG_RANGE_ID) {
       left = keepIds(s, rows, left, range);
+      continue;
+    }
+    if (load<u32>(range + R_COLUMN) == HG_RANGE_ROLE) {
+      left = keepRole(s, rows, left, <i64>load<f64>(range + R_LOW), <u32>load<f64>(range + R_MISSING));
       continue;
     }
     const state = openColumn(base, load<u32>(s + S_ROWS), load<u32>(range + R_COLUMN), cursor);
@@ -128,10 +135,24 @@ function recordHolds(record: usize, ranges: usize, k: u32): bool {
       if (!holds(range, <f64>load<i64>(record + R_ID))) return false;
       continue;
     }
+    if (column == HG_RANGE_ROLE) {
+      if (!hasRole(record, <i64>load<f64>(range + R_LOW), <u32>load<f64>(range + R_MISSING))) return false;
+      continue;
+    }
     const entry = findProperty(record, column);
     if (!holds(range, entry ? propertyNumber(entry) : load<f64>(range + R_MISSING))) return false;
   }
   return true;
+}
+
+/** Returns whether `node` is a member of a record and has a role of `mask`. */
+function hasRole(record: usize, node: i64, mask: u32): bool {
+  const masks = recordMasks(record);
+  if (!masks) return false;
+  const n = <u32>load<u8>(record + R_COUNT);
+  decodeMembers(record + R_MEMBERS, n, members);
+  for (let i: u32 = 0; i < n; i++) if (get<i64>(members, i) == node) return (<u32>get<u16>(masks, i) & mask) != 0;
+  return false;
 }
 
 /** Returns the number in a property entry; NaN if the value is null or not a number. */

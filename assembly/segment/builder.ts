@@ -28,7 +28,7 @@ import {
   E_COLUMN,
   E_KIND,
   ENTRY_BYTES,
-  FORMAT_VERSION,
+  FIRST_VERSION,
   floorDivide,
   H_BUCKET_SECONDS,
   H_BUCKETS,
@@ -62,12 +62,15 @@ import {
   K_POSTING_OFFSETS,
   K_POSTINGS,
   K_PSI,
+  K_ROLES,
   K_SIZES,
   K_TIMES,
   MAGIC,
+  ROLES_VERSION,
   sectionOf,
   storePacked,
 } from './layout';
+import { fillRoles, haveRoles } from './roles';
 import { allocateFile, layOut, MAX_SECTIONS, planSection, seal } from './writer';
 
 /** Counts and bounds of the records and their members, at fixed offsets in one static block. */
@@ -81,6 +84,7 @@ const F_ID_MAX: usize = 24;
 const F_NODE_MIN: usize = 32;
 const F_NODE_MAX: usize = 40;
 const F_CONSECUTIVE: usize = 48;
+const F_ROLES: usize = 52;
 
 function recordAt(records: usize, row: u32): usize {
   return <usize>get<u32>(records, row);
@@ -126,6 +130,7 @@ function survey(records: usize, rows: u32, bucketSeconds: i64): bool {
   store<i64>(facts + F_ID_MIN, idMin);
   store<i64>(facts + F_ID_MAX, idMax);
   store<u32>(facts + F_CONSECUTIVE, consecutive);
+  store<u32>(facts + F_ROLES, u32(haveRoles(records, rows)));
   return true;
 }
 
@@ -192,6 +197,7 @@ function planFixed(plan: usize, records: usize, rows: u32): void {
   planSection(plan, K_POSTING_OFFSETS, 0, 0, 4, 0, (nodes + 1) * 4, nodes + 1);
   planSection(plan, K_POSTINGS, 0, 0, 2, 0, incidences * 2, incidences);
   planSection(plan, K_FILTER, 0, 0, 1, 0, filterBytes(nodes), nodes);
+  if (load<u32>(facts + F_ROLES)) planSection(plan, K_ROLES, 0, 0, 2, 0, incidences * 2, incidences);
 }
 
 function fillHeader(
@@ -204,7 +210,7 @@ function fillHeader(
   table: u32,
 ): void {
   store<u64>(file, MAGIC);
-  store<u32>(file + H_VERSION, FORMAT_VERSION);
+  store<u32>(file + H_VERSION, load<u32>(facts + F_ROLES) ? ROLES_VERSION : FIRST_VERSION);
   store<u32>(file + H_BYTES, bytes);
   store<u32>(file + H_SECTIONS, sections);
   store<u32>(file + H_ROWS, rows);
@@ -419,6 +425,7 @@ function assemble(
   fillRows(file, records, rows, bucketSeconds);
   fillRowOf(records, rows, rowOf);
   fillNodes(file, keys, indexes, n, rowOf, tmpKeys);
+  fillRoles(file, records, rows);
   fillColumns(file, records, rows, specs, columns, scratch);
   seal(file, sections);
   setPointer(file);

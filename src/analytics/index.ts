@@ -10,6 +10,7 @@ import type { Scheduler } from '../schedule/scheduler.ts';
 import type { ThreadWorker } from '../threads/link.ts';
 import { builtScript } from '../threads/script.ts';
 import { type AnswerFacts, MeasureAnswer, type MeasureValue } from './answer.ts';
+import { directionOf } from './direction.ts';
 import { timeoutError } from './failure.ts';
 import { Here } from './here.ts';
 import { KeyedChunks } from './keyed-chunks.ts';
@@ -133,18 +134,20 @@ export class Analytics {
     const measure = measureNamed(measureName);
     const table = this.#database.table(tableName);
     const checked = checkParameters(params, measure.parameters, measure.name, table.kinds);
+    const direction = directionOf(checked, table.roles);
     const deadline = new Deadline(timeOf(measure.name, checked, options), timeoutError, options.signal);
     const { start_ts = -Infinity, end_ts = Infinity } = checked as { start_ts?: number; end_ts?: number };
     const isNamed = table.kinds !== undefined && options.members !== 'numbers';
     try {
       const numbered = table.kinds === undefined ? checked : await this.#numbered(table, measure, checked);
       const read = new EdgeRead(table, { startTs: start_ts, endTs: end_ts });
-      const { lsn, tableId, token, window, bucketSeconds } = read;
+      const { lsn, tableId, token, window, bucketSeconds, hasRoles } = read;
       const facts = { measure: measure.name, table: table.name, params: checked, lsn };
       const { signal } = deadline;
-      const small = await this.#here.run(measure, numbered, read, isNamed, this.#smallMembers, signal);
+      const small = await this.#here.run(measure, numbered, direction, read, isNamed, this.#smallMembers, signal);
       if (small !== undefined) return this.#answerOf(facts, small, table);
-      const work = { tableId, token, window, bucketSeconds, isNamed, measure: measure.name, params: numbered };
+      const source = { tableId, token, window, bucketSeconds, hasRoles };
+      const work = { ...source, isNamed, direction, measure: measure.name, params: numbered };
       const begun = await this.#pool.run(work, read, { signal, progress: options.progress });
       return this.#answerOf(facts, begun, table);
     } catch (error) {

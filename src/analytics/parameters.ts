@@ -30,6 +30,8 @@ export type Parameter =
    * parameters before it, an edge id instead.
    */
   | { name: string; type: 'node'; about: string; isEdge?: (values: ParameterValues) => boolean }
+  /** The name of a role of the table. */
+  | { name: string; type: 'role'; about: string }
   /** An object from node id (in a named table key) to community. */
   | { name: string; type: 'partition'; about: string };
 
@@ -108,6 +110,8 @@ function problemOf(
       return kinds === undefined || parameter.isEdge?.(values) === true
         ? problemOfNumber({ ...parameter, type: 'integer' }, value)
         : problemOfNode(value, kinds);
+    case 'role':
+      return typeof value === 'string' ? undefined : 'must be the name of a role of the table.';
     case 'partition':
       return problemOfPartition(value, kinds);
   }
@@ -180,6 +184,8 @@ function propertyOf(parameter: Parameter): Record<string, unknown> {
       return { type: 'string', enum: parameter.choices, description, default: parameter.default };
     case 'node':
       return { type: ['integer', 'string', 'object'], description };
+    case 'role':
+      return { type: 'string', description };
     case 'partition':
       return { type: 'object', additionalProperties: { type: ['integer', 'string'] }, description };
   }

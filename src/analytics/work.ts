@@ -1,6 +1,7 @@
 // Messages between the main thread and a measure thread: plain values and bytes.
 
 import type { EdgePiece, EdgeWindow } from '../engine/index.ts';
+import type { Direction } from './directed.ts';
 import type { Basis } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
 import type { Marks } from './result-text.ts';
@@ -17,6 +18,9 @@ export interface MeasureWork extends EdgeSource {
   bucketSeconds: number;
   /** Whether the members are nodes with keys: the result has marks in place of them. */
   isNamed: boolean;
+  /** Whether the edges have role masks. */
+  hasRoles: boolean;
+  direction: Direction | undefined;
   measure: string;
   /** Checked parameters, with defaults filled in. */
   params: ParameterValues;

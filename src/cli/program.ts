@@ -178,7 +178,7 @@ function addExport(program: Command, { done, world }: Host): void {
     program
       .command('export')
       .description(
-        'Write the edges of a table, or the rows of a statement, to a file or stdout. import reads them again.',
+        'Write the edges of a table, or the rows of a statement, to a file or stdout. import reads them again, except graphml and gexf.',
       ),
     'key',
   )
@@ -186,7 +186,10 @@ function addExport(program: Command, { done, world }: Host): void {
     .option('--start <time>', 'edges from this time on: seconds since 1970, or ISO 8601')
     .option('--end <time>', 'edges up to and including this time')
     .option('--statement <match>', 'export the rows of this MATCH instead of a table')
-    .option('--format <format>', 'csv, ndjson, parquet or hif (default: that of the file name, or ndjson)')
+    .option(
+      '--format <format>',
+      'csv, ndjson, parquet, hif, graphml or gexf (default: that of the file name, or ndjson)',
+    )
     .option('--out <file>', 'a new file, compressed if its name ends with .gz (default, or with -: stdout)')
     .option('--separator <text>', 'in CSV, between the members of an edge (default ;)')
     .option(...TIMES_FLAG)

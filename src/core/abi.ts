@@ -23,6 +23,7 @@ export interface CoreExports {
   readonly HG_FILTER_ENTRY_BYTES: WasmGlobal;
   readonly HG_RANGE_ENTRY_BYTES: WasmGlobal;
   readonly HG_RANGE_ID: WasmGlobal;
+  readonly HG_RANGE_ROLE: WasmGlobal;
   readonly HG_MAX_TEXT_BYTES: WasmGlobal;
   readonly HG_CHECK_STATE_BYTES: WasmGlobal;
   readonly HG_ROWS_SLACK_BYTES: WasmGlobal;
@@ -56,7 +57,31 @@ export interface CoreExports {
     out: number,
     capacity: number,
   ): number;
+  hg_records_encode_roles(
+    rows: number,
+    times: number,
+    ids: number,
+    counts: number,
+    members: number,
+    masks: number,
+    propertyEnds: number,
+    properties: number,
+    limit: number,
+    out: number,
+    capacity: number,
+  ): number;
   hg_records_parse(text: number, bytes: number, keys: number, limit: number, out: number, capacity: number): number;
+  hg_records_parse_named(
+    text: number,
+    bytes: number,
+    keys: number,
+    limit: number,
+    kind: number,
+    create: number,
+    held: number,
+    out: number,
+    capacity: number,
+  ): number;
   hg_records_check(pointer: number, bytes: number, count: number): number;
   hg_records_number(pointer: number, count: number, firstId: number): number;
   hg_records_merge(runs: number, k: number, out: number, capacity: number): number;

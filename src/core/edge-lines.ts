@@ -14,13 +14,26 @@ export interface LineKey {
   readonly column: { readonly id: number; readonly kind: ValueKind } | undefined;
 }
 
+/** How members of a named table with one kind are read. */
+export interface LineNames {
+  /** Slot of the kind in the key dictionary of the same instance. */
+  readonly slot: number;
+  /** Whether keys without a live node are held; otherwise their lines are not read. */
+  readonly create: boolean;
+}
+
 export interface ReadLines {
   /** Number of lines that were read. */
   readonly rows: number;
   /** Size in bytes of these lines, with their newlines. */
   readonly bytes: number;
-  /** The records of these lines, with id 0; a view that is valid until the next call. */
+  /**
+   * The records of these lines, with id 0; a view that is valid until the next call, also of the
+   * key dictionary, that may allocate memory.
+   */
   readonly records: Uint8Array<ArrayBuffer>;
+  /** Node numbers, one for each hold that was taken; a copy. */
+  readonly held: Uint32Array;
 }
 
 const NEWLINE = 10;
@@ -28,6 +41,7 @@ const NEWLINE = 10;
 const SLACK_BYTES = 16;
 const ENTRY_BYTES = 16;
 const IGNORED = 255;
+const NO_HOLDS = new Uint32Array(0);
 /** Records have at most about twice the size of their lines; otherwise reading stops earlier. */
 const RECORD_BYTES = 2;
 const LEAST_RECORD_BYTES = 16 * 1024;
@@ -37,6 +51,7 @@ export class EdgeLines {
   readonly #text: Region;
   readonly #keys: Region;
   readonly #out: Region;
+  #held: Region | undefined;
   #keysOf: readonly LineKey[] | undefined;
 
   constructor(core: Core) {
@@ -49,9 +64,9 @@ export class EdgeLines {
   /**
    * Reads plain lines from the start of `text`: valid UTF-8 that ends at the end of a line, with or
    * without its newline. `keys` is copied into the instance when it is another list than in the
-   * last call. `limit`: maximum number of distinct members per edge.
+   * last call. `limit`: maximum number of distinct members per edge. `names`: members are keys.
    */
-  read(text: Uint8Array, keys: readonly LineKey[], limit: number): ReadLines {
+  read(text: Uint8Array, keys: readonly LineKey[], limit: number, names?: LineNames): ReadLines {
     const { exports, memory } = this.#core;
     const isEnded = text[text.length - 1] === NEWLINE;
     const size = text.length + (isEnded ? 0 : 1);
@@ -60,16 +75,46 @@ export class EdgeLines {
     if (this.#keysOf !== keys) this.#place(keys);
     memory.write(this.#text.pointer, text);
     if (!isEnded) memory.bytes[this.#text.pointer + text.length] = NEWLINE;
-    let written: number;
-    do {
-      const { pointer, bytes } = this.#out;
-      written = exports.hg_records_parse(this.#text.pointer, size, this.#keys.pointer, limit, pointer, bytes);
-      if (written === STATUS.tooSmall) this.#out.ensure(exports.hg_result_needed() >>> 0);
-    } while (written === STATUS.tooSmall);
-    if (written < 0) throw coreError(written, 'hg_records_parse');
+    const written = names === undefined ? this.#parse(size, limit) : this.#parseNamed(size, limit, names);
     const rows = exports.hg_result_rows() >>> 0;
     const bytes = Math.min(text.length, exports.hg_result_offset() >>> 0);
-    return { rows, bytes, records: memory.borrow(this.#out.pointer, written) };
+    const held = names === undefined ? NO_HOLDS : this.#holds();
+    return { rows, bytes, records: memory.borrow(this.#out.pointer, written), held };
+  }
+
+  #parse(size: number, limit: number): number {
+    const { exports } = this.#core;
+    return this.#fit('hg_records_parse', (out, capacity) =>
+      exports.hg_records_parse(this.#text.pointer, size, this.#keys.pointer, limit, out, capacity),
+    );
+  }
+
+  #parseNamed(size: number, limit: number, { slot, create }: LineNames): number {
+    const { exports } = this.#core;
+    const heldBytes = 4 * (size / 2 + 1);
+    this.#held ??= new Region(this.#core, heldBytes);
+    this.#held.ensure(heldBytes);
+    const [text, keys, held] = [this.#text.pointer, this.#keys.pointer, this.#held.pointer];
+    return this.#fit('hg_records_parse_named', (out, capacity) =>
+      exports.hg_records_parse_named(text, size, keys, limit, slot, Number(create), held, out, capacity),
+    );
+  }
+
+  /** Repeats a call with a larger output region until the first line fits. */
+  #fit(name: string, call: (out: number, capacity: number) => number): number {
+    let written: number;
+    do {
+      written = call(this.#out.pointer, this.#out.bytes);
+      if (written === STATUS.tooSmall) this.#out.ensure(this.#core.exports.hg_result_needed() >>> 0);
+    } while (written === STATUS.tooSmall);
+    if (written < 0) throw coreError(written, name);
+    return written;
+  }
+
+  #holds(): Uint32Array {
+    const words = this.#core.memory.words;
+    const at = this.#held!.pointer / 4 + 1;
+    return words.slice(at, at + words[at - 1]!);
   }
 
   #place(keys: readonly LineKey[]): void {

@@ -7,7 +7,7 @@ export { SECTION_KIND, SEGMENT_FIELD, SEPARATOR, type Separator } from './abi-fi
 export { makeChecksum } from './checksum.ts';
 export * from './column-block.ts';
 export { EdgeBatch } from './edge-batch.ts';
-export type { LineKey } from './edge-lines.ts';
+export { EdgeLines, type LineKey, type LineNames, type ReadLines } from './edge-lines.ts';
 export { FilterDirectory, FilterRoom } from './filters.ts';
 export { Graph } from './graph.ts';
 export { Incidence } from './incidence.ts';
@@ -24,8 +24,11 @@ export { type OverlapSums, overlapSums, pairsAgain, sharingPairs } from './kerne
 export {
   betweenness,
   type DistanceSums,
+  directedBetweenness,
   distanceSums,
   distancesFrom,
+  type Search,
+  Searcher,
   searchFromAll,
   UNREACHED,
 } from './kernels/searches.ts';
@@ -48,6 +51,8 @@ export {
   mayHold,
   type NumericRange,
   type RangeSet,
+  ROLE_RANGE,
+  roleRange,
 } from './ranges.ts';
 export { RecordText } from './record-text.ts';
 export { RecordChecker } from './records.ts';

@@ -5,12 +5,14 @@ import type { SegmentFacts } from './segment-facts.ts';
 
 /** The column of a range of ids (HG_RANGE_ID). */
 export const ID_RANGE = 0xffffffff;
+/** The column of a condition that a node has a role (HG_RANGE_ROLE). */
+export const ROLE_RANGE = 0xfffffffe;
 
 /**
  * Selects the rows whose value in a numeric column is between two bounds. A null is in no range.
  */
 export interface NumericRange {
-  /** The id of a column, or ID_RANGE. */
+  /** The id of a column, ID_RANGE or ROLE_RANGE. */
   column: number;
   /** Lower bound; -Infinity if there is none. Never NaN. */
   low: number;
@@ -54,6 +56,14 @@ export function encodeRanges(ranges: readonly NumericRange[]): RangeSet {
   return { ranges, bytes };
 }
 
+/**
+ * Returns the condition that a node is a member and has a role of `mask`. The lookup of a request
+ * with this condition must have the node among its nodes.
+ */
+export function roleRange(node: number, mask: number): NumericRange {
+  return { column: ROLE_RANGE, low: node, high: node, lowOpen: false, highOpen: false, missing: mask };
+}
+
 /** Returns whether no value can be in the range. */
 export function isEmptyRange({ low, high, lowOpen, highOpen }: NumericRange): boolean {
   return low > high || (low === high && (lowOpen || highOpen));
@@ -66,6 +76,7 @@ export function isEmptyRange({ low, high, lowOpen, highOpen }: NumericRange): bo
 export function mayHold(facts: SegmentFacts, { ranges }: RangeSet): boolean {
   return ranges.every((range) => {
     if (range.column === ID_RANGE) return idShare(facts, range) > 0;
+    if (range.column === ROLE_RANGE) return facts.hasRoles;
     const column = facts.columns.find(({ id }) => id === range.column);
     return column === undefined ? holds(range, range.missing) : !column.allNull;
   });

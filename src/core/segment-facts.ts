@@ -32,6 +32,8 @@ export interface SegmentFacts {
   maxSize: number;
   table: number;
   nodeWidth: number;
+  /** Whether some member of some row has a role. */
+  hasRoles: boolean;
   nodesOffset: number;
   filterOffset: number;
   filterBytes: number;
@@ -131,6 +133,7 @@ export function factsAt(core: Core, base: number): SegmentFacts {
     maxSize: field('maxSize'),
     table: field('table'),
     nodeWidth: field('nodeWidth'),
+    hasRoles: sections.some(({ kind }) => kind === SECTION_KIND.roles),
     nodesOffset: core.exports.hg_segment_section(base, SECTION_KIND.nodes, 0) >>> 0,
     filterOffset,
     filterBytes,

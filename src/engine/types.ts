@@ -6,6 +6,7 @@ import type { ColumnType, PropertyValue } from '../model/column-types.ts';
 import type { ColumnDefinition } from '../model/columns.ts';
 import type { EdgeInput } from '../model/edge.ts';
 import type { OptionFields, TableOptions } from '../model/options.ts';
+import type { RoleLists } from '../model/roles.ts';
 import type { ShapeFields, ShapeInput } from '../model/shape.ts';
 
 export type { ColumnDefinition, ColumnType, EdgeInput, PropertyValue };
@@ -36,7 +37,9 @@ export interface EdgeRow {
   id: number;
   event_ts: number;
   members: number[];
-  [column: string]: number | number[] | PropertyValue;
+  /** Of a table with roles: the members of each role, ascending. */
+  roles?: RoleLists;
+  [column: string]: number | number[] | PropertyValue | RoleLists | undefined;
 }
 
 /** Outcome of a bulk insert, without its LSN. */
@@ -207,6 +210,13 @@ export interface RangeCondition {
   highInclusive?: boolean | undefined;
 }
 
+/** Selects rows in which a node has a role. */
+export interface RoleCondition {
+  node: number;
+  /** Case-insensitive. */
+  role: string;
+}
+
 /**
  * Selects live rows of a table, in (event_ts, id) order. The time bounds are inclusive. A row must
  * have every node in `nodes` as a member.
@@ -218,6 +228,8 @@ export interface ScanBounds {
   endTs?: number | undefined;
   /** If present, must contain at least one node. */
   nodes?: readonly number[] | undefined;
+  /** Roles that nodes of `nodes` must have; all must hold. */
+  inRoles?: readonly RoleCondition[] | undefined;
   /** Conditions that must all hold. */
   where?: readonly RangeCondition[] | undefined;
   /** Maximum number of rows. If it is omitted, there is no limit. */

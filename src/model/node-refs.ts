@@ -2,6 +2,7 @@
 // finds or creates the nodes.
 
 import { kindOf } from './fields.ts';
+import type { MemberForm } from './roles.ts';
 import { isWellFormed } from './text.ts';
 
 /** Maximum size of a key in bytes of UTF-8. */
@@ -32,6 +33,7 @@ export interface KindAndKey {
 
 // Every UTF-16 unit takes at most three bytes of UTF-8.
 const BYTES_PER_UNIT = 3;
+const ENCODER = new TextEncoder();
 const CONTROL = /\p{Cc}/u;
 
 /**
@@ -47,7 +49,7 @@ export function keyProblem(key: unknown, { name, isInteger }: MemberKind): strin
   if (key === '') return 'must not be an empty text';
   if (!isWellFormed(key)) return 'is not valid text: it contains half of a surrogate pair';
   if (CONTROL.test(key)) return 'contains a control character';
-  if (key.length * BYTES_PER_UNIT > MOST_KEY_BYTES && Buffer.byteLength(key) > MOST_KEY_BYTES)
+  if (key.length * BYTES_PER_UNIT > MOST_KEY_BYTES && ENCODER.encode(key).length > MOST_KEY_BYTES)
     return `has more than ${MOST_KEY_BYTES} bytes of UTF-8`;
   return undefined;
 }
@@ -79,8 +81,20 @@ export function kindIndex(name: unknown, kinds: readonly MemberKind[]): number {
   return kinds.findIndex((kind) => kind.name.toLowerCase() === lower);
 }
 
+/** Returns how the members of a named table are given (roles.ts). */
+export function formOfRefs(kinds: readonly MemberKind[]): MemberForm<NodeRef> {
+  return {
+    items: 'keys',
+    item: 'node',
+    read: (value) => readRef(value, kinds),
+    idOf: refText,
+    valueOf: ({ role: _, ...item }) => ({ value: item, path: [] }),
+    inOrder: () => 0,
+  };
+}
+
 /** Returns a text that is equal for equal references only. */
-export function refText({ kind, key }: NodeRef): string {
+function refText({ kind, key }: NodeRef): string {
   return `${kind}:${key}`;
 }
 

@@ -193,11 +193,14 @@ function numberOf(tag: string): number {
 
 /**
  * Writes an edge as a line, without null values:
- * `[HEDGE-12] event_ts=1700000000 members=[3, 9] weight=0.5 formation="escort"`.
+ * `[HEDGE-12] event_ts=1700000000 members=[3, 9] weight=0.5 formation="escort"`. Roles follow the
+ * members: `sender=[3] recipient=[9]`.
  */
 export function edgeLine(edge: RetrievedEdge, names?: ReadonlyMap<Member, string>): string {
   const shown = edge.members.slice(0, MEMBERS_SHOWN);
   const parts = [`[${edge.hedge_tag}]`, `event_ts=${edge.event_ts}`, `members=[${shown.map(shownMember).join(', ')}]`];
+  for (const [role, nodes] of Object.entries(edge.roles ?? {}))
+    if (nodes.length > 0) parts.push(`${role}=[${nodes.slice(0, MEMBERS_SHOWN).map(shownMember).join(', ')}]`);
   const called = shown.flatMap((node) => names?.get(node) ?? []);
   if (called.length > 0) parts.push(`names=[${called.map((name) => quotedText(name, 64)).join(', ')}]`);
   const columns = Object.entries(edge.properties).slice(0, COLUMNS_SHOWN);

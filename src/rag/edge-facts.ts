@@ -2,6 +2,7 @@
 //
 //   hyperedge(e)    at(e, seconds)      member(e, node)     weight(e, w)     mean_dist(e, metres)
 //   size(e, count)  bucket(e, number)   formation(e, text)  property(e, column, value)
+//   role(e, node, role)
 //
 // In a named table a node is its key (`Kind:key` if there are several kinds), and has facts too:
 //
@@ -33,6 +34,9 @@ export function* edgeFacts(
     if (wanted.hyperedge) facts.add('hyperedge', id);
     if (wanted.at) facts.add('at', id, ts);
     if (wanted.member) for (const node of edge.members) facts.add('member', id, node);
+    if (wanted.role)
+      for (const [role, nodes] of Object.entries(edge.roles ?? {}))
+        for (const node of nodes) facts.add('role', id, node, role);
     if (wanted.weight && edge.weight !== null) facts.add('weight', id, edge.weight);
     if (wanted.mean_dist && edge.mean_dist_m !== null) facts.add('mean_dist', id, edge.mean_dist_m);
     if (wanted.formation && edge.formation !== null) facts.add('formation', id, edge.formation);
@@ -64,6 +68,7 @@ const PREDICATES = [
   'hyperedge',
   'at',
   'member',
+  'role',
   'weight',
   'mean_dist',
   'formation',

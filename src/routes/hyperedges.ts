@@ -4,6 +4,7 @@
 import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/index.ts';
 import {
   formatOf,
+  invalidFields,
   JSON_BODY,
   JSON_OR_NDJSON_BODY,
   jsonTextReply,
@@ -56,6 +57,9 @@ function rows(call: Call, query: RowsQuery, given: string | undefined): Reply | 
   const format = formatOf(call.accept);
   const { startTs, endTs, limit, cursor, isoTimes = false } = query;
   const members = formOf(table, query.members);
+  const role = node === undefined ? undefined : query.role;
+  if (role !== undefined && table.roles.maskOf(role) === 0)
+    throw invalidFields([{ loc: ['query', 'role'], msg: `cannot be used: ${table.roles.unknownText(role)}` }]);
   const tag = cursor === undefined ? rowsTag(table, format, isoTimes, members) : undefined;
   if (call.holds(tag)) {
     table.assertUsable();
@@ -64,8 +68,8 @@ function rows(call: Call, query: RowsQuery, given: string | undefined): Reply | 
   const place =
     cursor === undefined
       ? undefined
-      : call.services.cursors.read(cursor, table, bindingOf({ table, node, startTs, endTs }));
-  const request = { table, node, startTs, endTs, limit, place, format, isoTimes, members, tag };
+      : call.services.cursors.read(cursor, table, bindingOf({ table, node, role, startTs, endTs }));
+  const request = { table, node, role, startTs, endTs, limit, place, format, isoTimes, members, tag };
   // The cursor may be from the leader, whose state has not arrived here yet.
   if (place === undefined || place.lsn <= call.database.lastLsn) return rowsReply(call, request, true);
   return untilVisible(call, place.lsn).then(() => rowsReply(call, request, false));

@@ -28,6 +28,8 @@ export interface LookedUpNode {
 export interface RowsRequest {
   table: Table;
   node: LookedUpNode | undefined;
+  /** A role of the table that the node must have. */
+  role: string | undefined;
   startTs: number | undefined;
   endTs: number | undefined;
   limit: number | undefined;
@@ -176,20 +178,21 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   }
 
   #start(): Scan {
-    const { table, node, startTs, endTs, limit, format, isoTimes, members } = this.request;
+    const { table, node, role, startTs, endTs, limit, format, isoTimes, members } = this.request;
     const snapshot = this.#pin?.snapshot;
     return table.scan(
       {
         startTs,
         endTs,
         nodes: node === undefined ? undefined : [node.number],
+        inRoles: node === undefined || role === undefined ? undefined : [{ node: node.number, role }],
         limit,
         after: this.#after,
         // Rows that are rewritten need a newline after each row, which marks where the row ends.
         format: isoTimes ? 'ndjson' : format.rows,
         // All pages of a cursor have the columns of the cursor's snapshot, even if the table is
         // altered between two pages.
-        rows: members === 'numbers' ? snapshot?.rowPlan : markedPlanOf((snapshot ?? table).columns),
+        rows: members === 'numbers' ? snapshot?.rowPlan : markedPlanOf((snapshot ?? table).columns, table.definition),
       },
       snapshot,
     );
@@ -200,6 +203,8 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
  * Returns the parameters to which a cursor is bound, in addition to its snapshot. The page size and
  * the format may change between pages.
  */
-export function bindingOf(request: Pick<RowsRequest, 'table' | 'node' | 'startTs' | 'endTs'>): string {
-  return `${request.table.name}|${request.node?.number ?? ''}|${request.startTs ?? ''}|${request.endTs ?? ''}`;
+export function bindingOf(request: Pick<RowsRequest, 'table' | 'node' | 'role' | 'startTs' | 'endTs'>): string {
+  const { table, node, role, startTs, endTs } = request;
+  const roleText = role === undefined ? '' : `|${role.toLowerCase()}`;
+  return `${table.name}|${node?.number ?? ''}|${startTs ?? ''}|${endTs ?? ''}${roleText}`;
 }

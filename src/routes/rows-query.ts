@@ -13,6 +13,8 @@ export interface RowsQuery {
   endTs: number | undefined;
   limit: number | undefined;
   cursor: string | undefined;
+  /** Of a node lookup: the role that the node must have. */
+  role: string | undefined;
   /** True if times are written as ISO 8601; undefined means the default (seconds). */
   isoTimes: boolean | undefined;
   /** How members are shown; undefined means the default of the table. */
@@ -28,6 +30,7 @@ export function parseRowsQuery(query: string): RowsQuery {
     endTs: undefined,
     limit: undefined,
     cursor: undefined,
+    role: undefined,
     isoTimes: undefined,
     members: undefined,
     kind: undefined,
@@ -90,6 +93,10 @@ function takeParameter(into: RowsQuery, name: string, value: string): string | u
     case 'cursor':
       if (into.cursor !== undefined) throw givenTwice(name);
       into.cursor = value;
+      return undefined;
+    case 'role':
+      if (into.role !== undefined) throw givenTwice(name);
+      into.role = value;
       return undefined;
     case 'times':
       if (into.isoTimes !== undefined) throw givenTwice(name);

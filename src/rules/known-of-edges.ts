@@ -11,6 +11,8 @@ export interface EdgeSaying {
   readonly event_ts: number;
   /** Numbers or, in a named table, keys; objects with kind and key if there are several kinds. */
   readonly members: readonly (number | string | KindAndKey)[];
+  /** Members by role, of a table with roles. */
+  readonly roles?: Readonly<Record<string, readonly (number | string | KindAndKey)[]>> | undefined;
   readonly weight: number | null;
   readonly mean_dist_m: number | null;
   readonly formation: string | null;
@@ -62,6 +64,8 @@ function says(edge: EdgeSaying, predicate: string, [value, second]: readonly Con
       return edge.event_ts === value;
     case 'member':
       return edge.members.some((member) => constantOf(member) === value);
+    case 'role':
+      return typeof second === 'string' && listOf(edge.roles, second).some((member) => constantOf(member) === value);
     case 'weight':
       return edge.weight === value;
     case 'mean_dist':
@@ -75,4 +79,8 @@ function says(edge: EdgeSaying, predicate: string, [value, second]: readonly Con
     default:
       return undefined;
   }
+}
+
+function listOf(roles: EdgeSaying['roles'], role: string): EdgeSaying['members'] {
+  return roles !== undefined && Object.hasOwn(roles, role) ? roles[role]! : [];
 }

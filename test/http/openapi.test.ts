@@ -54,6 +54,7 @@ describe('the document of the service', () => {
       end_ts: ['integer', 'string'],
       table: 'string',
       limit: 'integer',
+      role: 'string',
       cursor: 'string',
     });
   });

@@ -71,7 +71,7 @@ export function contextOf(plan: MatchPlan, parameters: ParameterValues, measured
   let us = 0;
   return new QueryContext({
     source: NEWEST,
-    patterns: plan.match.patterns,
+    patterns: [...plan.match.patterns, ...plan.match.inner],
     parameters,
     nowUs: () => (us += 3),
     measured,
@@ -95,7 +95,7 @@ export function runPlan(plan: MatchPlan, parameters: ParameterValues): Answer {
       strategy: plan.strategy,
       indexType: indexTypeOf(plan.strategy),
       bucketsScanned: context.bucketsScanned,
-      totalBuckets: bucketsOf(plan.input).total,
+      totalBuckets: bucketsOf(plan).total,
     },
   };
 }

@@ -31,11 +31,14 @@ export class DoubleTable {
   readonly table: Table;
   readonly naive: NaiveTable;
   readonly #columns: readonly ColumnDefinition[];
+  readonly #roles: readonly string[];
 
   constructor(table: Table, columns: readonly ColumnDefinition[]) {
     this.table = table;
     this.#columns = columns;
-    this.naive = { name: table.name, bucketSeconds: table.bucketSeconds, columns: [...BUILT_IN, ...columns], rows: [] };
+    this.#roles = table.roles.names;
+    const { name, bucketSeconds } = table;
+    this.naive = { name, bucketSeconds, columns: [...BUILT_IN, ...columns], roles: this.#roles, rows: [] };
   }
 
   async insert(edges: readonly EdgeInput[]): Promise<void> {
@@ -51,8 +54,10 @@ export class DoubleTable {
     const row: Record<string, unknown> = {
       id,
       event_ts: edge.event_ts,
-      members: [...new Set(edge.members as number[])].sort((a, b) => a - b),
+      members: setOf([...(edge.members as number[]), ...(Object.values(edge.roles ?? {}).flat() as number[])]),
     };
+    if (this.#roles.length > 0)
+      row.roles = Object.fromEntries(this.#roles.map((role) => [role, setOf((edge.roles?.[role] ?? []) as number[])]));
     for (const { name, type: _, ...more } of [...BUILT_IN, ...this.#columns] as ColumnDefinition[])
       row[name] = given[name] === undefined ? (more.default ?? null) : given[name];
     return row as NaiveRow;
@@ -72,12 +77,19 @@ export class DoubleTable {
   }
 }
 
-export async function makeTables(database: Database, random: Random): Promise<DoubleTable[]> {
+function setOf(members: readonly number[]): number[] {
+  return [...new Set(members)].sort((a, b) => a - b);
+}
+
+/** The roles of the tables in worlds with roles. */
+export const ROLES: readonly string[] = ['src', 'Dst'];
+
+export async function makeTables(database: Database, random: Random, roles: readonly string[]): Promise<DoubleTable[]> {
   const tables: DoubleTable[] = [];
   for (const name of ['Contact', 'Trip']) {
     const columns = userColumns(random);
     const bucketSeconds = pick(random, [10, 10, 7, 1, 100]);
-    tables.push(new DoubleTable(await database.createTable({ name, bucketSeconds, columns }), columns));
+    tables.push(new DoubleTable(await database.createTable({ name, bucketSeconds, columns, roles }), columns));
   }
   return tables;
 }
@@ -86,13 +98,20 @@ export async function makeTables(database: Database, random: Random): Promise<Do
  * Returns edges, some with equal times or repeated member sets. Any property may be missing or
  * null.
  */
-export function randomEdges(random: Random, count: number): EdgeInput[] {
+export function randomEdges(random: Random, count: number, roles: readonly string[]): EdgeInput[] {
   const edges: EdgeInput[] = [];
   for (let i = 0; i < count; i++) {
     if (i > 0 && random.below(8) === 0) edges.push({ ...pick(random, edges), properties: properties(random) });
-    else edges.push({ event_ts: random.below(70) - 25, members: members(random), properties: properties(random) });
+    else edges.push(edgeOf(random, roles));
   }
   return edges;
+}
+
+function edgeOf(random: Random, roles: readonly string[]): EdgeInput {
+  const edge = { event_ts: random.below(70) - 25, members: members(random), properties: properties(random) };
+  if (roles.length === 0 || random.below(5) === 0) return edge;
+  const list = () => [...edge.members.filter(() => random.below(2) === 0), ...(random.below(5) === 0 ? [4] : [])];
+  return { ...edge, roles: Object.fromEntries(roles.map((role) => [role, list()])) };
 }
 
 function members(random: Random): number[] {

@@ -308,6 +308,29 @@ describe('rules', () => {
   });
 });
 
+test('roles of a named table have keys in facts, answers and checks', async () => {
+  const mails = await database.createTable({ name: 'mails', memberTables: ['Person'], roles: ['sender', 'recipient'] });
+  await put(mails, 10, [
+    { key: 'Ada', role: 'sender' },
+    { key: 'Grace Hopper', role: 'recipient' },
+  ] as never);
+  const rule = {
+    id: 'rule:sent',
+    if: [{ pred: 'role', args: ['?E', '?A', 'sender'] }],
+    then: { pred: 'sent', args: ['?E', '?A'] },
+  };
+  const answered = await reason('Grace Hopper', 'mails', [rule]);
+  const [edge] = answered.result.all_edges;
+  expect(edge).toMatchObject({
+    members: ['Ada', 'Grace Hopper'],
+    roles: { sender: ['Ada'], recipient: ['Grace Hopper'] },
+  });
+  expectValidProofs(await reason('', 'mails', [rule]), [rule]);
+  const claims = ['sender: Ada', 'sender: Grace', `role(${edge!.edge_id}, "Ada", "sender") holds.`];
+  const { results } = await reasoning.check({ table: 'mails', edgeIds: [edge!.edge_id], claims });
+  expect(results.map(({ supported }) => supported)).toEqual([true, false, true]);
+});
+
 describe('the firewall', () => {
   const check = async (claims: string[], table: string, edgeIds: number[]) =>
     (await reasoning.check({ table, edgeIds, claims })).results.map(({ supported }) => supported);

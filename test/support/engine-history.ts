@@ -515,12 +515,12 @@ export class EngineHistory {
 
   async #insert(): Promise<void> {
     const name = this.#name();
-    await this.#maybeWait(this.#startInsert(name, this.#source.edge(this.#models.get(name)!.columns)));
+    await this.#maybeWait(this.#startInsert(name, this.#source.edge(this.#models.get(name)!)));
   }
 
   async #insertEqual(): Promise<void> {
     const name = this.#name();
-    const edge = this.#source.edge(this.#models.get(name)!.columns);
+    const edge = this.#source.edge(this.#models.get(name)!);
     for (let count = 2 + this.#random.below(3); count > 0; count--)
       await this.#maybeWait(this.#startInsert(name, edge));
   }
@@ -538,12 +538,12 @@ export class EngineHistory {
     const bulk = table.bulk();
     const edges: EdgeInput[] = [];
     for (let count = 1 + this.#random.below(this.#random.chance(0.1) ? 120 : 12); count > 0; count--) {
-      const edge = this.#source.edge(model.columns);
+      const edge = this.#source.edge(model);
       bulk.add(edge);
       edges.push(edge);
       if (this.#random.chance(0.1)) refusedBy(() => bulk.add({ event_ts: 0.5, members: [1] }), 'invalid_input');
       if (this.#random.chance(0.05)) refusedBy(() => bulk.add({ event_ts: 1, members: [] }), 'empty_members');
-      if (this.#random.chance(0.05)) await this.#maybeWait(this.#startInsert(name, this.#source.edge(model.columns)));
+      if (this.#random.chance(0.05)) await this.#maybeWait(this.#startInsert(name, this.#source.edge(model)));
     }
     const firstId = table.nextId;
     const rows = edges.map((edge, index) => model.rowOf(firstId + index, edge));
@@ -595,8 +595,8 @@ export class EngineHistory {
     const name = this.#name();
     const row = this.#liveRow(name);
     if (row === undefined) return;
-    const { id: _, event_ts, members, ...properties } = row;
-    this.#deleted.push({ name, edge: { event_ts, members, properties: properties as EdgeInput['properties'] } });
+    const { id: _, event_ts, members, roles, ...properties } = row;
+    this.#deleted.push({ name, edge: { event_ts, members, roles, properties: properties as EdgeInput['properties'] } });
     const shuffled = this.#random.chance(0.3) ? [...members].reverse().concat(members[0]!) : members;
     await this.#maybeWait(this.#startDelete(name, event_ts, shuffled));
   }
@@ -711,18 +711,18 @@ export class EngineHistory {
 
   async #createTable(): Promise<void> {
     if (this.#models.size > 4) return;
-    const name = `t${this.#tables++}`;
-    const columns = this.#source.columns();
+    const [name, columns] = [`t${this.#tables++}`, this.#source.columns()];
     const bucketSeconds = this.#source.pick([1, 3, 10, 3600, 1_000_000]);
-    const model = new NaiveTable(columns);
+    const roles = this.#source.roles();
+    const model = new NaiveTable(columns, roles);
     this.log.push(`create ${name} width ${bucketSeconds} ${JSON.stringify(columns).slice(0, 300)}`);
     const redo = (lsn: number): void => {
       model.shapeLsn = lsn;
       this.#models.set(name, model);
     };
     const undo = (): void => void this.#models.delete(name);
-    const made = await this.#define({ redo, undo }, () => this.#db.createTable({ name, bucketSeconds, columns }));
-    if (made) this.#saw('create');
+    const create = () => this.#db.createTable({ name, bucketSeconds, columns, roles });
+    if (await this.#define({ redo, undo }, create)) this.#saw('create');
   }
 
   async #threshold(): Promise<void> {

@@ -20,6 +20,7 @@ export function requestOf(random: Random, source: EdgeSource, rows: readonly Edg
     if (random.chance(0.1)) request.nodes = [...request.nodes, source.wide()];
     if (request.nodes.length === 0) request.nodes = [source.node()];
   }
+  if (random.chance(0.4) && rows.length > 0) addRole(request, random, source.pick(rows));
   if (random.chance(0.25) && rows.length > 0) request.where = conditionsOf(random, source, rows);
   if (random.chance(0.35)) request.limit = 1 + random.below(random.chance(0.5) ? 3 : rows.length + 2);
   if (random.chance(0.2) && rows.length > 0) {
@@ -27,6 +28,18 @@ export function requestOf(random: Random, source: EdgeSource, rows: readonly Edg
     request.after = { eventTs: row.event_ts, id: Math.max(0, row.id + random.below(3) - 1) };
   }
   return request;
+}
+
+/** Asks for a member of the row in a role, if its table has roles. */
+function addRole(request: NaiveRequest, random: Random, { members, roles }: EdgeRow): void {
+  const names = Object.keys(roles ?? {});
+  if (names.length === 0) return;
+  const role = names[random.below(names.length)]!;
+  const list = random.chance(0.8) ? roles![role]! : members;
+  const node = list[random.below(list.length)];
+  if (node === undefined) return;
+  request.nodes = [...new Set([...(random.chance(0.3) ? (request.nodes ?? []) : []), node])];
+  request.inRoles = [{ node, role: random.chance(0.1) ? role.toUpperCase() : role }];
 }
 
 /** Returns conditions whose bounds are values that occur. */

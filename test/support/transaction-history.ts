@@ -153,7 +153,7 @@ export class TransactionHistory {
 
   #insert(open: OpenTransaction, name: string): void {
     const { table, model } = tableOf(this.#world, name);
-    const edge = this.#world.source.edge(model.columns);
+    const edge = this.#world.source.edge(model);
     const row = model.rowOf(table.nextId, edge);
     this.#world.assertFresh(model, row.id);
     this.#world.note(`tx insert ${name} ${row.id}@${row.event_ts}`);
@@ -202,7 +202,7 @@ export class TransactionHistory {
       open.staged.push({ kind: 'remove', table, model, target });
       return;
     }
-    const made = source.edge(model.columns);
+    const made = source.edge(model);
     const { event_ts, members } = target.row;
     const edge = {
       ...made,

@@ -107,7 +107,7 @@ function seenType(values: readonly unknown[]): ResultColumn['type'] {
 }
 
 /** Returns whether a value fits a column of this type; null fits every column. */
-export function fits(value: unknown, type: ResultColumn['type']): boolean {
+function fits(value: unknown, type: ResultColumn['type']): boolean {
   if (value === null || value === undefined) return true;
   if (type === 'json') return true;
   if (typeof type !== 'string') return Array.isArray(value) && value.every((item) => fits(item, type.listOf));
@@ -120,5 +120,19 @@ export function fits(value: unknown, type: ResultColumn['type']): boolean {
       return typeof value === 'boolean';
     case 'text':
       return typeof value === 'string';
+  }
+}
+
+/**
+ * Throws an Error when a later row of a statement has a value that does not fit the type inferred
+ * from the first rows. `format` is the name of the format in the message.
+ */
+export function checkTypes(batch: readonly Row[], columns: readonly ResultColumn[], format: string): void {
+  for (const { name, type } of columns) {
+    const row = batch.find((each) => !fits(each[name], type));
+    if (row === undefined) continue;
+    throw new Error(
+      `The column ${name} holds ${JSON.stringify(row[name]).slice(0, 60)}, but its first rows are ${typeof type === 'string' ? type : 'lists'}, and a column has one type in ${format}. Export as NDJSON or CSV.`,
+    );
   }
 }

@@ -18,7 +18,12 @@ interface Look {
   readonly place: string;
   /** Undefined when there is no such table. */
   readonly table:
-    | { readonly name: string; readonly columns: readonly TableColumn[]; readonly rows: number }
+    | {
+        readonly name: string;
+        readonly columns: readonly TableColumn[];
+        readonly roles: readonly string[];
+        readonly rows: number;
+      }
     | undefined;
 }
 
@@ -40,7 +45,7 @@ export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world
   for (const input of inputs) {
     const plan = input.looked.plan(known);
     const missing = plan.columns.filter(({ name }) => !isKnown(known, name));
-    const tried = await tryRows(plan, [...known, ...missing]);
+    const tried = await tryRows(plan, [...known, ...missing], look.table?.roles ?? []);
     lines.push(`${input.source.label}: ${input.format}`, ...inputLines(plan, tried, wanted));
     lines.push(...missing.map((column) => `  ${missingText(column, input, flags)}`));
     if (missing.length > 0 && flags.create !== true && input.format !== 'ndjson') fails = true;
@@ -94,7 +99,10 @@ async function lookAt(flags: ImportFlags, world: World): Promise<Look> {
   if (flags.data === undefined) {
     const url = urlOf(flags.url ?? DEFAULT_URL);
     const item = (await new ServerClient({ url, apiKey: flags.apiKey }, world.now).tables()).find(isWanted);
-    return { place: url, table: item && { name: item.name, columns: item.columns, rows: item.row_count } };
+    return {
+      place: url,
+      table: item && { name: item.name, columns: item.columns, roles: item.roles, rows: item.row_count },
+    };
   }
   const place = resolve(world.cwd, flags.data);
   if (!existsSync(place)) return { place, table: undefined };
@@ -104,7 +112,10 @@ async function lookAt(flags: ImportFlags, world: World): Promise<Look> {
       .tables()
       .map((table) => table.item())
       .find(isWanted);
-    return { place, table: item && { name: item.name, columns: item.columns, rows: item.row_count } };
+    return {
+      place,
+      table: item && { name: item.name, columns: item.columns, roles: item.roles, rows: item.row_count },
+    };
   } finally {
     await database.close();
   }

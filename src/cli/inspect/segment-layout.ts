@@ -54,6 +54,7 @@ const KINDS: Readonly<Record<number, string>> = {
   7: 'posting offsets',
   8: 'postings',
   9: 'filter',
+  10: 'roles',
   16: 'column',
   17: 'psi',
 };

@@ -30,10 +30,12 @@ Each pattern (e:Table) is one hyperedge of that table, not a node; e.event_ts, e
 Conditions: = <> < <= > >=, AND, OR, NOT, IN [..], BETWEEN x AND y, IS NULL, CONTAINS, STARTS WITH, ENDS WITH, + - * / %.
 Nodes are integers: 7 IN e.members; size(e.members) is how many. Names of nodes, where list_tables shows names_in: MATCH (e:meetings), (n:meetings_nodes) WHERE n.vertex = 'Ada' AND shared(e, n) >= 1; the field names of the answer gives the names of the members returned. Times are integers: e.event_ts in epoch seconds UTC, which compares with texts such as '2024-05-02' or '2024-05-02T10:00:00Z'; date(e.event_ts) is the day as a text. Texts stand in 'single quotes', comments in /* */.
 Two edges together: shared(a, b) = number of common members; follows(b, a, 3600): b begins after a, at most 3600 seconds later; overlaps(a, b, 60): at most 60 seconds apart; bucket(e) = time slot of the table. A join without such a condition is refused when it grows too large.
+[NOT] EXISTS ((b:Table), ... WHERE condition) in WHERE: is there such an edge? The condition can name the aliases outside.
 Examples:
 MATCH (e:meetings) WHERE 7 IN e.members AND e.event_ts BETWEEN 1704067200 AND 1704153599 RETURN e.event_ts, e.members ORDER BY e.event_ts LIMIT 20
 MATCH (e:meetings) RETURN e.formation, COUNT(*) AS n, AVG(size(e.members)) AS people ORDER BY n DESC
 MATCH (a:meetings), (b:meetings) WHERE 7 IN a.members AND follows(b, a, 3600) AND shared(a, b) >= 2 RETURN a.id, b.id LIMIT 20
+MATCH (a:meetings) WHERE NOT EXISTS ((b:meetings) WHERE shared(a, b) >= 1 AND follows(b, a, 86400)) RETURN a.id, a.members LIMIT 20
 SHOW TABLES
 SHOW INDEXES ON meetings
 EXPLAIN <statement> shows how it would run, ANALYZE <MATCH ...> how it ran. There is no UNWIND or WITH: for what each node does, use the tool node or run_measure (node_degree). Values can go into parameters as $name.`;

@@ -52,12 +52,15 @@ export function isComplete(word: string, names: readonly Name[]): boolean {
 }
 
 function awaitsTable(before: string): boolean {
-  return before.endsWith(':') || /\b(INTO|UPDATE|FROM|TABLE|COMPACT|ON|EXISTS)$/i.test(before);
+  return before.endsWith(':') || /\b(INTO|UPDATE|FROM|TABLE|COMPACT|ON|IF( NOT)? +EXISTS)$/i.test(before);
 }
 
-/** Returns whether a new name follows: after AS and at the beginning of a pattern. */
+/**
+ * Returns whether a new name follows: after AS, and at the beginning of a pattern of MATCH or
+ * EXISTS.
+ */
 function namesAnew(before: string): boolean {
-  return /\bAS$|\b(?:MATCH|HYPEREDGE|EXISTS)\s*(?:\([^()]*\)\s*,\s*)*\($/i.test(before);
+  return /\bAS$|\b(?:MATCH|HYPEREDGE|EXISTS\s*\()\s*(?:\([^()]*\)\s*,\s*)*\($/i.test(before);
 }
 
 function namesAfter(before: string, statement: string, tables: readonly Table[]): readonly Name[] {

@@ -13,6 +13,7 @@ import {
   RESERVED_NAMES,
 } from '../../model/columns.ts';
 import type { AlterableOption } from '../../model/options.ts';
+import { ROLES_FIELD } from '../../model/shape.ts';
 import type { ColumnDefinition } from '../types.ts';
 import type { TableDefinition } from './catalog.ts';
 import type { ShapeChange } from './changes.ts';
@@ -49,7 +50,7 @@ export function columnChange(
     case 'renameColumn': {
       const column = userColumn(definition, action.column, 'renamed');
       const others = definition.columns.filter((each) => each !== column);
-      checkColumnName(action.to, others, reservedIn(definition));
+      checkColumnName(action.to, others, definition);
       return { op: 'rename_column', id, column: column.id, name: action.to };
     }
   }
@@ -57,7 +58,7 @@ export function columnChange(
 
 function newColumn(definition: TableDefinition, wanted: ColumnDefinition): Column {
   const [column] = defineColumns([wanted], definition.nextColumnId, reservedIn(definition));
-  checkColumnName(wanted.name, definition.columns, reservedIn(definition));
+  checkColumnName(wanted.name, definition.columns, definition);
   if (definition.columns.length >= MOST_COLUMNS)
     throw new HedgerowError(
       'invalid_input',
@@ -76,12 +77,19 @@ function reservedIn({ key }: TableDefinition): ReadonlySet<string> {
   return key === undefined ? RESERVED_NAMES : new Set();
 }
 
-function checkColumnName(name: string, taken: readonly Column[], reserved: ReadonlySet<string>): void {
+function checkColumnName(name: string, taken: readonly Column[], definition: TableDefinition): void {
+  const { roles = [] } = definition;
   if (typeof name !== 'string' || !IDENTIFIER.test(name))
     throw new HedgerowError('invalid_input', `Column name ${JSON.stringify(name)} must match ${IDENTIFIER.source}.`);
   const lower = name.toLowerCase();
-  if (reserved.has(lower) || taken.some((column) => column.name.toLowerCase() === lower))
+  if (reservedIn(definition).has(lower) || taken.some((column) => column.name.toLowerCase() === lower))
     throw new HedgerowError('column_exists', `Column ${name} exists already or is built in; take another name.`);
+  const isRole = roles.some((role) => role.toLowerCase() === lower);
+  if (isRole || (roles.length > 0 && lower === ROLES_FIELD))
+    throw new HedgerowError(
+      'column_exists',
+      `Column ${name} would have the name of ${isRole ? 'a role' : 'the field of the roles'}; take another name.`,
+    );
 }
 
 function droppable(definition: TableDefinition, name: string): Column {

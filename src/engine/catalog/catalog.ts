@@ -4,7 +4,7 @@
 import { HedgerowError } from '../../errors.ts';
 import { type Column, defineColumns, FIRST_USER_COLUMN, IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
 import { checkMemberTables, completeOptions, type TableOptions } from '../../model/options.ts';
-import { checkRoles } from '../../model/shape.ts';
+import { checkRoles, ROLES_FIELD } from '../../model/shape.ts';
 import type { TableInput } from '../types.ts';
 
 /** A table definition as stored in the log and the manifest. */
@@ -48,6 +48,7 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number, n
   const memberTables = checkMemberTables(input.memberTables ?? []);
   const columns = defineColumns(input.columns ?? [], FIRST_USER_COLUMN);
   const roles = checkRoles(input.roles ?? [], namesOf(columns));
+  if (roles.length > 0) assertNoRolesColumn(columns);
   return {
     id,
     name: input.name,
@@ -61,6 +62,16 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number, n
     createdAt: nowSeconds,
     nextColumnId: FIRST_USER_COLUMN + columns.length,
   };
+}
+
+/** Throws `column_exists` if a column has the name of the field that rows with roles have. */
+function assertNoRolesColumn(columns: readonly Column[]): void {
+  const column = columns.find(({ name }) => name.toLowerCase() === ROLES_FIELD);
+  if (column === undefined) return;
+  throw new HedgerowError(
+    'column_exists',
+    `Column ${column.name} has the name of a field that rows of a table with roles have; take another name.`,
+  );
 }
 
 /** Returns the names, in lower case, that a role cannot have. */

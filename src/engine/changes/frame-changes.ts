@@ -275,7 +275,7 @@ function catalogText(change: CatalogChange, before: TableDefinition, after: Tabl
   const nameOf = (id: number) => JSON.stringify(before.columns.find((column) => column.id === id)?.name ?? null);
   switch (change.op) {
     case 'create_table':
-      return `"table_created","columns":${columnsText(after)}`;
+      return `"table_created"${rolesText(after)},"columns":${columnsText(after)}`;
     case 'drop_table':
       return '"table_dropped"';
     case 'create_index':
@@ -289,6 +289,11 @@ function catalogText(change: CatalogChange, before: TableDefinition, after: Tabl
     default:
       return `"table_altered","columns":${columnsText(after)}`;
   }
+}
+
+/** Returns the field `roles` of a table that has some. */
+function rolesText({ roles }: TableDefinition): string {
+  return roles === undefined ? '' : `,"roles":${JSON.stringify(roles)}`;
 }
 
 function columnsText({ columns }: TableDefinition): string {

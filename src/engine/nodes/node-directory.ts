@@ -85,6 +85,11 @@ export class NodeDirectory {
     return this.#keys === undefined ? 1 : this.#keys.next;
   }
 
+  /** Whether the dictionary takes no new keys. */
+  get isFull(): boolean {
+    return this.keys.bytes >= this.#options.limitBytes;
+  }
+
   /** Charges what the dictionary has grown by. Call it after keys were added. */
   charge(): void {
     const bytes = this.#keys?.bytes ?? 0;
@@ -164,16 +169,15 @@ export class NodeDirectory {
   }
 
   /**
-   * Returns the numbers of the members of a named table, ascending. A key that is not known gets a
-   * number that the caller holds: it is appended to `held`, and must be given back with `release`,
-   * after an error too. Throws `unknown_node` if the table does not create nodes, `overloaded`,
-   * `nodes_exhausted` or `table_corrupt`.
+   * Returns the numbers of the members of a named table, in the order of the references. A key that
+   * is not known gets a number that the caller holds: it is appended to `held`, and must be given
+   * back with `release`, after an error too. Throws `unknown_node` if the table does not create
+   * nodes, `overloaded`, `nodes_exhausted` or `table_corrupt`.
    */
   resolve(table: Table, refs: readonly NodeRef[], held: number[]): number[] {
     const kinds = table.kinds!;
     for (const kind of kinds) kind.table.assertUsable();
-    const numbers = refs.map(({ kind: index, key }) => this.#numberOf(table, kinds[index]!, key, held));
-    return numbers.sort((a, b) => a - b);
+    return refs.map(({ kind: index, key }) => this.#numberOf(table, kinds[index]!, key, held));
   }
 
   #numberOf(table: Table, kind: NodeKind, key: NodeKey, held: number[]): number {
@@ -188,7 +192,7 @@ export class NodeDirectory {
 
   /** Returns the number of a key, held for the caller. Throws like `resolve`. */
   hold(kind: NodeKind, key: NodeKey): number {
-    if (this.keys.bytes >= this.#options.limitBytes)
+    if (this.isFull)
       throw new HedgerowError(
         'overloaded',
         'The keys of nodes fill their share of the memory budget. Raise the memory budget, or delete nodes and restart.',

@@ -7,7 +7,9 @@ import type { Table } from '../table/table.ts';
 import type { EdgeInput } from '../types.ts';
 import { keyColumnOf } from './definitions.ts';
 
-/** Returns the key among the columns of a node. Throws `invalid_input` if it is missing or wrong. */
+/**
+ * Returns the key among the columns of a node. Throws `invalid_input` if it is missing or wrong.
+ */
 export function keyIn(table: Table, properties: Readonly<Record<string, PropertyValue | undefined>>): NodeKey {
   const { name } = keyColumnOf(table.definition);
   const lower = name.toLowerCase();

@@ -35,8 +35,9 @@ export interface RowDeleteResult extends RowDeleteOutcome {
 export interface CommitResult {
   lsn: number;
   /**
-   * One result per operation that was asked for, in order (nodes that edges create have none); an update has a result of the same form as an
-   * insert. The results are computed on access. They are not available if `changeRow` was used.
+   * One result per operation that was asked for, in order (nodes that edges create have none); an
+   * update has a result of the same form as an insert. The results are computed on access. They are
+   * not available if `changeRow` was used.
    */
   readonly results: (InsertResult | DeleteResult | RowDeleteResult)[];
   /** Returns one of the results, without its LSN; the list of all of them is not computed. */

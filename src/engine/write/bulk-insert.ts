@@ -1,7 +1,7 @@
 // Inserts many edges into one table as one atomic frame.
 
 import { assert } from '../../assert.ts';
-import type { EdgeBatch, LineKey } from '../../core/index.ts';
+import type { EdgeBatch, LineKey, LineNames } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { kindOfType, ruleOf } from '../../model/column-types.ts';
 import type { ColumnSet } from '../../model/columns.ts';
@@ -68,7 +68,7 @@ export class BulkInsert {
   add(edge: EdgeInput | CheckedEdge): void {
     this.#assertOpen();
     const checked = this.#numbered(checkEdge(edge, this.#table));
-    this.#batch.add(checked.event_ts, checked.members, propertyBytes(checked));
+    this.#batch.add(checked.event_ts, checked.members, propertyBytes(checked), checked.masks);
     this.count++;
     if (this.#batch.full) this.#encode();
   }
@@ -88,11 +88,27 @@ export class BulkInsert {
     this.#assertOpen();
     this.#encode();
     const { columns, maxMembers } = this.#table;
-    if (this.#table.kinds !== undefined) return { rows: 0, bytes: 0 };
-    const { rows, bytes, records } = this.#batch.lines.read(text, lineKeysOf(columns), maxMembers);
+    const names = this.#names();
+    if (names === null) return { rows: 0, bytes: 0 };
+    const { rows, bytes, records, held } = this.#batch.lines.read(text, lineKeysOf(columns), maxMembers, names);
+    for (let at = 0; at < held.length; at++) this.#held.push(held[at]!);
+    if (names !== undefined) this.#table.context.nodes.charge();
     if (rows > 0) this.#keep(records.slice(), rows);
     this.count += rows;
     return { rows, bytes };
+  }
+
+  /**
+   * Returns how the core reads keys in lines; undefined if members are numbers, and null if it does
+   * not read the lines of this table, because its members are of several kinds.
+   */
+  #names(): LineNames | undefined | null {
+    const { kinds, definition, context } = this.#table;
+    if (kinds === undefined) return undefined;
+    const [kind] = kinds;
+    if (kinds.length > 1) return null;
+    kind!.table.assertUsable();
+    return { slot: kind!.slot, create: definition.createNodes !== false && !context.nodes.isFull };
   }
 
   #keep(bytes: Uint8Array, count: number): void {

@@ -24,7 +24,7 @@ function formOf(expression: BoundExpression, grouping: BoundMatch['grouping']): 
   switch (expression.kind) {
     case 'field':
       if (expression.field.kind === 'event_ts') return { type: 'TIME' };
-      if (expression.field.kind === 'members') return { type: 'NODES' };
+      if (expression.field.kind === 'members' || expression.field.kind === 'role') return { type: 'NODES' };
       break;
     case 'time':
       return { type: expression.type === 'null' ? 'NULL' : 'TIME' };

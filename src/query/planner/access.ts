@@ -3,8 +3,8 @@
 // One access ("way") is a conjunction that a scan answers exactly: a time window, nodes that every
 // row must contain, and ranges of numeric columns. There are three outcomes for a condition:
 // - taken: the condition becomes part of the bounds. It compares `event_ts`, a bucket or a numeric
-//   column with a constant, or is `node IN members`, or reads no row and is true, or is an AND of
-//   these. An id counts as a numeric column.
+//   column with a constant, or is `node IN members` or `node IN role`, or reads no row and is
+//   true, or is an AND of these. An id counts as a numeric column.
 // - nothing: the condition cannot be true, so the pattern has no rows.
 // - left: the condition remains as a filter on each row.
 //
@@ -17,8 +17,8 @@
 // [100, max] with node 1 and [100, max] with node 2. A further condition `e.room = 'x'` remains as
 // a filter.
 
-import type { RangeCondition } from '../../engine/index.ts';
-import type { BoundComparison, BoundExpression, BoundPattern, Value } from '../binder/bound.ts';
+import type { RangeCondition, RoleCondition } from '../../engine/index.ts';
+import type { BoundComparison, BoundExpression, BoundHasNode, BoundPattern, Value } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { flipped } from '../executor/values/compare.ts';
 import { fixedValue } from './fixed-values.ts';
@@ -34,6 +34,8 @@ export interface Bounds {
   endTs: number;
   nodes: Set<number>;
   ranges: RangeCondition[];
+  /** Roles that nodes of `nodes` must have. */
+  inRoles: RoleCondition[];
 }
 
 /**
@@ -109,7 +111,7 @@ function isTimeBounded(bounds: Bounds): boolean {
 }
 
 function everything(): Bounds {
-  return { startTs: -MAX, endTs: MAX, nodes: new Set(), ranges: [] };
+  return { startTs: -MAX, endTs: MAX, nodes: new Set(), ranges: [], inRoles: [] };
 }
 
 function both(a: Bounds, b: Bounds): Bounds {
@@ -118,6 +120,7 @@ function both(a: Bounds, b: Bounds): Bounds {
     endTs: Math.min(a.endTs, b.endTs),
     nodes: new Set([...a.nodes, ...b.nodes]),
     ranges: [...a.ranges, ...b.ranges],
+    inRoles: [...a.inRoles, ...b.inRoles],
   };
 }
 
@@ -155,7 +158,7 @@ class AccessReader {
   /** Adds a condition to the bounds if an index answers it exactly. */
   take(condition: BoundExpression, bounds: Bounds): Outcome {
     if (patternsOf(condition) === 0) return this.#takeConstant(condition);
-    if (condition.kind === 'hasNode') return this.#takeNode(condition.node, bounds);
+    if (condition.kind === 'hasNode') return this.#takeNode(condition, bounds);
     if (condition.kind === 'compare') return this.#takeComparison(condition, bounds);
     if (condition.kind === 'and') return this.#takeAll(condition.items, bounds);
     return 'left';
@@ -175,11 +178,12 @@ class AccessReader {
     return 'taken';
   }
 
-  #takeNode(node: BoundExpression, bounds: Bounds): Outcome {
+  #takeNode({ node, role }: BoundHasNode, bounds: Bounds): Outcome {
     if (patternsOf(node) !== 0) return 'left';
     const value = fixedValue(node, this.#parameters);
     if (!Number.isSafeInteger(value)) return 'nothing';
     bounds.nodes.add(value as number);
+    if (role !== undefined) bounds.inRoles.push({ node: value as number, role });
     return 'taken';
   }
 

@@ -63,11 +63,21 @@ const UNNAMED = 'id,event_ts,member,size,weight,mean_dist_m,confidence,arg,rule 
 /** If the cited texts are longer than this in total, they are not searched for names. */
 const MOST_NAMED_CHARACTERS = 200_000;
 
-/** Returns the values of a field or column. `name` is in lower case. */
+/** Returns the values of a field, column or role. `name` is in lower case. */
 export function fieldOf(name: string, edge: RetrievedEdge): readonly unknown[] {
   const columns = Object.keys(edge.properties).filter((column) => column.toLowerCase() === name);
   const builtIn = FIELDS.get(name)?.(edge) ?? [];
-  return columns.length === 0 ? builtIn : [...builtIn, ...columns.map((column) => edge.properties[column])];
+  const roles = Object.entries(edge.roles ?? {}).flatMap(([role, nodes]) =>
+    role.toLowerCase() === name ? nodes.flatMap(withoutKind) : [],
+  );
+  if (columns.length === 0 && roles.length === 0) return builtIn;
+  return [...builtIn, ...columns.map((column) => edge.properties[column]), ...roles];
+}
+
+/** Returns a member and, if it is a text with a kind, its key. */
+function withoutKind(member: Member): Member[] {
+  const colon = typeof member === 'string' ? member.indexOf(':') : -1;
+  return colon < 0 ? [member] : [member, String(member).slice(colon + 1)];
 }
 
 export function valuesOf(tags: Iterable<Tag>, support: Support): Values {
@@ -129,11 +139,7 @@ function readerOf(cited: CitedThings) {
     }
     return values;
   };
-  /** Returns the names of the edges' columns in lower case. */
-  const columns = once(
-    (): ReadonlySet<string> =>
-      new Set(edges.flatMap((edge) => Object.keys(edge.properties).map((name) => name.toLowerCase()))),
-  );
+  const columns = once(() => fieldNames(edges));
   const plain = once(() => plainTexts(cited));
   const dates = once(() => edges.map(({ event_ts }) => new Date(event_ts * 1000)));
   /** Returns all texts and names in lower case, or undefined if they are too long in total. */
@@ -183,6 +189,12 @@ function readerOf(cited: CitedThings) {
      */
     memberCounts: once(() => countsOfMembers(edges)),
   };
+}
+
+/** Returns the names of the edges' columns and roles in lower case. */
+function fieldNames(edges: readonly RetrievedEdge[]): ReadonlySet<string> {
+  const names = edges.flatMap(({ properties, roles = {} }) => [...Object.keys(properties), ...Object.keys(roles)]);
+  return new Set(names.map((name) => name.toLowerCase()));
 }
 
 /** Returns a function that calls `make` on first use and then always returns the same value. */

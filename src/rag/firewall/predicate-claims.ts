@@ -74,9 +74,19 @@ function isOfEdge(predicate: string, args: readonly Constant[], { edges }: Value
     return (
       args.length === 3 && Object.hasOwn(edge.properties, String(first)) && edge.properties[String(first)] === second
     );
+  if (predicate === 'role')
+    return (
+      args.length === 3 &&
+      Object.entries(edge.roles ?? {}).some(([role, nodes]) => role === second && holds(nodes, first))
+    );
   const field = FIELD_OF.get(predicate);
   if (field === undefined || args.length !== 2) return false;
   const values = FIELDS.get(field)!(edge);
-  if (field !== 'member' || typeof first !== 'string') return values.includes(first as number);
-  return values.some((member) => comparable(String(member)) === comparable(first));
+  return field === 'member' ? holds(values, first) : values.includes(first as number);
+}
+
+/** Returns whether members contain a node. Keys are compared without regard to case. */
+function holds(members: readonly unknown[], node: Constant | undefined): boolean {
+  if (typeof node !== 'string') return members.includes(node);
+  return members.some((member) => typeof member === 'string' && comparable(member) === comparable(node));
 }

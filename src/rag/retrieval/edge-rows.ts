@@ -12,7 +12,7 @@ import {
   readScan,
   type ScanPlan,
 } from '../../query/index.ts';
-import type { MemberKeys } from './member-keys.ts';
+import type { Member, MemberKeys } from './member-keys.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
 
 /** Some rows, ordered by (event_ts, id). */
@@ -42,13 +42,14 @@ export class EdgeReader {
     // The reads are planned in the same event loop turn in which the snapshot is taken, because the
     // table's columns may change later.
     this.#whole = columnPlan(
-      pattern,
+      pattern.table.columns,
       needs(
         true,
         snapshot.columns.columns.map(({ id }) => id),
+        !table.roles.isEmpty,
       ),
     );
-    this.#keys = columnPlan(pattern, needs(keys.members, keys.columns));
+    this.#keys = columnPlan(pattern.table.columns, needs(keys.members, keys.columns));
     this.#plan = { ...EMPTY_PLAN, needs: needs(false, []) };
     this.#context = new QueryContext({ source: NO_SOURCE, patterns: [], parameters: {}, nowUs: table.nowUs });
   }
@@ -74,8 +75,8 @@ export class EdgeReader {
   }
 }
 
-function needs(members: boolean, columns: Iterable<number>): ColumnNeeds {
-  return { times: true, ids: true, sizes: members, members, properties: new Set(columns) };
+function needs(members: boolean, columns: Iterable<number>, masks = false): ColumnNeeds {
+  return { times: true, ids: true, sizes: members, members, masks, properties: new Set(columns) };
 }
 
 const EMPTY_PLAN = { op: 'scan', pattern: 0, paths: [], filter: [], estimatedRows: 0, totalBuckets: 0 } as const;
@@ -98,18 +99,22 @@ export function edgeOf(
   rows: EdgeRows,
   row: number,
   score: number,
-  { columns }: Snapshot,
+  { columns, roles }: Snapshot,
   keys: MemberKeys | undefined,
 ): RetrievedEdge {
-  const numbers = rows.members.subarray(rows.offsets[row]!, rows.offsets[row + 1]!);
   const own = columns.columns.filter((column) => column.id > FORMATION);
   const values = own.map(({ id, type }) => cellOf(rows.columns.get(id), row, kindOfType(type) === 'boolean'));
   const id = rows.ids[row]!;
+  const [start, end] = [rows.offsets[row]!, rows.offsets[row + 1]!];
+  const numbers = rows.members.subarray(start, end);
+  const members: Member[] =
+    keys === undefined ? Array.from(numbers) : Array.from(numbers, (number) => keys.memberOf(number));
   return {
     edge_id: id,
     hedge_tag: `HEDGE-${id}`,
     event_ts: rows.times[row]!,
-    members: keys === undefined ? Array.from(numbers) : Array.from(numbers, (number) => keys.memberOf(number)),
+    members,
+    ...(roles.isEmpty ? {} : { roles: roles.listsOf(members, Array.from(rows.masks.subarray(start, end))) }),
     weight: cellOf(rows.columns.get(WEIGHT), row, false) as number | null,
     mean_dist_m: cellOf(rows.columns.get(MEAN_DIST), row, false) as number | null,
     formation: cellOf(rows.columns.get(FORMATION), row, false) as string | null,

@@ -12,6 +12,8 @@ export interface RetrievedEdge {
   event_ts: number;
   /** Distinct nodes in the order of their numbers. */
   members: Member[];
+  /** Of a table with roles: the members of each role. */
+  roles?: Readonly<Record<string, readonly Member[]>> | undefined;
   weight: number | null;
   mean_dist_m: number | null;
   formation: string | null;
@@ -21,9 +23,16 @@ export interface RetrievedEdge {
 }
 
 /** An edge as answers show it: with several kinds, its members are objects with kind and key. */
-export type AnsweredEdge = Omit<RetrievedEdge, 'members'> & { members: (Member | KindAndKey)[] };
+export type AnsweredEdge = Omit<RetrievedEdge, 'members' | 'roles'> & {
+  members: (Member | KindAndKey)[];
+  roles?: Readonly<Record<string, readonly (Member | KindAndKey)[]>> | undefined;
+};
 
 export function answeredEdge(edge: RetrievedEdge, keys: MemberKeys | undefined): AnsweredEdge {
   if (keys === undefined || keys.kinds.length === 1) return edge;
-  return { ...edge, members: edge.members.map((member) => keys.shown(member)) };
+  const shown = (members: readonly Member[]) => members.map((member) => keys.shown(member));
+  const { roles } = edge;
+  if (roles === undefined) return { ...edge, members: shown(edge.members) };
+  const lists = Object.entries(roles).map(([role, members]) => [role, shown(members)] as const);
+  return { ...edge, members: shown(edge.members), roles: Object.fromEntries(lists) };
 }

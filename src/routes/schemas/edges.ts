@@ -14,14 +14,19 @@ import {
 } from '../../http/schema.ts';
 import { count, rowEntries, scalar } from './rows.ts';
 
+const memberItem = v.object({
+  node: integer(),
+  role: described(v.nullish(v.union([text(), v.array(text())])), 'A role of the table, or a list of them.'),
+});
+
 const keyEntries = {
   event_ts: described(
     time(),
     'Epoch seconds, or a time in ISO 8601 such as 2024-05-02T10:00:00Z (UTC without a zone; a date is its first second).',
   ),
   members: described(
-    v.pipe(v.array(integer()), v.minLength(1)),
-    'Node ids, as a set: repetitions and order do not matter.',
+    v.union([v.pipe(v.array(v.union([integer(), memberItem])), v.minLength(1)), v.record(text(), v.array(integer()))]),
+    'Node ids, as a set: repetitions and order do not matter. In a table with roles: an object that maps roles to lists of node ids, or a list whose items may be `{node, role}`.',
   ),
   table: described(v.nullish(tableName()), 'Default: the primary table.'),
 };

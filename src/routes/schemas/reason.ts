@@ -99,6 +99,7 @@ const edge = titled(
     hedge_tag: v.string(),
     event_ts: answeredTime(),
     members: described(v.array(shownNode), 'Node ids; in a named table keys, or objects with kind and key.'),
+    roles: v.optional(described(v.record(v.string(), v.array(shownNode)), 'Only of a table with roles.')),
     weight: v.nullable(finite()),
     mean_dist_m: v.nullable(finite()),
     formation: v.nullable(v.string()),

@@ -9,11 +9,15 @@ export const count = () => v.pipe(v.number(), v.integer());
 /** A value of a user column. */
 export const scalar = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
 
+/** Members by role. */
+const roleLists = () => v.record(v.string(), v.array(count()));
+
 /** The built-in fields of a row. */
 export const rowEntries = {
   id: described(count(), 'Unique within the table, never reused.'),
   event_ts: described(answeredTime(), 'Epoch seconds; with `times=iso` a text such as 2024-05-02T10:00:00Z.'),
   members: described(v.array(count()), 'Node ids, ascending.'),
+  roles: v.optional(described(roleLists(), 'Only of a table with roles: the members of each role, ascending.')),
   weight: v.nullable(v.number()),
   mean_dist_m: v.nullable(v.number()),
   formation: v.nullable(v.string()),
@@ -56,7 +60,7 @@ const optionalRows = {
   cursor: v.optional(
     described(
       text(),
-      '`next_cursor` of the previous page; table, node and window must be the same. All pages show one state of the table.',
+      '`next_cursor` of the previous page; table, node, role and window must be the same. All pages show one state of the table.',
     ),
   ),
 };
@@ -82,6 +86,7 @@ export const rangeQuery = v.object({
 export const lookupQuery = v.object({
   start_ts: v.optional(described(timeText(), `First time, inclusive: ${TIME} Default: no bound.`)),
   end_ts: v.optional(described(timeText(), `Last time, inclusive: ${TIME} Default: no bound.`)),
+  role: v.optional(described(v.string(), 'Only edges in which the node has this role of the table.')),
   ...optionalRows,
 });
 

@@ -6,6 +6,7 @@ import type { TableItem } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { ColumnSet } from '../../../model/columns.ts';
 import { type EdgeTable, tooManyText } from '../../../model/edge.ts';
+import { RoleSet } from '../../../model/roles.ts';
 import { Semaphore } from '../../../schedule/locks.ts';
 import { type LineBatch, type NamedNode, startOf } from '../line-batches.ts';
 import { nodeLines, numbersOf } from '../node-lines.ts';
@@ -77,7 +78,12 @@ class ServerTarget implements ImportTarget {
 
   constructor(client: ServerClient, item: TableItem, options: ServerOptions) {
     const { connections } = options;
-    const table = { name: item.name, columns: ColumnSet.of(item.columns), maxMembers: Number.POSITIVE_INFINITY };
+    const table = {
+      name: item.name,
+      columns: ColumnSet.of(item.columns),
+      maxMembers: Number.POSITIVE_INFINITY,
+      roles: RoleSet.of(item.roles),
+    };
     this.#table = table;
     this.#client = client;
     this.#options = options;

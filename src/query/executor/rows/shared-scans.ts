@@ -95,6 +95,7 @@ function union(group: readonly ScanPlan[]): ScanPlan {
     ids: group.some((scan) => scan.needs.ids),
     sizes: group.some((scan) => scan.needs.sizes),
     members: group.some((scan) => scan.needs.members),
+    masks: group.some((scan) => scan.needs.masks),
     properties: new Set(group.flatMap((scan) => [...scan.needs.properties])),
   };
   return { ...group[0]!, paths: [path], needs };
