@@ -63,15 +63,6 @@ export function nodeText(names: NodeNames, node: number): string {
   return name.length > MOST_CHARACTERS ? `${name.slice(0, MOST_CHARACTERS - 1)}…` : name;
 }
 
-/** A member as answers show it: a number, a key, or a key with its kind. */
-export type ShownMember = number | string | { readonly kind: string; readonly key: number | string };
-
-/** Returns the text of members, of which those of a named table are keys. */
-export function shownMembersText(members: readonly ShownMember[], names: NodeNames): string {
-  if (members.every((member) => typeof member === 'number')) return membersText(members, names);
-  return members.map((member) => String(typeof member === 'object' ? member.key : member)).join(BETWEEN_MEMBERS);
-}
-
 export function membersText(members: readonly number[], names: NodeNames, most = Infinity): string {
   const shown = members.slice(0, most).map((node) => nodeText(names, node));
   return `${shown.join(names.size === 0 ? ', ' : BETWEEN_MEMBERS)}${members.length > most ? ` and ${members.length - most} more` : ''}`;
