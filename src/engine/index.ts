@@ -39,7 +39,7 @@ export type { NodeTableInput, NodeTableItem } from './nodes/definitions.ts';
 export { KEY_TYPES, type KeyType } from './nodes/definitions.ts';
 export type { KeyOrder } from './nodes/key-orders.ts';
 export { nodeNumber } from './nodes/lookup.ts';
-export type { NodeKind } from './nodes/node-directory.ts';
+export { NO_NODE, type NodeKind } from './nodes/node-directory.ts';
 export type { Nodes } from './nodes/nodes.ts';
 export { type DatabaseOptions, openDatabase } from './open.ts';
 export { LOG_ORIGIN } from './recovery/open-log.ts';

@@ -71,7 +71,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   listMeasures:
     'Each measure with the JSON Schema of its parameters and of its result, and the paper or book that defines it. The answer is the same until the service is upgraded.',
   runMeasure:
-    'Computes a measure of a table as a hypergraph, of all times or of the window `start_ts` to `end_ts`. Results by node or edge are objects by id, results by pair are lists `[a, b, value]`; an undefined value is null. The computation is stopped, with 504, at the time limit of the service, and also when the client disconnects.',
+    'Computes a measure of a table as a hypergraph, of all times or of the window `start_ts` to `end_ts`. Results by node or edge are objects by id, results by pair are lists `[a, b, value]`; an undefined value is null. In a named table, nodes are keys, or texts `Kind:key` if the members have several kinds, in parameters too. The computation is stopped, with 504, at the time limit of the service, and also when the client disconnects.',
   listRules:
     'Every stored rule without its conditions, by descending priority and then id. `GET /v1/rules/{id}` returns a complete rule.',
   putRule:

@@ -21,6 +21,7 @@ import type { KindAndKey, MemberKind, NodeKey, NodeRef } from '../../model/node-
 import type { TableDefinition } from '../catalog/catalog.ts';
 import type { Table } from '../table/table.ts';
 import { keyColumnOf } from './definitions.ts';
+import { FoldedKeys } from './folded-keys.ts';
 import { KeyOrders } from './key-orders.ts';
 
 /** A node table as a kind of members. */
@@ -53,6 +54,9 @@ export interface NodeDirectoryOptions {
   readonly limitBytes: number;
 }
 
+/** A number that no node has. */
+export const NO_NODE = 0;
+
 /** Deaths that are remembered for writers that began before them. */
 const MOST_DEATHS = 65_536;
 
@@ -60,6 +64,7 @@ export class NodeDirectory {
   readonly #options: NodeDirectoryOptions;
   #keys: KeyDictionary | undefined;
   #chargedBytes = 0;
+  #folded: FoldedKeys | undefined;
   /** Batches in the dictionary's instance, where lines with keys are read. */
   readonly #batches: EdgeBatch[] = [];
   /** By id of the node table. */
@@ -197,10 +202,10 @@ export class NodeDirectory {
   }
 
   /**
-   * Returns the numbers of the members of a named table, in the order of the references. A key that is not known gets a
-   * number that the caller holds: it is appended to `held`, and must be given back with `release`,
-   * after an error too. Throws `unknown_node` if the table does not create nodes, `overloaded`,
-   * `nodes_exhausted` or `table_corrupt`.
+   * Returns the numbers of the members of a named table, in the order of the references. A key that
+   * is not known gets a number that the caller holds: it is appended to `held`, and must be given
+   * back with `release`, after an error too. Throws `unknown_node` if the table does not create
+   * nodes, `overloaded`, `nodes_exhausted` or `table_corrupt`.
    */
   resolve(table: Table, refs: readonly NodeRef[], held: number[]): number[] {
     const kinds = table.kinds!;
@@ -253,6 +258,19 @@ export class NodeDirectory {
     const key = this.#keys?.keyOf(number);
     if (key === undefined) return null;
     return asObject ? { kind: this.kindOfNumber(number)!.name, key } : key;
+  }
+
+  /** Returns whether a node with this number was deleted: it will never be live again. */
+  isDead(number: number): boolean {
+    return this.keys.isDead(number);
+  }
+
+  // Folded keys
+
+  /** The index of keys by their folded form, which is made when it is first needed. */
+  get folded(): FoldedKeys {
+    this.#folded ??= new FoldedKeys(this, this.#options.charge);
+    return this.#folded;
   }
 
   // Deaths

@@ -1,6 +1,6 @@
 // The node tables of a database and the nodes in them, as the layers above use them.
 
-import { RecordText } from '../../core/index.ts';
+import { type KeyForm, RecordText } from '../../core/index.ts';
 import type { Attach } from '../../model/kept-answer.ts';
 import type { KindAndKey, NodeKey } from '../../model/node-refs.ts';
 import type { AlterAction } from '../catalog/alter.ts';
@@ -10,6 +10,7 @@ import type { EngineContext } from '../context.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import type { Table } from '../table/table.ts';
 import { keyColumnOf, type NodeTableInput, type NodeTableItem, nodeTableItem } from './definitions.ts';
+import type { FoldedKeys } from './folded-keys.ts';
 
 import { type KeyOrder, placeIn } from './key-orders.ts';
 import type { NodeKind } from './node-directory.ts';
@@ -115,6 +116,11 @@ export class Nodes {
     return nodes.find(nodes.kindOf(table), key);
   }
 
+  /** Returns the index of TEXT keys by their folded form. */
+  get folded(): FoldedKeys {
+    return this.#options.context.nodes.folded;
+  }
+
   /** Returns a member as answers show it; null if there never was such a node. */
   shown(number: number, asObject: boolean): NodeKey | KindAndKey | null {
     return this.#options.context.nodes.shown(number, asObject);
@@ -130,6 +136,11 @@ export class Nodes {
    * kind and key.
    */
   translate(text: Uint8Array, asObjects: boolean): Uint8Array<ArrayBuffer> {
-    return this.#options.context.nodes.keys.translate(text, asObjects ? 'objects' : 'keys');
+    return this.translateTo(text, asObjects ? 'objects' : 'keys');
+  }
+
+  /** Replaces marks by keys in one of the forms of the key dictionary. */
+  translateTo(text: Uint8Array, form: KeyForm): Uint8Array<ArrayBuffer> {
+    return this.#options.context.nodes.keys.translate(text, form);
   }
 }
