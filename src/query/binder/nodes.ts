@@ -39,7 +39,8 @@ export function bindMember(node: InNode, list: BoundField, scope: Scope): BoundE
   const alias = aliasOf(operand, scope);
   const { kinds } = table;
   if (kinds === undefined) {
-    if (alias < 0 && !isNodeCall(operand)) return undefined;
+    const isNode = isNodeCall(operand) || scope.patterns[alias]?.table.isOfNodes === true;
+    if (!isNode) return undefined;
     throw scope.error(operand, numbersProblem(table, operand, scope));
   }
   if (alias >= 0) return patternIn(node, alias, list, kinds, scope);
