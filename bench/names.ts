@@ -139,7 +139,11 @@ function readAll(
 ): { rows: number; bytes: number } {
   const table = database.table('posts');
   const isNamed = form === 'names';
-  const scan = table.scan({ format: 'json', rows: isNamed ? markedPlanOf(table.columns) : undefined, ...bounds });
+  const scan = table.scan({
+    format: 'json',
+    rows: isNamed ? markedPlanOf(table.columns, table.definition) : undefined,
+    ...bounds,
+  });
   let bytes = 0;
   for (let slice = scan.borrowNext(); slice !== null; slice = scan.borrowNext())
     bytes += (isNamed ? database.nodes.translate(slice, false) : slice).length;

@@ -13,6 +13,7 @@ import { runFollow } from './follow.ts';
 import { runGuard } from './guard.ts';
 import { runHttp } from './http.ts';
 import { runImport } from './import.ts';
+import { runIntervals } from './intervals.ts';
 import { runLoad } from './load.ts';
 import { runLoop } from './loop.ts';
 import { machineLine } from './machine.ts';
@@ -42,6 +43,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   guard: runGuard,
   deadlines: runDeadlines,
   follow: runFollow,
+  intervals: runIntervals,
   changes: runChanges,
   workers: runWorkers,
   loop: runLoop,

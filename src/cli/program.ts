@@ -251,7 +251,16 @@ function addLoad(program: Command, { done, world }: Host): void {
 
 /** Adds the flags that determine how rows become edges. */
 function withRowFlags(command: Command): Command {
-  return ROW_FLAGS.reduce((all, [flag, text]) => all.option(flag, text), command);
+  return ROW_FLAGS.reduce((all, [flag, text]) => all.option(flag, text), command).option(
+    '--role <role=column>',
+    'role and the column with its members, one node or a list; repeat the flag for each role',
+    repeated,
+  );
+}
+
+/** Collects the values of a flag that may be repeated. */
+function repeated(one: string, others: string[] = []): string[] {
+  return [...others, one];
 }
 
 function addQuery(program: Command, { done, world }: Host): void {
@@ -261,11 +270,7 @@ function addQuery(program: Command, { done, world }: Host): void {
       .description('Run one statement and show its rows.')
       .argument('<statement>', 'the statement, or - to read it from stdin'),
   )
-    .option(
-      '--param <name=json>',
-      'value of $name in the statement; repeat the flag for each name',
-      (one: string, others: string[] = []) => [...others, one],
-    )
+    .option('--param <name=json>', 'value of $name in the statement; repeat the flag for each name', repeated)
     .option(...TIMES_FLAG)
     .action(async (statement: string, options: QueryFlags) => {
       done(await (await import('./query/command.ts')).queryCommand(statement, options, world));

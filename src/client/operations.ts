@@ -25,6 +25,7 @@ export const OPERATIONS = {
   getOpenapi: read('/openapi.json'),
   rangeHyperedges: read('/v1/hyperedges'),
   getHyperedge: read('/v1/hyperedges/{id}'),
+  patchHyperedge: write('PATCH', '/v1/hyperedges/{id}'),
   lookupNode: read('/v1/hyperedges/node/{node_id}'),
   insertHyperedge: write('POST', '/v1/hyperedges'),
   deleteHyperedge: write('DELETE', '/v1/hyperedges'),

@@ -218,13 +218,16 @@ export class ResidentSegment {
    * index of the column; returns -1 if the segment has no such index. Cost: log2 rows.
    */
   countInOrder(range: NumericRange): number {
-    const { column, low, high } = range;
+    const { column, low, high, nullIsIn } = range;
+    // An order has no nulls.
+    if (nullIsIn) return -1;
     return Math.max(-1, this.#core.exports.hg_segment_psi_count(this.#handle, column, low, high, rangeFlags(range)));
   }
 
   /**
    * Returns the live rows of [from, to) that are in all ranges, ascending. If `driver` is given,
-   * the rows are found through the sorted index of its column, which must exist. Otherwise, if
+   * the rows are found through the index of its column: the tree of the ends if nulls are in the
+   * range, otherwise the sorted index, which must exist. If there is no driver, and
    * `nodeCount` is not 0, only rows that contain all nodes of the last `setNodes` are returned. The
    * work is bounded by the rows of one segment.
    */
@@ -266,6 +269,41 @@ export class ResidentSegment {
     return fold;
   }
 
+  /** Does the same as `listRows` for rows that contain at least one of the nodes. */
+  listAnyOf(from: number, to: number, nodes: Float64Array, ranges: RangeSet, dead: DeadRows, lsn: number): Uint32Array {
+    const { exports, memory } = this.#core;
+    const region = new Region(this.#core, this.facts.rows * 4 + exports.HG_ROWS_SLACK_BYTES.value);
+    try {
+      const { pointer } = region;
+      const isFound = new Uint8Array(this.facts.rows);
+      for (const node of nodes) {
+        this.#work.setNodes([node]);
+        const n = exports.hg_segment_lookup(this.#handle, this.#work.nodes, 1, from, to, pointer, this.facts.rows);
+        if (n < 0) throw coreError(n, 'hg_segment_lookup');
+        const rows = memory.words;
+        for (let at = pointer / 4, end = at + n; at < end; at++) isFound[rows[at]!] = 1;
+      }
+      const rows = memory.words;
+      let count = 0;
+      for (let row = from; row < to; row++) if (isFound[row] === 1) rows[pointer / 4 + count++] = row;
+      return this.#filtered(region, count, ranges, dead, lsn);
+    } finally {
+      region.free();
+    }
+  }
+
+  /** Returns the rows of the list in `region` that are alive and in all ranges. */
+  #filtered(region: Region, count: number, ranges: RangeSet, dead: DeadRows, lsn: number): Uint32Array {
+    const { exports, memory } = this.#core;
+    const { pointer } = region;
+    let n = this.#reconcile(pointer, count, dead, lsn);
+    if (ranges.ranges.length > 0) {
+      n = exports.hg_segment_filter(this.#handle, pointer, n, this.#work.ranges(ranges), ranges.ranges.length);
+      if (n < 0) throw coreError(n, 'hg_segment_filter');
+    }
+    return memory.words.slice(pointer / 4, pointer / 4 + n);
+  }
+
   #candidates(
     region: Region,
     from: number,
@@ -275,6 +313,10 @@ export class ResidentSegment {
   ): { pointer: number; count: number } {
     const { exports } = this.#core;
     const { pointer } = region;
+    if (driver?.nullIsIn) {
+      const count = exports.hg_segment_stab(this.#handle, driver.column, driver.low, from, to, pointer);
+      return { pointer, count: count >>> 0 };
+    }
     if (driver !== undefined) return this.#inOrder(pointer, from, to, driver);
     if (nodeCount === 0) {
       exports.hg_rows_range(from, to, pointer);

@@ -17,6 +17,7 @@ import { metricsRoutes } from './metrics.ts';
 import { nodeTableRoutes } from './node-tables.ts';
 import { nodeRoutes } from './nodes.ts';
 import { oneEdgeRoutes } from './one-edge.ts';
+import { patchEdgeRoutes } from './patch-edge.ts';
 import { queryRoutes } from './query.ts';
 import { reasonRoutes } from './reason.ts';
 import { ruleRoutes } from './rules.ts';
@@ -40,6 +41,7 @@ export const routes: readonly Route[] = [
   ...metricsRoutes,
   ...hyperedgeRoutes,
   ...oneEdgeRoutes,
+  ...patchEdgeRoutes,
   ...maintenanceRoutes,
   ...tableRoutes,
   ...nodeTableRoutes,

@@ -1,6 +1,5 @@
 // Reads one edge by its id, with an ordinary statement that never takes part in a transaction.
 
-import { markedPlanOf, type RowKey, type Table } from '../engine/index.ts';
 import { refusal } from '../errors.ts';
 import {
   invalidFields,
@@ -13,9 +12,8 @@ import {
   type Reply,
   tagged,
 } from '../http/index.ts';
-import { isoTime } from '../iso-time.ts';
 import type { Call, Route } from './application.ts';
-import { formOf, type MemberForm, readMemberForm } from './member-form.ts';
+import { formOf, readMemberForm } from './member-form.ts';
 import { requireStatements } from './query.ts';
 import { collectRows, MOST_COLLECTED } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';
@@ -39,49 +37,14 @@ async function getEdge(call: Call): Promise<Reply> {
     table.assertUsable();
     return notModified(tag);
   }
-  const isNamed = table.kinds !== undefined;
-  const what = isNamed ? 'e.event_ts' : 'e';
-  const prepared = statements.prepare(`MATCH (e:\`${table.name}\`) WHERE e.id = $id RETURN ${what} AS e LIMIT 1`);
-  const result = statements.read(prepared, { id }, NO_SESSION, undefined)!;
+  const prepared = statements.prepare(`MATCH (e:\`${table.name}\`) WHERE e.id = $id RETURN e LIMIT 1`);
+  const result = statements.read(prepared, { id }, NO_SESSION, undefined, asked)!;
   if (!('steps' in result)) throw new Error('rows that were not requested as text were returned as text');
-  const { rows } = await collectRows(call, result, MOST_COLLECTED, iso && !isNamed);
-  const [found] = rows as { e: object | number }[];
-  const row =
-    found === undefined || !isNamed
-      ? found?.e
-      : namedRow(call, table, { eventTs: found.e as number, id }, formOf(table, asked), iso);
+  const { rows } = await collectRows(call, result, MOST_COLLECTED, iso);
+  const [row] = rows as { e: object }[];
   if (row === undefined)
     throw refusal('edge_not_found', `Table ${table.name} has no edge ${id}; it may have been deleted.`);
-  return tagged(jsonReply(200, row, result.lsn), tag);
-}
-
-/** Reads the row of a named table with this key; undefined if it was deleted meanwhile. */
-function namedRow(
-  { database }: Call,
-  table: Table,
-  { eventTs, id }: RowKey,
-  form: MemberForm,
-  iso: boolean,
-): object | undefined {
-  const scan = table.scan({
-    startTs: eventTs,
-    endTs: eventTs,
-    after: { eventTs, id: id - 1 },
-    limit: 1,
-    format: 'ndjson',
-    rows: form === 'numbers' ? undefined : markedPlanOf(table.columns),
-  });
-  try {
-    let text = '';
-    for (let slice = scan.borrowNext(); slice !== null; slice = scan.borrowNext())
-      text += Buffer.from(form === 'numbers' ? slice : database.nodes.translate(slice, form === 'objects')).toString();
-    const row = text === '' ? undefined : (JSON.parse(text) as { id: number; event_ts: number | string });
-    if (row?.id !== id) return undefined;
-    if (iso) row.event_ts = isoTime(eventTs);
-    return row;
-  } finally {
-    scan.close();
-  }
+  return tagged(jsonReply(200, row.e, result.lsn), tag);
 }
 
 export const oneEdgeRoutes: readonly Route[] = [

@@ -137,7 +137,11 @@ describe.each(FORMATS)('an export as %s', (format) => {
       }
     }
     let nodes = 0;
-    for await (const piece of bytesOf(format, { columns: EDGE_COLUMNS, batches: batches(), areEdges: true }, ';')) {
+    for await (const piece of bytesOf(
+      format,
+      { columns: EDGE_COLUMNS, batches: batches(), areEdges: true, roles: [] },
+      ';',
+    )) {
       nodes +=
         Buffer.from(piece)
           .toString()
@@ -159,7 +163,7 @@ async function textOf(format: (typeof FORMATS)[number], given: readonly Row[][],
     yield* given;
   }
   const pieces: Uint8Array[] = [];
-  for await (const piece of bytesOf(format, { columns: EDGE_COLUMNS, batches: batches(), areEdges }, ';'))
+  for await (const piece of bytesOf(format, { columns: EDGE_COLUMNS, batches: batches(), areEdges, roles: [] }, ';'))
     pieces.push(piece);
   return Buffer.concat(pieces).toString();
 }

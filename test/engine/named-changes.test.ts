@@ -132,7 +132,7 @@ test('operations on nodes and edges show keys', async () => {
   expect(all).toEqual(renamed);
   const ofPerson = expected.filter(({ table }) => table === 'Person');
   // Of a commit that creates two nodes, the last change that is shown ends it.
-  ofPerson[2] = { ...ofPerson[2]!, commit_end: true };
+  ofPerson[2] = { ...ofPerson[2]!, commit_end: true } as (typeof expected)[number];
   expect(await changesOf(database, 'person')).toEqual(ofPerson);
 
   // After a restart the key of a deleted node is no longer known.

@@ -52,10 +52,12 @@ describe('the document of the service', () => {
       kind: 'string',
       members: 'string',
       start_ts: ['integer', 'string'],
+      at: ['integer', 'string'],
       times: 'string',
       end_ts: ['integer', 'string'],
       table: 'string',
       limit: 'integer',
+      role: 'string',
       cursor: 'string',
     });
   });

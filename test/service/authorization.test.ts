@@ -56,6 +56,7 @@ const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
   readwrite: [
     'POST /v1/hyperedges',
     'DELETE /v1/hyperedges',
+    'PATCH /v1/hyperedges/{id}',
     'POST /v1/nodes/{table}',
     'PUT /v1/nodes/{table}/{key}',
     'PATCH /v1/nodes/{table}/{key}',

@@ -156,7 +156,7 @@ interface Filled {
  */
 async function fill(flags: DemoFlags, size: DemoSize, world: World): Promise<Filled> {
   const table = { table: flags.table ?? DEFAULT_TABLE, createTable: true, bucketSeconds: BUCKET_SECONDS };
-  const target = await openTarget({ ...flags, ...table }, world);
+  const target = await openTarget({ ...flags, ...table }, { intervals: false, roles: [] }, world);
   const { tableName, rowsBefore } = target;
   const facts = new DemoFacts(size.people);
   try {

@@ -171,7 +171,7 @@ export async function rowsOf(
       yield next.value;
     }
   }
-  return { columns, batches: all(), areEdges: table !== undefined };
+  return { columns, batches: all(), areEdges: table !== undefined, roles: table?.roles ?? [] };
 }
 
 /** Runs a statement for its column names, which cannot be inferred when there are no rows. */

@@ -31,6 +31,8 @@ export interface Rows {
   readonly batches: AsyncIterable<readonly Row[]>;
   /** True for the rows of a table, false for those of an arbitrary statement. */
   readonly areEdges: boolean;
+  /** The columns that are roles; none for the rows of a statement. */
+  readonly roles: readonly string[];
 }
 
 type Cell = Parameters<typeof csvLines>[0][number][number];

@@ -3,7 +3,7 @@
 
 import type { ColumnType } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
-import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
+import { builtInColumns } from '../../model/columns.ts';
 import type { ResultColumn } from '../../query/copy/index.ts';
 import { openRunner, type RunnerFlags } from '../query/options.ts';
 import type { Row, StatementRunner } from '../run/runner.ts';
@@ -12,6 +12,10 @@ import type { World } from '../world.ts';
 export interface TableShape {
   readonly name: string;
   readonly columns: readonly { name: string; type: ColumnType }[];
+  /** Older servers leave it out. */
+  readonly intervals?: boolean | undefined;
+  /** Absent in the answers of older servers. */
+  readonly roles?: readonly string[];
   readonly primary: boolean;
 }
 
@@ -60,12 +64,13 @@ async function tablesOf(runner: StatementRunner): Promise<TableShape[]> {
 }
 
 /** Returns the columns of `RETURN *`. */
-export function columnsOfTable({ columns }: TableShape): ResultColumn[] {
+export function columnsOfTable({ columns, intervals, roles = [] }: TableShape): ResultColumn[] {
   return [
     { name: 'id', type: 'integer' },
     { name: 'event_ts', type: 'integer' },
     { name: 'members', type: { listOf: 'integer' } },
-    ...[...BUILT_IN_COLUMNS, ...columns].map(({ name, type }) => ({ name, type: kindOfType(type) })),
+    ...roles.map((name): ResultColumn => ({ name, type: { listOf: 'integer' } })),
+    ...[...builtInColumns(intervals), ...columns].map(({ name, type }) => ({ name, type: kindOfType(type) })),
   ];
 }
 

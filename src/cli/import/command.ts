@@ -31,13 +31,14 @@ export async function importCommand(paths: readonly string[], flags: ImportFlags
     inputs = await openInputs(paths, flags, world);
     if (flags.dryRun === true) return await (await import('./dry-run.ts')).dryRun(inputs, flags, world);
     // Plans every input first, so that unsuitable columns are reported before anything is created.
-    for (const { looked } of inputs) looked.plan([]);
+    const intervals = inputs.map(({ looked }) => looked.plan([], []).intervals).includes(true);
     const warnings = new Set<string>();
     const rejectPathOf = (source: Source) => resolve(world.cwd, flags.rejects ?? `${source.label}.rejects.ndjson`);
     const wanted = { place: placeOf(flags, world), table: flags.table };
     const found = findProgress(inputs, flags.resume === true, wanted, rejectPathOf);
     const startedMs = world.now();
-    const target = await openTarget(flags, world);
+    const roles = [...new Set(inputs.flatMap(({ looked }) => looked.roles ?? []))];
+    const target = await openTarget(flags, { intervals, roles }, world);
     let tally: Tally;
     try {
       tally = await runImport(inputs, flags, { ...rules, rejectPathOf, found, warnings }, target, world);
@@ -116,7 +117,7 @@ async function runImport(
     progress = startProgress({ output: world.stderr, label, totalBytes: progressSums.totalBytes, now: world.now });
     for (const input of inputs) {
       if (run.closed) break;
-      const prepared = await prepare(input, target, flags.create === true, names);
+      const prepared = await prepare(input, target, flags, names);
       names = prepared.names;
       for (const warning of prepared.plan.warnings) warnings.add(warning);
       plans.set(input.source, prepared.plan);

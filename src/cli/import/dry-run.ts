@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { TableItem } from '../../engine/index.ts';
 import { openDirectory } from '../run/directory-runner.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { printable } from '../table-text.ts';
@@ -11,14 +12,20 @@ import { type ImportFlags, onErrorOf } from './options.ts';
 import type { PlannedInput } from './planned-input.ts';
 import { type TriedRows, tryRows } from './rows/try-rows.ts';
 import { ServerClient } from './targets/server-client.ts';
-import { NODES_SUFFIX, type TableColumn } from './targets/target.ts';
+import { columnsOfItem, NODES_SUFFIX, type TableColumn } from './targets/target.ts';
 
 /** What can be found out about the table without creating anything. */
 interface Look {
   readonly place: string;
   /** Undefined when there is no such table. */
   readonly table:
-    | { readonly name: string; readonly columns: readonly TableColumn[]; readonly rows: number }
+    | {
+        readonly name: string;
+        readonly columns: readonly TableColumn[];
+        readonly roles: readonly string[];
+        readonly intervals: boolean;
+        readonly rows: number;
+      }
     | undefined;
 }
 
@@ -30,17 +37,24 @@ export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world
   const lines: string[] = [];
   const failures: string[] = [];
   let fails = false;
-  const known = [...(look.table?.columns ?? [])];
+  const known = [...(look.table === undefined ? [] : columnsOfItem(look.table))];
   if (look.table !== undefined) lines.push(`table: ${look.table.name} at ${look.place}, ${look.table.rows} rows`);
   else if (creates || flags.table === undefined) lines.push(`table: ${wanted} at ${look.place}, will be made`);
   else {
     lines.push(`table: there is no ${wanted} at ${look.place}; --create makes it`);
     fails = true;
   }
+  const roles = look.table?.roles ?? [...new Set(inputs.flatMap(({ looked }) => looked.roles ?? []))];
+  if (look.table === undefined && roles.length > 0) lines.push(`  with the roles ${roles.join(', ')}`);
   for (const input of inputs) {
-    const plan = input.looked.plan(known);
+    const plan = input.looked.plan(known, roles);
     const missing = plan.columns.filter(({ name }) => !isKnown(known, name));
-    const tried = await tryRows(plan, [...known, ...missing]);
+    const tried = await tryRows(
+      plan,
+      [...known, ...missing].filter(({ isEnd }) => !isEnd),
+      roles,
+      look.table?.intervals ?? plan.intervals,
+    );
     lines.push(`${input.source.label}: ${input.format}`, ...inputLines(plan, tried, wanted));
     lines.push(...missing.map((column) => `  ${missingText(column, input, flags)}`));
     if (missing.length > 0 && flags.create !== true && input.format !== 'ndjson') fails = true;
@@ -94,7 +108,7 @@ async function lookAt(flags: ImportFlags, world: World): Promise<Look> {
   if (flags.data === undefined) {
     const url = urlOf(flags.url ?? DEFAULT_URL);
     const item = (await new ServerClient({ url, apiKey: flags.apiKey }, world.now).tables()).find(isWanted);
-    return { place: url, table: item && { name: item.name, columns: item.columns, rows: item.row_count } };
+    return { place: url, table: item && tableOf(item) };
   }
   const place = resolve(world.cwd, flags.data);
   if (!existsSync(place)) return { place, table: undefined };
@@ -104,8 +118,13 @@ async function lookAt(flags: ImportFlags, world: World): Promise<Look> {
       .tables()
       .map((table) => table.item())
       .find(isWanted);
-    return { place, table: item && { name: item.name, columns: item.columns, rows: item.row_count } };
+    return { place, table: item && tableOf(item) };
   } finally {
     await database.close();
   }
+}
+
+/** Older servers do not say whether a table has intervals or roles; it then has none. */
+function tableOf({ name, columns, roles = [], intervals, row_count: rows }: TableItem): NonNullable<Look['table']> {
+  return { name, columns, roles, intervals: intervals === true, rows };
 }

@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 import { HedgerowError } from '../../errors.ts';
+import { END_COLUMN } from '../../model/columns.ts';
 import { UsageError, type World } from '../world.ts';
 import { lookIntoCsv } from './csv/csv-input.ts';
 import { endingOf, formatFlag, formatOfName, type InputFormat } from './formats.ts';
@@ -47,7 +48,15 @@ export async function openInputs(paths: readonly string[], flags: ImportFlags, w
           case 'ndjson':
             if (flags.ts !== undefined)
               throw new UsageError(`--ts is for CSV, Parquet and HIF: each line of ${one.label} has its event_ts.`);
-            return lookIntoNdjson(exact(one), flags.create === true || flags.dryRun === true);
+            if (flags.endColumn !== undefined && flags.endColumn.toLowerCase() !== END_COLUMN)
+              throw new UsageError(
+                `--end-column is ${END_COLUMN} for NDJSON: each line of ${one.label} has its ${END_COLUMN}.`,
+              );
+            return lookIntoNdjson(
+              exact(one),
+              flags.create === true || flags.dryRun === true,
+              flags.endColumn !== undefined,
+            );
         }
       }
     }

@@ -2,6 +2,7 @@
 
 import type { ColumnType } from '../../engine/index.ts';
 import { IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
+import { ROLES_FIELD } from '../../model/shape.ts';
 import { cellType, commonType } from '../../tabular/cell-types.ts';
 import { lineBatches } from './line-batches.ts';
 import type { LookedInto } from './planned-input.ts';
@@ -15,7 +16,7 @@ const SAMPLE_LINES = 1000;
 /**
  * Reads ahead only when `wantsColumns` is true, to find the columns that may have to be created.
  */
-export async function lookIntoNdjson(source: Source, wantsColumns: boolean): Promise<LookedInto> {
+export async function lookIntoNdjson(source: Source, wantsColumns: boolean, intervals: boolean): Promise<LookedInto> {
   const peeked = wantsColumns
     ? await peek(source.chunks, HEAD_BYTES)
     : { head: Buffer.alloc(0), isWhole: false, chunks: source.chunks };
@@ -27,10 +28,12 @@ export async function lookIntoNdjson(source: Source, wantsColumns: boolean): Pro
     .slice(0, SAMPLE_LINES);
   const columns = columnsOf(lines);
   return {
-    plan: (known) => ({
-      columns: columns.map(
-        (column) => known.find(({ name }) => name.toLowerCase() === column.name.toLowerCase()) ?? column,
-      ),
+    plan: (known, roles) => ({
+      roles: [],
+      columns: columns
+        .filter(({ name }) => !isOfRoles(name, roles))
+        .map((column) => known.find(({ name }) => name.toLowerCase() === column.name.toLowerCase()) ?? column),
+      intervals,
       named: false,
       notes: ['one JSON edge a line', ...columns.map(({ name, type }) => `property: ${name} ${type}`)],
       warnings: [],
@@ -39,6 +42,11 @@ export async function lookIntoNdjson(source: Source, wantsColumns: boolean): Pro
     }),
     close() {},
   };
+}
+
+/** Returns whether a key of a line is a role of the table, or the field with all roles. */
+function isOfRoles(name: string, roles: readonly string[]): boolean {
+  return roles.length > 0 && [...roles, ROLES_FIELD].some((role) => role.toLowerCase() === name.toLowerCase());
 }
 
 /** Returns the keys that need a column of their own, each with a type that fits its values. */

@@ -39,10 +39,13 @@ export interface ImportFlags extends TargetFlags {
   format?: string | undefined;
   tsColumn?: string | undefined;
   tsFormat?: string | undefined;
+  endColumn?: string | undefined;
   memberColumns?: string | undefined;
   memberColumn?: string | undefined;
   separator?: string | undefined;
   memberIds?: string | undefined;
+  /** ROLE=COLUMN, for each role that a column holds. */
+  role?: readonly string[] | undefined;
   propertyColumns?: string | undefined;
   types?: string | undefined;
   delimiter?: string | undefined;
@@ -66,9 +69,16 @@ export interface ImportFlags extends TargetFlags {
   compact?: boolean | undefined;
 }
 
-/** Opens the target that the flags name. Throws UsageError, ConfigError, or the target's error. */
-export async function openTarget(flags: TargetFlags, world: World): Promise<ImportTarget> {
-  const table = tableOf(flags);
+/**
+ * Opens the target that the flags name. `made`: whether a table that is created has intervals, and
+ * its roles besides the ones of `--role`. Throws UsageError, ConfigError, or the target's error.
+ */
+export async function openTarget(
+  flags: TargetFlags,
+  made: { readonly intervals: boolean; readonly roles: readonly string[] },
+  world: World,
+): Promise<ImportTarget> {
+  const table = { ...tableOf(flags, made.roles), intervals: made.intervals };
   if (flags.data !== undefined) {
     const options = directoryOptions(flags.data, flags, table, world);
     return (await import('./targets/directory-target.ts')).openDirectoryTarget(options);
@@ -101,7 +111,7 @@ function directoryOptions(data: string, flags: TargetFlags, table: TargetTable, 
   return { dir: dataDir, primaryTable, maxMembers, memoryBudgetMb: Math.min(memoryBudgetMb, IMPORT_MEMORY_MB), table };
 }
 
-function tableOf(flags: TargetFlags): TargetTable {
+function tableOf(flags: TargetFlags, others: readonly string[]): Omit<TargetTable, 'intervals'> {
   const { table: name } = flags;
   const create = flags.createTable === true || (flags as ImportFlags).create === true;
   if (name !== undefined && !IDENTIFIER.test(name)) {
@@ -110,7 +120,10 @@ function tableOf(flags: TargetFlags): TargetTable {
   if (flags.createTable === true && name === undefined) throw new UsageError('--create-table needs --table NAME.');
   const bucketSeconds = integerFlag('--bucket-seconds', flags.bucketSeconds, 1, 2 ** 40);
   if (bucketSeconds !== undefined && !create) throw new UsageError('--bucket-seconds needs --create-table.');
-  return { name, create, bucketSeconds };
+  const given = (flags as ImportFlags).role?.map((part) => part.replace(/=.*$/s, '')) ?? [];
+  const isGiven = (role: string) => given.some((one) => one.toLowerCase() === role.toLowerCase());
+  const roles = [...given, ...others.filter((role) => !isGiven(role))];
+  return { name, create, bucketSeconds, roles };
 }
 
 export function batchLimits(flags: ImportFlags): BatchLimits {

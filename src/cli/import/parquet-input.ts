@@ -26,8 +26,8 @@ export async function lookIntoParquet(source: Source, flags: RowFlags): Promise<
   try {
     const sample = await sampleOf(path);
     return {
-      plan: (known) => {
-        const planned = plannedRows(sample, flags, known);
+      plan: (known, roles) => {
+        const planned = plannedRows(sample, flags, known, roles);
         const batches = (limits: BatchLimits, from: Position, nodes: NodeNames | undefined) => {
           const shown = (cells: readonly unknown[]) =>
             jsonText(Object.fromEntries(sample.names.map((name, place) => [name, cells[place]])));

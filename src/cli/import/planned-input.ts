@@ -7,17 +7,23 @@ import type { TableColumn } from './targets/target.ts';
 
 /** An input whose beginning has been read. */
 export interface LookedInto {
+  /** The roles that the input itself names; a table that is created for it gets them. */
+  readonly roles?: readonly string[] | undefined;
   /**
-   * Plans how the input is stored in a table with these columns. Throws UsageError for flags that
-   * do not fit.
+   * Plans how the input is stored in a table with these columns and roles. Throws UsageError for
+   * flags that do not fit.
    */
-  plan(known: readonly TableColumn[]): PlannedInput;
+  plan(known: readonly TableColumn[], roles: readonly string[]): PlannedInput;
   close(): void;
 }
 
 export interface PlannedInput {
   /** Columns that the table needs, without those that every table has. */
   readonly columns: readonly TableColumn[];
+  /** True when a table that is created for the input must have intervals. */
+  readonly intervals: boolean;
+  /** Roles that the table needs. */
+  readonly roles: readonly string[];
   /** True when nodes have names, to which numbers are assigned. */
   readonly named: boolean;
   /** Tells a person which column is read as what. */

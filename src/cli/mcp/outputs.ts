@@ -22,7 +22,14 @@ const memberNames = () =>
     described(v.array(v.nullable(text())), 'Names of the members in the same order; left out if no names are stored.'),
   );
 
-/** Schema of an edge; the columns of its table are further fields. */
+const nodeList = v.array(v.union([integer(), text()]));
+const roleLists = () =>
+  v.optional(described(v.record(text(), nodeList), 'Members by role; only of a table with roles.'));
+
+/**
+ * Schema of an edge; the columns of its table are further fields. In a row of a statement its roles
+ * are such fields too.
+ */
 export const edge = v.objectWithRest(
   {
     id: described(integer(), 'Id of the edge, for statements: WHERE e.id = ...'),
@@ -30,11 +37,12 @@ export const edge = v.objectWithRest(
     time: time(),
     members: members(),
     names: memberNames(),
+    roles: roleLists(),
     weight: v.nullable(finite()),
     mean_dist_m: v.nullable(finite()),
     formation: v.nullable(text()),
   },
-  scalar,
+  v.union([scalar, nodeList]),
 );
 
 export const citedEdge = v.strictObject({
@@ -42,8 +50,11 @@ export const citedEdge = v.strictObject({
   hedge_tag: described(text(), 'Tag with which the answer cites the edge.'),
   event_ts: seconds(),
   time: time(),
+  end_ts: described(v.optional(v.nullable(seconds())), 'Only in tables with intervals: the end; null while it holds.'),
+  end_time: v.optional(time()),
   members: members(),
   names: memberNames(),
+  roles: roleLists(),
   weight: v.nullable(finite()),
   mean_dist_m: v.nullable(finite()),
   formation: v.nullable(text()),

@@ -2,7 +2,7 @@
 
 import type { HedgerowClient, Table } from '../../client/index.ts';
 import { integer, text, v } from '../../http/schema.ts';
-import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
+import { builtInColumns } from '../../model/columns.ts';
 import { DESCRIBED_FIELDS } from '../../model/options.ts';
 import { NAME_COLUMN, NODES_SUFFIX } from '../import/targets/target.ts';
 import { object, oneTable } from './arguments.ts';
@@ -28,6 +28,7 @@ const listTables = tool({
         columns,
         primary: v.boolean(),
         member_tables: v.array(text()),
+        roles: v.array(text()),
         names_in: v.nullable(text()),
       }),
     ),
@@ -37,12 +38,13 @@ const listTables = tool({
     const tables = await client.tables.list({ signal });
     const nameTables = new Map(tables.filter(holdsNames).map(({ name }) => [name.toLowerCase(), name]));
     const shown = fitting(
-      tables.map(({ name, row_count, columns, primary, member_tables }) => ({
+      tables.map(({ name, row_count, columns, primary, member_tables, roles }) => ({
         name,
         row_count,
         columns: columns.map((column) => ({ name: column.name, type: column.type })),
         primary,
         member_tables,
+        roles,
         names_in: nameTables.get(`${name}${NODES_SUFFIX}`.toLowerCase()) ?? null,
       })),
     );
@@ -54,7 +56,7 @@ const listTables = tool({
 /** Returns the table with its indexes, first and last time, table of names, and some rows. */
 export async function descriptionOf(client: HedgerowClient, given: string, signal: AbortSignal): Promise<object> {
   const table: Table = await client.tables.get(given, { signal });
-  const { name, row_count, columns, primary, member_tables } = table;
+  const { name, row_count, columns, primary, member_tables, roles } = table;
   const indexes = await client.indexes.list(name, { signal });
   const times = await client.query.run(
     `MATCH (e:\`${name}\`) RETURN MIN(e.event_ts) AS first_ts, MAX(e.event_ts) AS last_ts`,
@@ -69,10 +71,14 @@ export async function descriptionOf(client: HedgerowClient, given: string, signa
     name,
     row_count,
     columns: columns.map((column) => ({ name: column.name, type: column.type })),
-    built_in_columns: BUILT_IN,
+    built_in_columns: [
+      ...KEYS,
+      ...builtInColumns(table.intervals).map((column) => ({ name: column.name, type: column.type })),
+    ],
     indexes: indexes.map(({ column }) => column),
     primary,
     member_tables,
+    roles,
     ...described(table),
     first_ts,
     first_time: timeText(first_ts),
@@ -93,11 +99,10 @@ function namesHint(table: string, names: string): string {
   return `Nodes have names: node, insert, reason, ask and run_measure accept them. In a statement: MATCH (e:${table}), (n:${names}) WHERE n.${NAME_COLUMN} = 'name' AND shared(e, n) >= 1 RETURN e.event_ts, e.members.`;
 }
 
-const BUILT_IN = [
+const KEYS = [
   { name: 'id', type: 'INTEGER' },
   { name: 'event_ts', type: 'INTEGER' },
   { name: 'members', type: 'LIST OF INTEGER' },
-  ...BUILT_IN_COLUMNS.map(({ name, type }) => ({ name, type })),
 ];
 
 /** Returns the options that the description of a table shows. */
@@ -121,6 +126,7 @@ const describeTable = tool({
     indexes: v.array(text()),
     primary: v.boolean(),
     member_tables: v.array(text()),
+    roles: v.array(text()),
     ...DESCRIBED_OPTIONS,
     first_ts: v.nullable(seconds()),
     first_time: time(),

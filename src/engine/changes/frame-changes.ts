@@ -6,10 +6,9 @@
 // has the LSN of the operation, the others have LSNs of the MORE run at the end of the frame.
 
 import type { LogFrame } from '../../storage/index.ts';
-import type { TableDefinition } from '../catalog/catalog.ts';
+import { columnsOf, type TableDefinition } from '../catalog/catalog.ts';
 import { type CatalogChange, changed } from '../catalog/changes.ts';
 import { decodeKills, KILL_BYTES, OPERATION, type Run, readRuns } from '../commit/operations.ts';
-import { columnsOf } from '../table/row-plan-of.ts';
 import type { RowKey } from '../types.ts';
 import { decodeBefore, ROWS_AT_ONCE, splitRecords } from './before-rows.ts';
 import { type FrameTable, type RowReading, rowTexts, tableOf } from './row-texts.ts';
@@ -255,10 +254,13 @@ function* nothing(): Generator<ChangeText[], void, void> {}
 
 function catalogText(change: CatalogChange, before: TableDefinition, after: TableDefinition): string {
   const { table } = tableOf(before).ops;
-  const nameOf = (id: number) => JSON.stringify(before.columns.find((column) => column.id === id)?.name ?? null);
+  const nameOf = (id: number) => {
+    const column = columnsOf(before).columns.find((each) => each.id === id);
+    return JSON.stringify(column?.name ?? null);
+  };
   switch (change.op) {
     case 'create_table':
-      return `"${table}_created","columns":${columnsText(after)}`;
+      return `"${table}_created"${rolesText(after)},"columns":${columnsText(after)}`;
     case 'drop_table':
       return `"${table}_dropped"`;
     case 'create_index':
@@ -272,6 +274,11 @@ function catalogText(change: CatalogChange, before: TableDefinition, after: Tabl
     default:
       return `"${table}_altered","columns":${columnsText(after)}`;
   }
+}
+
+/** Returns the field `roles` of a table that has some. */
+function rolesText({ roles }: TableDefinition): string {
+  return roles === undefined ? '' : `,"roles":${JSON.stringify(roles)}`;
 }
 
 function columnsText(definition: TableDefinition): string {

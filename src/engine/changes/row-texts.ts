@@ -2,9 +2,9 @@
 
 import { assert } from '../../assert.ts';
 import type { RecordText, RowPlan } from '../../core/index.ts';
-import type { TableDefinition } from '../catalog/catalog.ts';
+import { columnsOf, type TableDefinition } from '../catalog/catalog.ts';
 import type { NodeDirectory } from '../nodes/node-directory.ts';
-import { columnsOf, planOf } from '../table/row-plan-of.ts';
+import { planOf } from '../table/row-plan-of.ts';
 
 /** A table as of a frame. */
 export interface FrameTable {
@@ -59,15 +59,23 @@ export function rowTexts(
 
 /** Only numbers stand before the members in the text of a row. */
 const MEMBERS = '"members":[';
+const ROLES = ',"roles":{';
 
 /** Replaces the numbers of members by keys; by null if a key is no longer known. */
 function withKeys(row: string, asObjects: boolean, nodes: Pick<NodeDirectory, 'shown'>): string {
   const from = row.indexOf(MEMBERS) + MEMBERS.length;
   const to = row.indexOf(']', from);
   assert(from >= MEMBERS.length && to > from, 'the text of an edge has members');
-  const shown = row
-    .slice(from, to)
-    .split(',')
-    .map((number) => JSON.stringify(nodes.shown(Number(number), asObjects)));
-  return `${row.slice(0, from)}${shown.join(',')}${row.slice(to)}`;
+  const shown = (list: string) =>
+    list === ''
+      ? ''
+      : list
+          .split(',')
+          .map((number) => JSON.stringify(nodes.shown(Number(number), asObjects)))
+          .join(',');
+  // The lists of roles follow the members; they hold numbers only.
+  const hasRoles = row.startsWith(ROLES, to + 1);
+  const end = hasRoles ? row.indexOf('}', to) : to;
+  const roles = row.slice(to, end).replace(/\[([\d,]*)\]/g, (_, list: string) => `[${shown(list)}]`);
+  return `${row.slice(0, from)}${shown(row.slice(from, to))}${roles}${row.slice(end)}`;
 }

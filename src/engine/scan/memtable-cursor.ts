@@ -43,20 +43,42 @@ export function openCursors(
   nodes: readonly number[],
   bounds: StepBounds,
   ranges: RangeSet | undefined,
+  anyOf?: Float64Array,
 ): MemtableCursor[] {
   const cursors: MemtableCursor[] = [];
   for (const { memtable } of version.memtables) {
-    if (memtable.rows > 0) cursors.push(openCursor(memtable, lsn, overlay?.hidden(memtable)));
+    if (memtable.rows > 0 && mayHaveEnds(memtable, ranges))
+      cursors.push(openCursor(memtable, lsn, overlay?.hidden(memtable)));
   }
   if (overlay?.memtable) cursors.push(openCursor(overlay.memtable, Infinity, undefined));
   for (const cursor of cursors) {
-    if (nodes.length > 0) lookUp(cursor, nodes, bounds, ranges);
+    if (anyOf !== undefined) lookUpAny(cursor, anyOf, bounds, ranges!);
+    else if (nodes.length > 0) lookUp(cursor, nodes, bounds, ranges);
     else if (ranges !== undefined) {
       cursor.listing = { low: { eventTs: bounds.lowTs, id: bounds.lowId }, found: [] };
       cursor.counted = true;
     }
   }
   return cursors;
+}
+
+/** For each memtable that was read at a time: the greatest end among its first rows. */
+const GREATEST_ENDS = new WeakMap<CoreMemtable, { rows: number; end: number }>();
+
+/**
+ * Returns whether a memtable may have an edge that holds, by the greatest of its ends. Each row is
+ * read once for it. If there may be one, a filter reads every row that begins by then: some 20 ns
+ * for a row and 100 ns for one that is kept, so a few milliseconds for a full memtable.
+ */
+function mayHaveEnds(memtable: CoreMemtable, ranges: RangeSet | undefined): boolean {
+  const held = ranges?.ranges.find(({ nullIsIn }) => nullIsIn);
+  if (held === undefined) return true;
+  const { rows } = memtable;
+  const known = GREATEST_ENDS.get(memtable) ?? { rows: 0, end: Number.NEGATIVE_INFINITY };
+  if (known.rows === 0) GREATEST_ENDS.set(memtable, known);
+  if (known.rows < rows) known.end = Math.max(known.end, memtable.greatestFrom(held.column, known.rows));
+  known.rows = rows;
+  return known.end > held.low;
 }
 
 /** Number of rows that a lookup indexes between two readings of the clock; takes about 1 ms. */
@@ -100,6 +122,19 @@ function lookUp(
   let rows = memtable.lookup(nodes, bounds.lowTs, bounds.lowId, bounds.endTs, lsn);
   if (ranges !== undefined) rows = memtable.filter(rows, ranges);
   cursor.rows = hidden === undefined ? rows : rows.filter((row) => !hidden.has(row));
+}
+
+/** Finds the rows that contain at least one of the nodes and match the ranges. */
+function lookUpAny(cursor: MemtableCursor, nodes: Float64Array, bounds: StepBounds, ranges: RangeSet): void {
+  const { memtable, lsn, hidden } = cursor;
+  const found = new Set<number>();
+  for (const node of nodes)
+    for (const row of memtable.lookup([node], bounds.lowTs, bounds.lowId, bounds.endTs, lsn)) found.add(row);
+  let rows = [...found].filter((row) => hidden?.has(row) !== true);
+  if (ranges.ranges.length > 0) rows = [...memtable.filter(Uint32Array.from(rows), ranges)];
+  const keyed = rows.map((row) => ({ row, key: memtable.keyOf(row) }));
+  keyed.sort((a, b) => (before(a.key, b.key) ? -1 : 1));
+  cursor.rows = Uint32Array.from(keyed, ({ row }) => row);
 }
 
 /**

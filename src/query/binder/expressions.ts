@@ -5,7 +5,9 @@ import { MAX_CHAIN } from '../limits.ts';
 import type { BetweenNode, BinaryNode, Expression, InNode, LogicNode } from '../parser/ast.ts';
 import { shown } from '../shown.ts';
 import type { BoundArithmetic, BoundComparison, BoundExpression, ValueType } from './bound.ts';
+import { bindExists } from './exists.ts';
 import { bindCall } from './functions.ts';
+import { bindMember, bindMemberComparison } from './nodes.ts';
 import { commonType } from './parameters.ts';
 import type { Scope } from './scope.ts';
 import { comparedSides, sidesOfIn } from './times.ts';
@@ -46,6 +48,8 @@ export function bindExpression(node: Expression, scope: Scope): BoundExpression 
       return bindBetween(node, scope);
     case 'isNull':
       return { kind: 'isNull', operand: bindExpression(node.operand, scope), type: 'boolean', text };
+    case 'exists':
+      return bindExists(node, scope);
   }
 }
 
@@ -87,16 +91,20 @@ function isNumeric(type: ValueType): boolean {
 function bindBare(node: Extract<Expression, { kind: 'name' }>, scope: Scope): BoundExpression {
   const item = scope.itemNamed?.(node.name);
   if (item !== undefined) return item;
-  if (scope.bareColumns) {
+  // In an EXISTS of UPDATE or DELETE, an alias of the EXISTS hides a column of the changed table.
+  const isAlias = scope.bareColumns && scope.first > 0 && scope.findPattern(node.name) > 0;
+  if (scope.bareColumns && !isAlias) {
     if (scope.findField(0, node.name) !== undefined) return scope.field(0, node, node);
     throw scope.unknownColumn(0, node);
   }
-  if (scope.findPattern(node.name) < 0 && scope.patterns.length > 0 && scope.findField(0, node.name) !== undefined) {
-    const { alias } = scope.patterns[0]!;
+  const home = scope.patterns[scope.first];
+  if (scope.findPattern(node.name) < 0 && home !== undefined && scope.findField(scope.first, node.name) !== undefined) {
+    const { alias } = home;
     throw scope.error(node, `a column is written after its alias: ${shown(alias)}.${shown(node.name)}.`);
   }
   const pattern = scope.pattern(node);
-  return { kind: 'row', pattern, type: 'row', text: scope.textOf(node) };
+  const ends = scope.patterns[pattern]!.table.columns.end?.name;
+  return { kind: 'row', pattern, ends, type: 'row', text: scope.textOf(node) };
 }
 
 function bindList(items: readonly Expression[], scope: Scope, text: string): BoundExpression {
@@ -154,6 +162,8 @@ function addConditions(node: LogicNode, from: number, to: number, scope: Scope, 
 }
 
 function bindBinary(node: BinaryNode, scope: Scope): BoundExpression {
+  const ofMembers = bindMemberComparison(node, scope);
+  if (ofMembers !== undefined) return ofMembers;
   const left = bindExpression(node.left, scope);
   const right = bindExpression(node.right, scope);
   switch (node.operator) {
@@ -283,7 +293,10 @@ function namesAdvice(operand: BoundExpression, list: BoundExpression): string {
 
 function bindIn(node: InNode, scope: Scope): BoundExpression {
   const text = scope.textOf(node);
-  const given = { left: bindExpression(node.operand, scope), right: bindExpression(node.list, scope) };
+  const listed = bindExpression(node.list, scope);
+  const member = listed.kind === 'field' && listed.type === 'list' ? bindMember(node, listed, scope) : undefined;
+  if (member !== undefined) return member;
+  const given = { left: bindExpression(node.operand, scope), right: listed };
   const { left: operand, right: list } = sidesOfIn(given, { left: node.operand, right: node.list }, scope);
   if (list.type === 'null') return { kind: 'constant', value: null, type: 'null', text };
   if (list.type !== 'list') throw scope.error(node.list, `IN takes a list or members, not ${described(list.type)}.`);
@@ -293,7 +306,11 @@ function bindIn(node: InNode, scope: Scope): BoundExpression {
       node,
       `${shown(operand.text)} is ${described(operand.type)}, but the list holds ${described(itemType)}.${namesAdvice(operand, list)}`,
     );
-  if (list.kind === 'field') return { kind: 'hasNode', pattern: list.pattern, node: operand, type: 'boolean', text };
+  if (list.kind === 'field') {
+    const { field, pattern } = list;
+    const role = field.kind === 'role' ? { role: field.name, mask: field.mask } : {};
+    return { kind: 'hasNode', pattern, ...role, node: operand, type: 'boolean', text };
+  }
   if (list.kind === 'parameter' || list.kind === 'constant')
     return { kind: 'in', operand, items: list, type: 'boolean', text };
   if (list.kind === 'list') {
@@ -303,7 +320,7 @@ function bindIn(node: InNode, scope: Scope): BoundExpression {
   throw scope.error(node.list, 'IN takes a written list, a parameter or the members of a row.');
 }
 
-function described(type: ValueType): string {
+export function described(type: ValueType): string {
   switch (type) {
     case 'integer':
       return 'an integer';

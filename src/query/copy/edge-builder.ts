@@ -2,14 +2,27 @@
 
 import type { EdgeInput, PropertyValue } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
+import type { RoleLists } from '../../model/roles.ts';
+import { parsedList } from './cell-values.ts';
 import type { Target } from './targets.ts';
 
-/** Builds one edge. Values are checked later, when the edge is added to its table. */
+/**
+ * Builds one edge, or one node if `isNode` is true. Values are checked later, when the edge is
+ * added to its table.
+ */
 export class EdgeBuilder {
   #eventTs: unknown;
   #members: unknown;
+  /** What a column `roles` has, and the lists of columns that are named as roles. */
+  #roles: unknown;
+  #lists: Record<string, unknown> | undefined;
   // The object has no prototype because a column may be named `__proto__`.
+  readonly #isNode: boolean;
   readonly #properties: Record<string, PropertyValue> = Object.create(null);
+
+  constructor(isNode = false) {
+    this.#isNode = isNode;
+  }
 
   /** `value` may be of any type; it is checked later. */
   set(target: Target, value: unknown): void {
@@ -18,20 +31,45 @@ export class EdgeBuilder {
         this.#eventTs = value;
         break;
       case 'members':
-        this.#members = value;
+        // Parquet has members of several kinds as JSON text.
+        this.#members = target.kinds !== undefined && typeof value === 'string' ? (parsedList(value) ?? value) : value;
+        break;
+      case 'roles':
+        this.#roles = value;
+        break;
+      case 'role':
+        this.#addRole(target.name, value);
         break;
       case 'property':
         this.#properties[target.name] = value as PropertyValue;
     }
   }
 
-  /** Returns the edge. Throws `invalid_input` if `event_ts` or `members` is missing. */
+  #addRole(name: string, value: unknown): void {
+    if (isMissing(value)) return;
+    this.#lists ??= Object.create(null) as Record<string, unknown>;
+    this.#lists[name] = value;
+  }
+
+  #givenRoles(): unknown {
+    const roles = isMissing(this.#roles) ? undefined : this.#roles;
+    if (this.#lists === undefined) return roles;
+    return typeof roles === 'object' && !Array.isArray(roles) ? { ...roles, ...this.#lists } : this.#lists;
+  }
+
+  /**
+   * Returns the edge. Throws `invalid_input` if `event_ts` is missing, or `members` and all roles
+   * are. Of a node only the properties count.
+   */
   edge(): EdgeInput {
+    if (this.#isNode) return { event_ts: 0, members: [], properties: this.#properties };
     if (isMissing(this.#eventTs)) throw missing('event_ts');
-    if (isMissing(this.#members)) throw missing('members');
+    const roles = this.#givenRoles();
+    if (isMissing(this.#members) && roles === undefined) throw missing('members');
     return {
       event_ts: this.#eventTs as number,
-      members: this.#members as readonly number[],
+      members: (this.#members ?? []) as readonly number[],
+      roles: roles as RoleLists | undefined,
       properties: this.#properties,
     };
   }

@@ -2,7 +2,7 @@
 // and work.
 
 import type { ColumnPlan } from '../../core/index.ts';
-import type { Scan, ScanBounds, SegmentScan } from '../../engine/index.ts';
+import type { Scan, ScanBounds, SegmentScan, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression, BoundPattern } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
@@ -73,9 +73,16 @@ export interface OperatorFigures {
 export class QueryContext {
   readonly source: RowSource;
   readonly patterns: readonly BoundPattern[];
+  /**
+   * The property columns of each pattern's table when the statement began. A column may be dropped
+   * before the rows of the pattern are read; its values are still in the snapshot.
+   */
+  readonly columns: readonly Table['columns'][];
   readonly environment: Environment;
   readonly #scratch = new Scratch();
   readonly #transient: Environment;
+  /** The joins whose right side was looked up node by node instead of being read in order. */
+  readonly lookedUp = new Set<object>();
   /** Figures by plan node; undefined unless they are measured (ANALYZE). */
   readonly figures: Map<object, OperatorFigures> | undefined;
   readonly #nowUs: () => number;
@@ -118,7 +125,14 @@ export class QueryContext {
   }) {
     this.source = options.source;
     this.patterns = options.patterns;
-    this.environment = { parameters: options.parameters, patterns: options.patterns.map(({ table }) => table.columns) };
+    this.columns = options.patterns.map(({ table }) => table.columns);
+    this.environment = {
+      parameters: options.parameters,
+      patterns: options.patterns.map(environmentOf),
+      ...(options.patterns.some(({ table }) => table.isOfNodes || table.kinds !== undefined)
+        ? { areNodes: options.patterns.map(({ table }) => table.isOfNodes), nodes: new Map() }
+        : {}),
+    };
     this.#transient = { ...this.environment, scratch: this.#scratch };
     this.figures = options.measured === true ? new Map() : undefined;
     this.#nowUs = options.nowUs;
@@ -305,4 +319,9 @@ export class QueryContext {
     }
     return kept;
   }
+}
+
+/** Returns the columns and roles that a pattern's table has now. */
+function environmentOf({ table }: BoundPattern): Environment['patterns'][number] {
+  return { columns: table.columns.columns, roles: table.roles };
 }

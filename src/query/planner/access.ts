@@ -3,8 +3,8 @@
 // One access ("way") is a conjunction that a scan answers exactly: a time window, nodes that every
 // row must contain, and ranges of numeric columns. There are three outcomes for a condition:
 // - taken: the condition becomes part of the bounds. It compares `event_ts`, a bucket or a numeric
-//   column with a constant, or is `node IN members`, or reads no row and is true, or is an AND of
-//   these. An id counts as a numeric column.
+//   column with a constant, or is `node IN members` or `node IN role`, or reads no row and is
+//   true, or is an AND of these. An id counts as a numeric column.
 // - nothing: the condition cannot be true, so the pattern has no rows.
 // - left: the condition remains as a filter on each row.
 //
@@ -17,8 +17,15 @@
 // [100, max] with node 1 and [100, max] with node 2. A further condition `e.room = 'x'` remains as
 // a filter.
 
-import type { RangeCondition } from '../../engine/index.ts';
-import type { BoundComparison, BoundExpression, BoundPattern, Value } from '../binder/bound.ts';
+import { nodeNumber, type RangeCondition, type RoleCondition, type Table } from '../../engine/index.ts';
+import type {
+  BoundComparison,
+  BoundExpression,
+  BoundField,
+  BoundHasNode,
+  BoundPattern,
+  Value,
+} from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { flipped } from '../executor/values/compare.ts';
 import { fixedValue } from './fixed-values.ts';
@@ -27,13 +34,19 @@ import { patternsOf } from './patterns-of.ts';
 const MAX = Number.MAX_SAFE_INTEGER;
 /** Maximum number of branches of an OR or IN that are each answered by an index access. */
 const MOST_BRANCHES = 64;
+/** Maximum number of keys in an IN that are looked up to find nodes. */
+const MOST_KEYS = 4096;
 
 /** The bounds of one access to the indexes of a table. All of them must hold. */
 export interface Bounds {
   startTs: number;
   endTs: number;
+  /** A time at which the edges hold. They have then begun: `endTs` is not above it. */
+  at: number | undefined;
   nodes: Set<number>;
   ranges: RangeCondition[];
+  /** Roles that nodes of `nodes` must have. */
+  inRoles: RoleCondition[];
 }
 
 /**
@@ -61,7 +74,7 @@ export function accessOf(
   conditions: readonly BoundExpression[],
   parameters: ParameterValues,
 ): Access {
-  const reader = new AccessReader(parameters);
+  const reader = new AccessReader(parameters, pattern.table);
   const bounds = reader.begin(pattern);
   if (bounds === undefined) return NOTHING;
   const filter: BoundExpression[] = [];
@@ -93,8 +106,8 @@ function merged(ways: readonly Bounds[]): Bounds[] {
   return [...windows, ...ways.filter((way) => !isWindow(way))];
 }
 
-function isWindow({ nodes, ranges }: Bounds): boolean {
-  return nodes.size === 0 && ranges.length === 0;
+function isWindow({ at, nodes, ranges }: Bounds): boolean {
+  return at === undefined && nodes.size === 0 && ranges.length === 0;
 }
 
 /** Maximum number of members of an edge. */
@@ -109,30 +122,42 @@ function isTimeBounded(bounds: Bounds): boolean {
 }
 
 function everything(): Bounds {
-  return { startTs: -MAX, endTs: MAX, nodes: new Set(), ranges: [] };
+  return { startTs: -MAX, endTs: MAX, at: undefined, nodes: new Set(), ranges: [], inRoles: [] };
 }
 
 function both(a: Bounds, b: Bounds): Bounds {
   return {
     startTs: Math.max(a.startTs, b.startTs),
     endTs: Math.min(a.endTs, b.endTs),
+    at: laterOf(a.at, b.at),
     nodes: new Set([...a.nodes, ...b.nodes]),
     ranges: [...a.ranges, ...b.ranges],
+    inRoles: [...a.inRoles, ...b.inRoles],
   };
+}
+
+/**
+ * Returns the later of two times. Edges that have begun by the earlier one and hold at the later
+ * one hold at both.
+ */
+function laterOf(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : b === undefined ? a : Math.max(a, b);
 }
 
 type Outcome = 'taken' | 'left' | 'nothing';
 
 class AccessReader {
   readonly #parameters: ParameterValues;
+  readonly #table: Table;
   /**
    * Windows and ranges of ids that were computed, by list: the same list may occur in many
    * conditions.
    */
   readonly #windows = new Map<readonly Value[], readonly [first: number, last: number][] | undefined>();
 
-  constructor(parameters: ParameterValues) {
+  constructor(parameters: ParameterValues, table: Table) {
     this.#parameters = parameters;
+    this.#table = table;
   }
 
   /** Returns bounds with the nodes of MEMBERS, or undefined if no row can match. */
@@ -144,7 +169,8 @@ class AccessReader {
         ? (fixedValue(pattern.members, this.#parameters) as readonly Value[])
         : pattern.members.map((item) => fixedValue(item, this.#parameters));
     for (const node of nodes) {
-      if (node === null) return undefined;
+      // In a named table, 0 stands for a key that no node has.
+      if (node === null || (node === 0 && pattern.table.kinds !== undefined)) return undefined;
       // One node more than an edge can have is enough to show that no row can match. A Set of very
       // many numbers that a client chose could take seconds.
       if (bounds.nodes.size <= MOST_NODES) bounds.nodes.add(node as number);
@@ -155,14 +181,25 @@ class AccessReader {
   /** Adds a condition to the bounds if an index answers it exactly. */
   take(condition: BoundExpression, bounds: Bounds): Outcome {
     if (patternsOf(condition) === 0) return this.#takeConstant(condition);
-    if (condition.kind === 'hasNode') return this.#takeNode(condition.node, bounds);
+    if (condition.kind === 'hasNode') return this.#takeNode(condition, bounds);
     if (condition.kind === 'compare') return this.#takeComparison(condition, bounds);
+    if (condition.kind === 'and' && condition.holds !== undefined) return this.#takeHeld(condition.holds.time, bounds);
     if (condition.kind === 'and') return this.#takeAll(condition.items, bounds);
     return 'left';
   }
 
   #takeConstant(condition: BoundExpression): Outcome {
     return fixedValue(condition, this.#parameters) === true ? 'taken' : 'nothing';
+  }
+
+  /** Ends are integers, so a fraction of a second makes no difference. */
+  #takeHeld(time: BoundExpression, bounds: Bounds): Outcome {
+    const value = fixedValue(time, this.#parameters);
+    if (typeof value !== 'number' || value < -MAX) return 'nothing';
+    const at = Math.min(MAX, Math.floor(value));
+    bounds.endTs = Math.min(bounds.endTs, at);
+    bounds.at = laterOf(bounds.at, at);
+    return bounds.startTs > bounds.endTs ? 'nothing' : 'taken';
   }
 
   #takeAll(items: readonly BoundExpression[], bounds: Bounds): Outcome {
@@ -175,11 +212,12 @@ class AccessReader {
     return 'taken';
   }
 
-  #takeNode(node: BoundExpression, bounds: Bounds): Outcome {
+  #takeNode({ node, role }: BoundHasNode, bounds: Bounds): Outcome {
     if (patternsOf(node) !== 0) return 'left';
     const value = fixedValue(node, this.#parameters);
-    if (!Number.isSafeInteger(value)) return 'nothing';
+    if (!Number.isSafeInteger(value) || (value === 0 && node.kind === 'node')) return 'nothing';
     bounds.nodes.add(value as number);
+    if (role !== undefined) bounds.inRoles.push({ node: value as number, role });
     return 'taken';
   }
 
@@ -190,14 +228,29 @@ class AccessReader {
     if (patternsOf(other) !== 0) return 'left';
     const operator = turned ? flipped(condition.operator) : condition.operator;
     const isTime = side.kind === 'field' && side.field.kind === 'event_ts';
-    if (!isTime && side.kind !== 'bucket' && !isNumericProperty(side) && !isId(side)) return 'left';
+    const isKey = operator === '=' && this.#isKey(side);
+    if (!isTime && !isKey && side.kind !== 'bucket' && !isNumericProperty(side, this.#table) && !isId(side))
+      return 'left';
     const value = fixedValue(other, this.#parameters);
     if (value === null) return 'nothing';
     if (operator === '<>') return 'left';
+    if (isKey) return this.#takeKey(value, bounds);
     if (isTime) return takeTime(operator, value as number, 1, bounds);
     if (side.kind === 'bucket') return takeTime(operator, value as number, side.bucketSeconds, bounds);
-    bounds.ranges.push(rangeOf(side, operator, value as number));
+    bounds.ranges.push(rangeOf(side as BoundField, operator, value as number));
     return 'taken';
+  }
+
+  /**
+   * Whether an expression is the key of a node, which is found by its number, the time of its row.
+   */
+  #isKey(side: BoundExpression): boolean {
+    return side.kind === 'field' && side.field.kind === 'property' && side.field.id === this.#table.definition.key;
+  }
+
+  #takeKey(key: Value, bounds: Bounds): Outcome {
+    const number = nodeNumber(this.#table, key);
+    return number === 0 ? 'nothing' : takeTime('=', number, 1, bounds);
   }
 
   /**
@@ -209,7 +262,8 @@ class AccessReader {
     if (condition.kind !== 'in') return undefined;
     const { operand, items } = condition;
     const isTime = operand.kind === 'field' && operand.field.kind === 'event_ts';
-    if (!isTime && operand.kind !== 'bucket' && !isId(operand)) return undefined;
+    const isKey = this.#isKey(operand);
+    if (!isTime && !isKey && operand.kind !== 'bucket' && !isId(operand)) return undefined;
     const width = operand.kind === 'bucket' ? operand.bucketSeconds : 1;
     const values =
       'kind' in items
@@ -217,7 +271,15 @@ class AccessReader {
         : items.every((item) => patternsOf(item) === 0)
           ? items.map((item) => fixedValue(item, this.#parameters))
           : undefined;
+    if (isKey) return values && this.#keysOf(values);
     return values && (isId(operand) ? this.#idsOf(values) : this.#windowsOf(values, width));
+  }
+
+  /** Returns the windows of the nodes with these keys, or undefined if there are too many. */
+  #keysOf(keys: readonly Value[]): Bounds[] | undefined {
+    if (keys.length > MOST_KEYS) return undefined;
+    const numbers = keys.map((key) => nodeNumber(this.#table, key)).filter((number) => number !== 0);
+    return this.#windowsOf(numbers, 1);
   }
 
   /** Returns the ranges of ids, or undefined if there are too many. */
@@ -279,8 +341,13 @@ function mergedBuckets(values: readonly Value[]): [first: number, last: number][
   return ranges;
 }
 
-function isNumericProperty(side: BoundExpression): side is Extract<BoundExpression, { kind: 'field' }> {
+/** A column of a node table may be called `id`, which the engine takes for the id of a row. */
+function isNumericProperty(
+  side: BoundExpression,
+  { isOfNodes }: Table,
+): side is Extract<BoundExpression, { kind: 'field' }> {
   if (side.kind !== 'field' || side.field.kind !== 'property') return false;
+  if (isOfNodes && side.field.name.toLowerCase() === 'id') return false;
   return side.type === 'integer' || side.type === 'real';
 }
 

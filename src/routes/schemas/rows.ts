@@ -1,6 +1,6 @@
 // Schemas of the rows that reads return, and of the time windows that reads request.
 
-import { answeredTime, described, integerText, tableName, text, times, titled, v } from '../../http/schema.ts';
+import { answeredTime, described, integerText, members, tableName, text, times, titled, v } from '../../http/schema.ts';
 import { isoSeconds } from '../../iso-time.ts';
 
 /** An integer in an answer. */
@@ -18,20 +18,15 @@ export const member = () => v.union([count(), v.string(), v.object({ kind: v.str
 export const MEMBERS_SHOWN =
   'Node ids, ascending. In a named table: keys of nodes, as objects with kind and key if the table has several kinds, in the order in which the nodes were created.';
 
-/** How answers show members. */
-export const members = () =>
-  v.optional(
-    described(
-      v.picklist(['numbers', 'objects'], 'must be numbers or objects'),
-      'How the members of a named table are shown: `numbers` as the internal numbers of the nodes, `objects` always with kind and key. Default: keys if the table has one kind, else objects.',
-    ),
-  );
+/** Members by role. */
+const roleLists = () => v.record(v.string(), v.array(member()));
 
 /** The built-in fields of a row. */
 export const rowEntries = {
   id: described(count(), 'Unique within the table, never reused.'),
   event_ts: described(answeredTime(), 'Epoch seconds; with `times=iso` a text such as 2024-05-02T10:00:00Z.'),
   members: described(v.array(member()), MEMBERS_SHOWN),
+  roles: v.optional(described(roleLists(), 'Only of a table with roles: the members of each role, in their order.')),
   weight: v.nullable(v.number()),
   mean_dist_m: v.nullable(v.number()),
   formation: v.nullable(v.string()),
@@ -57,7 +52,7 @@ export const changedRow = titled(
 
 export const planSchema = titled(
   v.object({
-    strategy: described(v.string(), 'The index that was used, such as TPI_BUCKET_PUSHDOWN.'),
+    strategy: described(v.string(), 'The index that was used, such as TPI_BUCKET_PUSHDOWN, or INTERVAL_STAB for `at`.'),
     buckets_scanned: count(),
     total_buckets: count(),
     speedup_factor: described(v.number(), 'total_buckets / max(1, buckets_scanned).'),
@@ -84,24 +79,6 @@ export const lookupAnswer = titled(
   'NodeLookup',
 );
 
-const optionalRows = {
-  times: times(),
-  members: members(),
-  table: v.optional(described(tableName(), 'Default: the primary table.')),
-  limit: v.optional(
-    described(
-      v.pipe(integerText(), v.minValue(1)),
-      'Maximum number of rows in one answer. Default: all rows, as a stream.',
-    ),
-  ),
-  cursor: v.optional(
-    described(
-      text(),
-      '`next_cursor` of the previous page; table, node and window must be the same. All pages show one state of the table.',
-    ),
-  ),
-};
-
 /** A time as a query parameter: epoch seconds in digits, or ISO 8601. */
 const timeText = () =>
   v.union([
@@ -114,9 +91,37 @@ const timeText = () =>
 
 const TIME = 'epoch seconds, or a time in ISO 8601 (UTC without a zone; a date is its first second).';
 
+const optionalRows = {
+  at: v.optional(
+    described(
+      timeText(),
+      'Only edges that hold at this time: event_ts <= at and end_ts above it or null. The table must have intervals.',
+    ),
+  ),
+  times: times(),
+  members: members(),
+  table: v.optional(described(tableName(), 'Default: the primary table.')),
+  limit: v.optional(
+    described(
+      v.pipe(integerText(), v.minValue(1)),
+      'Maximum number of rows in one answer. Default: all rows, as a stream.',
+    ),
+  ),
+  cursor: v.optional(
+    described(
+      text(),
+      '`next_cursor` of the previous page; table, node, role and window must be the same. All pages show one state of the table.',
+    ),
+  ),
+};
+
 export const rangeQuery = v.object({
-  start_ts: described(timeText(), `First time of the window, inclusive: ${TIME}`),
-  end_ts: described(timeText(), `Last time of the window, inclusive: ${TIME}`),
+  start_ts: v.optional(
+    described(timeText(), `First time of the window, inclusive: ${TIME} Required unless \`at\` is given.`),
+  ),
+  end_ts: v.optional(
+    described(timeText(), `Last time of the window, inclusive: ${TIME} Required unless \`at\` is given.`),
+  ),
   ...optionalRows,
 });
 
@@ -126,6 +131,7 @@ export const lookupQuery = v.object({
   ),
   start_ts: v.optional(described(timeText(), `First time, inclusive: ${TIME} Default: no bound.`)),
   end_ts: v.optional(described(timeText(), `Last time, inclusive: ${TIME} Default: no bound.`)),
+  role: v.optional(described(v.string(), 'Only edges in which the node has this role of the table.')),
   ...optionalRows,
 });
 

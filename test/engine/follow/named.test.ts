@@ -7,7 +7,7 @@ import { openSim, simDisk } from '../../support/sim-engine.ts';
 
 function edgesOf(database: Database, name: string): unknown[] {
   const table = database.table(name);
-  const scan = table.scan({ format: 'ndjson', rows: markedPlanOf(table.columns) });
+  const scan = table.scan({ format: 'ndjson', rows: markedPlanOf(table.columns, table.definition) });
   let text = '';
   for (let slice = scan.next(); slice !== null; slice = scan.next())
     text += Buffer.from(database.nodes.translate(slice, false)).toString();

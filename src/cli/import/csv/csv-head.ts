@@ -119,7 +119,7 @@ function isSame(header: readonly string[], columns: readonly string[]): boolean 
 
 function checkNames(names: readonly string[], label: string, flags: RowFlags): void {
   if (names.every((name) => name === '')) throw noHeader(label, 'its first line has no names.');
-  const wanted = [flags.tsColumn, flags.memberColumn, ...(flags.memberColumns ?? [])];
+  const wanted = [flags.tsColumn, flags.endColumn, flags.memberColumn, ...(flags.memberColumns ?? [])];
   const isNamed = names.some((name) => wanted.some((one) => one?.toLowerCase() === name.toLowerCase()));
   if (!(isNamed ? isOfNumbers(names) : looksLikeRow(names))) return;
   const shown = names.slice(0, 10).join(', ').slice(0, 100);

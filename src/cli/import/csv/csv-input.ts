@@ -36,8 +36,8 @@ export async function lookIntoCsv(source: Source, csv: CsvFlags, flags: RowFlags
   const { start: first, sample, rules, warnings } = await csvHead(peeked, csv, MAX_RECORD_BYTES, flags, source.label);
   const encoding = source.decodedFrom();
   return {
-    plan: (known) => {
-      const planned = plannedRows(sample, flags, known);
+    plan: (known, roles) => {
+      const planned = plannedRows(sample, flags, known, roles);
       const batches = (limits: BatchLimits, from: Position, names: NodeNames | undefined) => {
         const start = from.offset === 0 ? first : from;
         const edgeOf = rowEdges(planned.rows, names);

@@ -84,10 +84,12 @@ function isWanted(target: { table: string; place: string }, { table, place }: Wa
 const READING = [
   'tsColumn',
   'tsFormat',
+  'endColumn',
   'memberColumns',
   'memberColumn',
   'separator',
   'memberIds',
+  'role',
   'propertyColumns',
   'types',
   'delimiter',

@@ -3,6 +3,7 @@
 import type { EdgeInput, PropertyValue } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { isNumeric } from '../../../model/column-types.ts';
+import { END_COLUMN } from '../../../model/columns.ts';
 import { nodeNumber, nodeTexts } from '../../../tabular/nodes.ts';
 import { plainNumber } from '../../../tabular/number-style.ts';
 import type { NodeNames } from '../node-names.ts';
@@ -17,6 +18,7 @@ import { secondsOf } from './times.ts';
  */
 export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: readonly unknown[]) => EdgeInput {
   const { time, members } = plan;
+  const end = plan.end && { ...plan.end, name: plan.names[plan.end.index]! };
   const timeName = time.index === undefined ? '' : plan.names[time.index]!;
   // When a column has the name of a member of Object, such as `__proto__`, properties need an
   // object without a prototype, which is slower.
@@ -26,11 +28,36 @@ export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: r
     const event_ts = timeOf(time.index === undefined ? null : cells[time.index], time, timeName);
     const nodes = (names === undefined && plainNodes(cells, members.indexes)) || [];
     if (nodes.length === 0)
-      for (const index of members.indexes) addNodes(nodes, cells[index], plan, index, names, event_ts);
-    if (nodes.length === 0) throw fault('The row names no node; an edge joins at least one.');
-    const properties = propertiesOf(cells, plan, isOdd);
-    return properties === undefined ? { event_ts, members: nodes } : { event_ts, members: nodes, properties };
+      for (const index of members.indexes)
+        addNodes(nodes, cells[index], members.separator, plan.names[index]!, names, event_ts);
+    const roles = rolesOf(cells, plan, names, event_ts);
+    if (nodes.length === 0 && !hasNodes(roles)) throw fault('The row names no node; an edge joins at least one.');
+    const properties = propertiesOf(cells, plan, isOdd, end === undefined ? undefined : endOf(cells[end.index], end));
+    const edge: EdgeInput = roles === undefined ? { event_ts, members: nodes } : { event_ts, members: nodes, roles };
+    if (properties !== undefined) edge.properties = properties;
+    return edge;
   };
+}
+
+/** Returns the members of each role that has a column; undefined if there are no such columns. */
+function rolesOf(
+  cells: readonly unknown[],
+  { roles, names: columns }: RowPlan,
+  names: NodeNames | undefined,
+  seconds: number,
+): Record<string, number[]> | undefined {
+  if (roles.length === 0) return undefined;
+  const lists: Record<string, number[]> = Object.create(null);
+  for (const { name, index, separator } of roles) {
+    const nodes: number[] = [];
+    addNodes(nodes, cells[index], separator, columns[index]!, names, seconds);
+    lists[name] = nodes;
+  }
+  return lists;
+}
+
+function hasNodes(roles: Record<string, number[]> | undefined): boolean {
+  return roles !== undefined && Object.values(roles).some((nodes) => nodes.length > 0);
 }
 
 function timeOf(cell: unknown, { format, missing }: RowPlan['time'], name: string): number {
@@ -38,12 +65,23 @@ function timeOf(cell: unknown, { format, missing }: RowPlan['time'], name: strin
   return isMissing && missing !== undefined ? missing : secondsOf(cell, format, name);
 }
 
+/** Returns the end of an interval, or undefined if it has none. */
+function endOf(
+  cell: unknown,
+  { format, name }: { format: RowPlan['time']['format']; name: string },
+): number | undefined {
+  return cell === null || cell === undefined || cell === '' ? undefined : secondsOf(cell, format, name);
+}
+
 function propertiesOf(
   cells: readonly unknown[],
   plan: RowPlan,
   isOdd: boolean,
+  end: number | undefined,
 ): Record<string, PropertyValue> | undefined {
   let properties: Record<string, PropertyValue> | undefined;
+  if (end !== undefined)
+    properties = isOdd ? Object.assign(Object.create(null), { [END_COLUMN]: end }) : { [END_COLUMN]: end };
   for (const column of plan.properties) {
     const { index, name } = column;
     const value = valueIn(cells[index], column);
@@ -90,16 +128,16 @@ function plainNodes(cells: readonly unknown[], indexes: readonly number[]): numb
 function addNodes(
   nodes: number[],
   cell: unknown,
-  { members, names: columns }: RowPlan,
-  index: number,
+  separator: string | undefined,
+  column: string,
   names: NodeNames | undefined,
   seconds: number,
 ): void {
-  for (const text of nodeTexts(cell, members.separator, names !== undefined)) {
+  for (const text of nodeTexts(cell, separator, names !== undefined)) {
     const node = names === undefined ? nodeNumber(text) : names.numberOf(text, seconds);
     if (Number.isNaN(node))
       throw fault(
-        `${columns[index]} holds ${JSON.stringify(text.slice(0, 40))}, but nodes are integers here; --member-ids name gives names numbers.`,
+        `${column} holds ${JSON.stringify(text.slice(0, 40))}, but nodes are integers here; --member-ids name gives names numbers.`,
       );
     nodes.push(node);
   }

@@ -3,6 +3,7 @@
 
 import { isNumeric } from '../../../model/column-types.ts';
 import { builtInType } from '../../../model/columns.ts';
+import type { MemberInput } from '../../../model/edge.ts';
 
 import type { ForeignTable } from '../../../tabular/foreign-table.ts';
 import { listMark } from '../../../tabular/list-separators.ts';
@@ -14,16 +15,26 @@ import type { TableColumn } from '../targets/target.ts';
 import { rowEdges } from './row-edges.ts';
 import { planRows, type RowFlags, type RowPlan } from './row-plan.ts';
 
-export type PlannedRows = Pick<PlannedInput, 'columns' | 'named' | 'notes' | 'warnings' | 'firstEdges'> & {
+export type PlannedRows = Pick<
+  PlannedInput,
+  'columns' | 'intervals' | 'roles' | 'named' | 'notes' | 'warnings' | 'firstEdges'
+> & {
   readonly rows: RowPlan;
 };
 
-export function plannedRows(sample: ForeignTable, flags: RowFlags, known: readonly TableColumn[]): PlannedRows {
-  const rows = planRows(sample, flags, known);
+export function plannedRows(
+  sample: ForeignTable,
+  flags: RowFlags,
+  known: readonly TableColumn[],
+  roles: readonly string[],
+): PlannedRows {
+  const rows = planRows(sample, flags, known, roles);
   const columns = rows.properties.filter(({ name }) => builtInType(name.toLowerCase()) === undefined);
   return {
     rows,
     columns: columns.map(({ name, type }) => ({ name, type })),
+    intervals: flags.endColumn !== undefined,
+    roles: rows.roles.map(({ name }) => name),
     named: rows.members.named,
     notes: [...notesOf(rows), lookedText(sample)],
     warnings: [
@@ -43,7 +54,13 @@ function firstEdges(sample: ForeignTable, rows: RowPlan): string[] {
   return shownEdges(sample.rows, (row) => {
     const edge = edgeOf(row);
     for (const { id, name } of numbers?.take() ?? []) names.set(id, name);
-    return JSON.stringify({ ...edge, members: edge.members.map((node) => names.get(node as number) ?? node) });
+    const shown = (nodes: readonly MemberInput[]) => nodes.map((node) => names.get(node as number) ?? node);
+    const roles = Object.entries(edge.roles ?? {}).map(([role, nodes]) => [role, shown(nodes)] as const);
+    return JSON.stringify({
+      ...edge,
+      members: shown(edge.members),
+      ...(roles.length === 0 ? {} : { roles: Object.fromEntries(roles) }),
+    });
   });
 }
 
@@ -52,12 +69,21 @@ function lookedText({ rows }: ForeignTable): string {
   return `types and time formats are guessed from the first ${first}; --types, --decimal, --ts-format, --member-ids and --separator override the guess`;
 }
 
-function notesOf({ names, time, members, properties, left }: RowPlan): string[] {
+function notesOf({ names, time, end, members, roles, properties, left }: RowPlan): string[] {
   const list =
     members.separator === undefined ? 'one node in each cell' : `separated by ${JSON.stringify(members.separator)}`;
   return [
     `time: ${timeNote(names, time)}`,
-    `members: ${members.indexes.map((index) => names[index]).join(', ')} (${list}; ${members.named ? 'names, which get numbers' : 'integers'})`,
+    ...(end === undefined ? [] : [`end: ${names[end.index]} (${timeText(end.format)}, empty: none)`]),
+    ...(members.indexes.length === 0
+      ? []
+      : [
+          `members: ${members.indexes.map((index) => names[index]).join(', ')} (${list}; ${members.named ? 'names, which get numbers' : 'integers'})`,
+        ]),
+    ...roles.map(
+      ({ name, index, separator }) =>
+        `role: ${name} from ${names[index]} (separated by ${JSON.stringify(separator)}; ${members.named ? 'names, which get numbers' : 'integers'})`,
+    ),
     ...properties.map(
       ({ index, name, type, decimal }) =>
         `property: ${names[index]}${names[index] === name ? '' : ` as ${name}`} ${type}${decimal === ',' && isNumeric(type) ? ' (decimal comma)' : ''}`,

@@ -3,6 +3,7 @@
 
 import { ColumnSet } from '../../../model/columns.ts';
 import type { EdgeTable } from '../../../model/edge.ts';
+import { RoleSet } from '../../../model/roles.ts';
 import { type BatchLimits, START } from '../line-batches.ts';
 import { NodeNames } from '../node-names.ts';
 import { LINE_BYTES } from '../options.ts';
@@ -19,11 +20,21 @@ export interface TriedRows {
 const LIMITS: BatchLimits = { rows: 10_000, bytes: 512 * 1024, lineBytes: LINE_BYTES };
 
 /**
- * Checks the first batch of rows against a table with these columns. The input cannot be read again
- * afterwards.
+ * Checks the first batch of rows against a table with these columns and roles, with intervals or
+ * without. The input cannot be read again afterwards.
  */
-export async function tryRows(plan: PlannedInput, columns: readonly TableColumn[]): Promise<TriedRows> {
-  const table: EdgeTable = { name: '', columns: ColumnSet.of(columns), maxMembers: Number.POSITIVE_INFINITY };
+export async function tryRows(
+  plan: PlannedInput,
+  columns: readonly TableColumn[],
+  roles: readonly string[],
+  intervals: boolean,
+): Promise<TriedRows> {
+  const table: EdgeTable = {
+    name: '',
+    columns: ColumnSet.of(columns, intervals),
+    maxMembers: Number.POSITIVE_INFINITY,
+    roles: RoleSet.of(roles),
+  };
   const lines = new EdgeLineReader(table, () => null);
   let count = 0;
   let bad = 0;

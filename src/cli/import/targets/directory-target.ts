@@ -9,6 +9,7 @@ import { numbersOf } from '../node-lines.ts';
 import { CompactionPace } from '../progress/compaction-pace.ts';
 import { EdgeLineReader, reasonOf } from '../rows/edge-line.ts';
 import {
+  columnsOfItem,
   type ImportTarget,
   type Intake,
   NAME_COLUMN,
@@ -49,11 +50,15 @@ export async function openDirectoryTarget(options: DirectoryOptions): Promise<Im
   }
 }
 
-async function tableFor(database: Database, { name, create, bucketSeconds }: TargetTable): Promise<Table> {
+async function tableFor(
+  database: Database,
+  { name, create, bucketSeconds, intervals, roles }: TargetTable,
+): Promise<Table> {
   if (name === undefined) return database.table();
   const known = database.tables().find((table) => table.name.toLowerCase() === name.toLowerCase());
   if (known !== undefined) return known;
-  if (create) return database.createTable({ name, ...(bucketSeconds === undefined ? {} : { bucketSeconds }) });
+  if (create)
+    return database.createTable({ name, intervals, roles, ...(bucketSeconds === undefined ? {} : { bucketSeconds }) });
   const names = database.tables().map((table) => table.name);
   throw new HedgerowError(
     'table_not_found',
@@ -87,7 +92,11 @@ class DirectoryTarget implements ImportTarget {
   }
 
   columns(): readonly TableColumn[] {
-    return this.#table.item().columns;
+    return columnsOfItem(this.#table.item());
+  }
+
+  roles(): readonly string[] {
+    return this.#table.roles.names;
   }
 
   async addColumn(column: TableColumn): Promise<void> {

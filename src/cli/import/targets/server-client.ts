@@ -66,11 +66,14 @@ export class ServerClient {
     name: string,
     bucketSeconds: number | undefined,
     columns?: readonly { name: string; type: string }[],
+    { intervals = false, roles = [] }: { intervals?: boolean; roles?: readonly string[] } = {},
   ): Promise<TableItem> {
     const body = {
       name,
       ...(bucketSeconds === undefined ? {} : { bucket_seconds: bucketSeconds }),
       ...(columns === undefined ? {} : { columns }),
+      ...(intervals ? { intervals } : {}),
+      ...(roles.length === 0 ? {} : { roles }),
     };
     return this.#request('POST', '/v1/tables', JSON.stringify(body)) as Promise<TableItem>;
   }

@@ -6,12 +6,14 @@ import type { TableItem } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { ColumnSet } from '../../../model/columns.ts';
 import { type EdgeTable, tooManyText } from '../../../model/edge.ts';
+import { RoleSet } from '../../../model/roles.ts';
 import { Semaphore } from '../../../schedule/locks.ts';
 import { type LineBatch, type NamedNode, startOf } from '../line-batches.ts';
 import { nodeLines, numbersOf } from '../node-lines.ts';
 import { EdgeLineReader, reasonOf } from '../rows/edge-line.ts';
 import { NoAnswer, type ServerAddress, ServerClient, ServerRefusal } from './server-client.ts';
 import {
+  columnsOfItem,
   type ImportTarget,
   type Intake,
   NAME_COLUMN,
@@ -39,14 +41,17 @@ export async function openServerTarget(options: ServerOptions): Promise<ImportTa
   return new ServerTarget(client, await tableFor(client, options.table), options);
 }
 
-async function tableFor(client: ServerClient, { name, create, bucketSeconds }: TargetTable): Promise<TableItem> {
+async function tableFor(
+  client: ServerClient,
+  { name, create, bucketSeconds, intervals, roles }: TargetTable,
+): Promise<TableItem> {
   const tables = await client.tables();
   const known =
     name === undefined
       ? tables.find((table) => table.primary)
       : tables.find((table) => table.name.toLowerCase() === name.toLowerCase());
   if (known !== undefined) return known;
-  if (create && name !== undefined) return client.createTable(name, bucketSeconds);
+  if (create && name !== undefined) return client.createTable(name, bucketSeconds, undefined, { intervals, roles });
   const names = tables.map((table) => table.name).join(', ');
   throw new Error(`There is no table ${name ?? ''} at ${client.url} (there is ${names}). Make it with --create-table.`);
 }
@@ -77,7 +82,12 @@ class ServerTarget implements ImportTarget {
 
   constructor(client: ServerClient, item: TableItem, options: ServerOptions) {
     const { connections } = options;
-    const table = { name: item.name, columns: ColumnSet.of(item.columns), maxMembers: Number.POSITIVE_INFINITY };
+    const table = {
+      name: item.name,
+      columns: columnsOf(item),
+      maxMembers: Number.POSITIVE_INFINITY,
+      roles: RoleSet.of(item.roles),
+    };
     this.#table = table;
     this.#client = client;
     this.#options = options;
@@ -95,13 +105,17 @@ class ServerTarget implements ImportTarget {
   }
 
   columns(): readonly TableColumn[] {
-    return this.#item.columns;
+    return columnsOfItem(this.#item);
+  }
+
+  roles(): readonly string[] {
+    return this.#item.roles ?? [];
   }
 
   async addColumn(column: TableColumn): Promise<void> {
     await this.#client.addColumn(this.tableName, column);
     this.#item = { ...this.#item, columns: [...this.#item.columns, column] };
-    this.#table.columns = ColumnSet.of(this.#item.columns);
+    this.#table.columns = columnsOf(this.#item);
   }
 
   async openNodes(): Promise<Map<string, number>> {
@@ -262,4 +276,9 @@ function withoutFrame(detail: string): string {
 function limitIn(refusal: ServerRefusal): number | undefined {
   const found = refusal.code === 'too_many_members' ? /at most (\d+) are accepted/.exec(refusal.message) : null;
   return found === null ? undefined : Number(found[1]);
+}
+
+/** Older servers do not say whether a table has intervals; it then has none. */
+function columnsOf({ columns, intervals }: TableItem): ColumnSet {
+  return ColumnSet.of(columns, intervals === true);
 }

@@ -1,6 +1,7 @@
 // Defines the interface of the target of an import: a data directory or a running server.
 
 import type { ColumnType } from '../../../engine/index.ts';
+import { END_COLUMN } from '../../../model/columns.ts';
 import type { LineBatch, NamedNode } from '../line-batches.ts';
 
 /** The running import as its target sees it. */
@@ -20,6 +21,8 @@ export interface Intake {
 export interface TableColumn {
   readonly name: string;
   readonly type: ColumnType;
+  /** True for the built-in column of the ends, in tables with intervals. */
+  readonly isEnd?: boolean | undefined;
 }
 
 export interface ImportTarget {
@@ -32,9 +35,12 @@ export interface ImportTarget {
   /** A directory or URL, for messages and to distinguish targets. */
   readonly place: string;
   /**
-   * Returns the columns that users added to the table, without the columns that every table has.
+   * Returns the columns of the table without those that every table has: `end_ts` if it has
+   * intervals, then the columns that users added.
    */
   columns(): readonly TableColumn[];
+  /** Returns the roles of the table. */
+  roles(): readonly string[];
   addColumn(column: TableColumn): Promise<void>;
   /** Returns the numbers of nodes by name, from the table of nodes. */
   openNodes(): Promise<Map<string, number>>;
@@ -58,6 +64,23 @@ export interface TargetTable {
   /** Create the table when it is missing. */
   create: boolean;
   bucketSeconds: number | undefined;
+  /** The roles of a table that is created. */
+  roles: readonly string[];
+  /** Create the table with intervals. */
+  intervals: boolean;
+}
+
+const END: TableColumn = { name: END_COLUMN, type: 'INTEGER', isEnd: true };
+
+/** Returns the columns of a table for `ImportTarget.columns`. */
+export function columnsOfItem({
+  columns,
+  intervals,
+}: {
+  readonly columns: readonly TableColumn[];
+  readonly intervals: boolean;
+}): readonly TableColumn[] {
+  return intervals === true ? [END, ...columns] : columns;
 }
 
 /**
