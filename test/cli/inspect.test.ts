@@ -223,3 +223,18 @@ test('inspect refuses a file that does not belong to a database, and a missing p
   expect(world.err).toMatch(/There is nothing at .*gone/);
   expect(inspectCommand([], {}, world)).toBe(2);
 });
+
+test('inspect tells node tables and named tables of a manifest', async () => {
+  const dir = world.path('nodes');
+  const own = await openDatabase({ dir });
+  await own.nodes.createTable({ name: 'Person', key: { name: 'name', type: 'TEXT' } });
+  await own.createTable({ name: 'knows', memberTables: ['Person'] });
+  await own.table('knows').insert({ event_ts: 1, members: ['Ada', 'Grace'] });
+  await own.compact({});
+  await own.close();
+  const { exitCode, text } = inspect([join(dir, 'manifest')]);
+  expect(exitCode).toBe(0);
+  expect(text).toContain('\nnode table Person (number 2)');
+  expect(text).toContain('\n  key name\n');
+  expect(text).toContain('\n  members are nodes of Person (numbers 2)\n');
+});

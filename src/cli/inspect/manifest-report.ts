@@ -47,11 +47,17 @@ export function manifestText({ path, document, problems }: ManifestReport): stri
   for (const { definition, appliedLsn, nextId, nextSegment, segments } of document.tables) {
     const { id, name, createdAt, columns, indexes, intervals } = definition;
     const options = OPTION_NAMES.map((option) => TABLE_OPTIONS[option].said(definition[option]));
+    const isOfNodes = definition.key !== undefined;
     lines.push(
       '',
-      `table ${name} (number ${id}), ${options.join(', ')}`,
-      `  created ${timeText(createdAt)}, next edge id ${nextId}, next segment ${nextSegment}, in segments up to LSN ${appliedLsn}`,
+      `${isOfNodes ? 'node table' : 'table'} ${name} (number ${id}), ${options.join(', ')}`,
+      `  created ${timeText(createdAt)}, next ${isOfNodes ? 'node of the table at least' : 'edge id'} ${nextId}, next segment ${nextSegment}, in segments up to LSN ${appliedLsn}`,
     );
+    if (isOfNodes) lines.push(`  key ${columns.find((column) => column.id === definition.key)?.name}`);
+    if (definition.nodes !== undefined)
+      lines.push(
+        `  members are nodes of ${definition.memberTables.join(', ')} (numbers ${definition.nodes.join(', ')})`,
+      );
     if (intervals !== undefined) lines.push(`  intervals, their ends in column number ${intervals}`);
     if (columns.length > 0) lines.push(`  columns ${columns.map(columnText).join(', ')}`);
     if (indexes.length > 0) lines.push(`  indexes on columns ${indexes.map((index) => index.column).join(', ')}`);

@@ -1,9 +1,9 @@
 // Checks node tables and the members of named tables: every node has a key, its number is its id,
 // time and only member, and every member of an edge is a node.
 //
-// Keys are compared within each segment: a comparison of all keys of a table would take as much
-// memory as the keys. (A key that two segments have is found when the database is opened.) Which
-// numbers are nodes, and which are members of a table, is one bit per number. Only edges in
+// Keys are compared within a table, up to MOST_KEYS at a time: a set of all keys of a large table
+// would take too much memory. (Keys that two nodes have are found when the database is opened.)
+// Which numbers are nodes, and which are members of a table, is one bit per number. Only edges in
 // segments are checked, and not those of a table whose log holds deletions: the nodes of a deleted
 // edge may be gone.
 
@@ -26,6 +26,8 @@ import type { Problem } from './problem.ts';
 
 /** Offset of the id in a record (assembly/FORMAT.md, section 1). */
 const ID_AT = 16;
+/** Number of keys that are compared with each other: about 100 MB. */
+const MOST_KEYS = 2 ** 20;
 const MOST_NUMBER = 2 ** 32 - 1;
 const MEMBERS = buildColumnPlan({ ids: true, members: true, columns: [] });
 
@@ -62,6 +64,9 @@ interface NamedTable {
 export class NodeCheck {
   readonly #nodeTables = new Set<number>();
   readonly #nodes = new NumberSet();
+  /** Keys of the node table whose segments are being read. */
+  readonly #keys = new Set<NodeKey>();
+  #keysOf = 0;
   /** By table id. */
   readonly #named = new Map<number, NamedTable>();
   /** Whether some nodes could not be read, so that members cannot be checked. */
@@ -100,7 +105,9 @@ export class NodeCheck {
       members: true,
       columns: [{ id: column.id, type: isInteger ? 'INTEGER' : 'TEXT', missing: null }],
     });
-    const keys = new Set<NodeKey>();
+    if (this.#keysOf !== definition.id) this.#keys.clear();
+    this.#keysOf = definition.id;
+    const keys = this.#keys;
     for (const block of blocksOf(segment, plan)) {
       const { rows, ids, times, members, columns } = block;
       if (members.length !== rows) throw corruption(path, 0, 'a node has not one member, its number');
@@ -111,6 +118,7 @@ export class NodeCheck {
         const key = keyAt(columns[0]!, row);
         const problem = key === null ? 'is missing' : keyProblem(key, kind);
         if (problem !== undefined) throw corruption(path, 0, `the key of node ${number} ${problem}`);
+        if (keys.size === MOST_KEYS) keys.clear();
         if (keys.size === keys.add(key!).size)
           throw corruption(path, 0, `two nodes have the key ${JSON.stringify(key)}`);
         this.#nodes.add(number);
