@@ -15,7 +15,8 @@ const EDGE_LINE = /^\[(HEDGE-\d{1,16})\] /;
 const TIME = / event_ts=(-?\d{1,16})(?= |$)/;
 const MEMBERS = / members=\[([-\d, ]{1,8192})\](?= |$)/;
 /** Matches members of a named table: keys in quotation marks, and integers. */
-const KEYS = / event_ts=-?\d{1,16} members=\[((?:(?:"(?:[^"\\]|\\.)*"|-?\d{1,16})(?:, )?){1,300})\](?= |$)/;
+const KEYS =
+  / event_ts=-?\d{1,16}(?: end_ts=\S{1,20})? members=\[((?:(?:"(?:[^"\\]|\\.)*"|-?\d{1,16})(?:, )?){1,300})\](?= |$)/;
 const WEIGHT = / weight=([-+.\de]{1,32})(?= |$)/;
 /** Matches stored texts, which may contain anything. */
 const QUOTED = /"(?:[^"\\]|\\.)*(?:"|\\?$)/g;

@@ -64,6 +64,7 @@ describe('base predicates', () => {
       hyperedge: 1,
       role: 3,
       at: 2,
+      until: 2,
       member: 2,
       weight: 2,
       mean_dist: 2,
