@@ -142,9 +142,13 @@ export interface EngineHealth {
 
 /** Figures for gauges and counters, which are cheap to compute. Sums are over all tables. */
 export interface EngineFigures {
-  /** Live rows. */
+  /** Live edges. */
   records: number;
   tables: number;
+  /** Live nodes of node tables. */
+  nodes: number;
+  /** Part of `chargedBytes`: the keys of nodes. */
+  nodeKeyBytes: number;
   /** Number of tables that refuse reads and writes because one of their files is corrupt. */
   corruptTables: number;
   indexes: number;

@@ -19,6 +19,8 @@ export type AuditEvent =
   | 'node_table.created'
   | 'node_table.dropped'
   | 'node_table.altered'
+  | 'node.written'
+  | 'node.deleted'
   | 'index.created'
   | 'index.dropped'
   | 'hyperedge.inserted'

@@ -139,7 +139,10 @@ export class EdgeSource {
     }
   }
 
-  /** Returns an edge for a table with these columns and roles; with `intervals`, most edges have an end. */
+  /**
+   * Returns an edge for a table with these columns and roles; with `intervals`, most edges have an
+   * end.
+   */
   edge({
     columns,
     roles,
