@@ -238,6 +238,8 @@ function translated(random: Random, { text, parameters }: RandomStatement): Name
       return `(${alias}:${table})${isNode ? '' : (members ?? '')}`;
     },
   );
+  const aliases = [...text.matchAll(/\((\w):\w+\)/g)].map(([, alias]) => alias);
+  if (new Set(aliases).size < aliases.length) return undefined;
   const nodes = [...tables].filter(([, table]) => table === 'Person' || table === 'Thing').map(([alias]) => alias);
   const edges = [...tables.keys()].filter((alias) => !nodes.includes(alias));
   if (nodes.length > 0 && OF_EDGES.test(patterns)) return undefined;
@@ -306,20 +308,19 @@ function withKeys(
   };
   const spell = (id: number, alias: string): string => {
     const several = tables.get(alias) === 'Trip';
-    const key = isPerson(id) || several ? KEYS.get(id)! : `nobody ${id}`;
+    const isKnown = KEYS.has(id) && (isPerson(id) || several);
+    const key = isKnown ? KEYS.get(id)! : `nobody ${id}`;
     const name = `k${Object.keys(given).length}`;
     if (random.below(3) === 0) given[name] = key;
     const value = random.below(3) === 0 && Object.hasOwn(given, name) ? `$${name}` : literalOf(key);
-    return several || random.below(5) === 0
-      ? `node(${isPerson(id) || !several ? 'Person' : 'Thing'}, ${value})`
-      : value;
+    return several || random.below(5) === 0 ? `node(${typeof key === 'string' ? 'Person' : 'Thing'}, ${value})` : value;
   };
   const listFor = (list: string, alias: string): string => {
     const name = /^'?\$(\w+)'?$/.exec(list)?.[1];
     const ids = name === undefined ? list.slice(1, -1).split(',').map(Number) : (parameters[name] as number[]);
     if (!ids.every(Number.isSafeInteger)) isLost = true;
     if (name === undefined || tables.get(alias) === 'Trip') return `[${ids.map((id) => keyFor(id, alias)).join(', ')}]`;
-    given[name] = ids.map((id) => (isPerson(id) ? KEYS.get(id)! : `nobody ${id}`));
+    given[name] = ids.map((id) => (KEYS.has(id) && isPerson(id) ? KEYS.get(id)! : `nobody ${id}`));
     return `$${name}`;
   };
   const list = String.raw`\[[-\d, ]*\]|'?\$\w+'?`;

@@ -139,8 +139,12 @@ export class StagedList {
     block.rows[index] = isOwn(target) ? target.staged : target.row;
   }
 
-  insert(table: Table, record: KeptBytes, row: EdgeRow): void {
-    this.#push(STAGED.insert, table, row.event_ts, row.id);
+  /**
+   * `number` is that of a node, whose row may have columns called `id` and `event_ts`; undefined
+   * for an edge.
+   */
+  insert(table: Table, record: KeptBytes, row: EdgeRow, number?: number): void {
+    this.#push(STAGED.insert, table, number ?? row.event_ts, number ?? row.id);
     this.#setRecord(record);
     this.#rows.set(this.length - 1, row);
   }

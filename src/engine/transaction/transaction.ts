@@ -297,7 +297,7 @@ export class Transaction {
     const record = this.#keep(table, number, edge);
     const row = rowOf(table, number, edge);
     this.nodes.bear(number, this.#staged.length);
-    this.#staged.insert(table, record, row);
+    this.#staged.insert(table, record, row, number);
     this.#countRow(record);
     return row;
   }

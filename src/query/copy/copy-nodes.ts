@@ -30,7 +30,7 @@ export class NodeCopy {
     const table = this.#table;
     const kind = table.context.nodes.kindOf(table);
     const key = properties[this.#keyName];
-    const number = keyProblem(key, kind) === undefined ? this.#transaction.nodes.find(kind, key as NodeKey) : 0;
+    const number = keyProblem(key, kind) === undefined ? this.#transaction.findNode(table, key as NodeKey) : 0;
     if (number === 0) this.#transaction.insertNode(table, properties);
     else
       this.#transaction.changeRow(
