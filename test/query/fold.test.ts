@@ -13,6 +13,7 @@ import { Statements } from '../../src/query/statements.ts';
 import { Random } from '../support/random.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 import { runDoor } from './door.ts';
+import { executor } from './execute.ts';
 import { naiveMatch } from './naive.ts';
 import type { NaiveRow, NaiveTable } from './naive-expressions.ts';
 import { Refusal } from './naive-values.ts';
@@ -402,3 +403,22 @@ function randomStatement(random: Random): string {
   const items = [...keys, ...new Set(aggregates)].map((item, place) => `${item} AS r${place}`);
   return `MATCH (a:T) ${where.length > 0 ? `WHERE ${where.join(' AND ')} ` : ''}RETURN ${items.join(', ')}`;
 }
+
+it('distinct values beside a fold that the core computes only for some rows are counted once', async () => {
+  const database = await openSim(simDisk(1), { core: 'release' });
+  const columns = [
+    { name: 'n', type: 'INTEGER' },
+    { name: 'big', type: 'INTEGER' },
+  ] as const;
+  await database.createTable({ name: 'trip', columns: [...columns] });
+  const bulk = database.table('trip').bulk();
+  const wide = [null, 2 ** 40, 2 ** 40, 1, 1, 2 ** 40, null, -(2 ** 45), null];
+  for (const [place, n] of [null, null, null, 3, 1, null, 1, null, 3].entries())
+    bulk.add({ event_ts: place, members: [1, 2], properties: { n, big: wide[place]! } });
+  await bulk.commit();
+  await database.compact();
+  const run = executor(database);
+  const { rows } = await run('MATCH (a:trip) RETURN count(DISTINCT a.n) AS d, count(19 / a.big) AS f', {});
+  expect(rows).toEqual(['{"d":2,"f":6}']);
+  await database.close();
+});

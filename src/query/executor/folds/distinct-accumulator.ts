@@ -17,8 +17,10 @@ export class DistinctAccumulator implements Accumulator {
   readonly #context: QueryContext;
   readonly #inner: Accumulator;
   readonly #ids: ValueIds;
-  /** Pairs (group, id) that occurred so far. They are not needed if there is only group 0. */
+  /** Pairs (group, id) that occurred so far. They are not kept as long as there is only group 0. */
   readonly #pairs = new NumberTable();
+  /** Whether only group 0 occurred so far. Its rows may be given with or without their group. */
+  #isOneGroup = true;
 
   constructor(inner: Accumulator, type: ValueType, context: QueryContext) {
     this.#context = context;
@@ -41,7 +43,8 @@ export class DistinctAccumulator implements Accumulator {
     const { nullId } = this.#ids;
     const fresh = new Uint32Array(count);
     let found = 0;
-    if (groups === undefined) {
+    if (this.#isOneGroup && groups?.some((group) => group !== 0) === true) this.#keepPairs(known);
+    if (this.#isOneGroup) {
       // Ids are assigned in the order of the rows, so every id from `known` on is new.
       for (let i = 0; i < count; i++) {
         if (ids[i]! < known) continue;
@@ -52,7 +55,8 @@ export class DistinctAccumulator implements Accumulator {
       for (let i = 0; i < count; i++) {
         if (ids[i] === nullId) continue;
         const seen = this.#pairs.size;
-        if (this.#pairs.placeOf(groups[i]! * MOST_IDS + ids[i]!) === seen) fresh[found++] = i;
+        const group = groups === undefined ? 0 : groups[i]!;
+        if (this.#pairs.placeOf(group * MOST_IDS + ids[i]!) === seen) fresh[found++] = i;
       }
     }
     this.#context.charge(this.#bytes - before);
@@ -60,6 +64,12 @@ export class DistinctAccumulator implements Accumulator {
     this.#context.charge(found * BYTES_OF_ITEM);
     const places = fresh.subarray(0, found);
     this.#inner.add(picked(vector!, places), groups && places.map((place) => groups[place]!), found);
+  }
+
+  /** Keeps pairs from now on. The first `known` ids, all of group 0, are added. */
+  #keepPairs(known: number): void {
+    for (let id = 0; id < known; id++) this.#pairs.placeOf(id);
+    this.#isOneGroup = false;
   }
 
   addFigures(): void {
