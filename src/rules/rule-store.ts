@@ -9,6 +9,7 @@ import { type FieldError, HedgerowError, refusal } from '../errors.ts';
 import { didYouMean } from '../model/suggestions.ts';
 import { type Fault, fieldErrors, invalidRule } from './fault.ts';
 import { readRule } from './parse-rule.ts';
+import { withRenamedHeads } from './renamed-heads.ts';
 import type { ParsedRule, Rule, RuleSummary } from './rule.ts';
 import { type RuleSet, ruleSetOf } from './rule-set.ts';
 
@@ -45,6 +46,11 @@ const MAX_SHOWN_ID = 140;
 export class RuleStore {
   readonly #documents: RuleDocuments;
   #set: RuleSet;
+  /**
+   * Rules that an earlier version stored, with other names for what are base predicates now. They
+   * are stored with the next change. Empty if there are none.
+   */
+  #renamed: readonly (readonly [id: string, value: unknown])[] = [];
   /** Whether the leader has changed the rules since `#set` was made. */
   #isStale = false;
   /** The newest change, finished or not. */
@@ -53,7 +59,7 @@ export class RuleStore {
   /** Throws `corrupt` when the stored rules are not a valid set. */
   constructor(documents: RuleDocuments) {
     this.#documents = documents;
-    this.#set = storedSet(documents.entries(STORE));
+    this.#set = this.#read();
     documents.watch(STORE, () => {
       this.#isStale = true;
     });
@@ -65,10 +71,25 @@ export class RuleStore {
    */
   set(): RuleSet {
     if (this.#isStale) {
-      this.#set = storedSet(this.#documents.entries(STORE));
+      this.#set = this.#read();
       this.#isStale = false;
     }
     return this.#set;
+  }
+
+  #read(): RuleSet {
+    const entries = this.#documents.entries(STORE);
+    const renamed = withRenamedHeads(entries);
+    this.#renamed = renamed ?? [];
+    return storedSet(renamed ?? entries);
+  }
+
+  /** Stores a change, together with the rules whose predicates were renamed. */
+  async #change(id: string, value: unknown, attach: (() => unknown) | undefined): Promise<void> {
+    const others = this.#renamed.filter(([other]) => other !== id);
+    const changes = [...others, [id, value] as const].map((one) => ({ store: STORE, id: one[0], value: one[1] }));
+    await this.#documents.change(changes, attach);
+    this.#renamed = [];
   }
 
   /** Lists the rules in descending order of priority, then by id. */
@@ -102,7 +123,7 @@ export class RuleStore {
       const { parsed, set } = checked;
       const { id } = parsed.rule;
       const stored = storedIn(set, id);
-      await this.#documents.change([{ store: STORE, id, value: parsed.rule }], attach && (() => attach(stored)));
+      await this.#change(id, parsed.rule, attach && (() => attach(stored)));
       this.#set = set;
       return stored;
     });
@@ -118,7 +139,7 @@ export class RuleStore {
       const rest = ruleSetOf(this.set().rules.filter((other) => other.rule.id !== rule.id));
       if ('faults' in rest)
         throw new HedgerowError('internal', `Without ${rule.id} the rules are no longer a valid set.`);
-      await this.#documents.change([{ store: STORE, id: rule.id, value: null }], attach);
+      await this.#change(rule.id, null, attach);
       this.#set = rest.set;
     });
   }
@@ -143,7 +164,7 @@ export class RuleStore {
   }
 }
 
-function storedSet(entries: readonly [id: string, value: unknown][]): RuleSet {
+function storedSet(entries: readonly (readonly [id: string, value: unknown])[]): RuleSet {
   const rules = entries.map(([id, value]) => {
     const { parsed, faults } = readRule(value, ['rule']);
     if (parsed === undefined || faults.length > 0 || parsed.rule.id !== id)

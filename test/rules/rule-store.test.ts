@@ -360,3 +360,36 @@ describe('a stored rule', () => {
     ).toEqual([]);
   });
 });
+
+describe('rules of an earlier version', () => {
+  it('whose heads are base predicates now have another name for them, which the next change stores', async () => {
+    const documents = new MemoryDocuments();
+    const old = [
+      'rule:a: role(?A, ?B, ?C) :- member(?E, ?A), member(?E, ?B), weight(?E, ?C)',
+      'rule:b: node(?A, ?B) :- role(?A, ?B, ?C), not derived_role(?A, ?B)',
+      'rule:c: derived_role(?A, ?B) :- member(?E, ?A), member(?E, ?B)',
+      'rule:d: node(?A) :- node(?A, ?B)',
+    ];
+    for (const text of old) {
+      const rule = { enabled: true, priority: 0, version: 1, confidence: 1, ...ruleOf(text) };
+      documents.stored.set(rule.id as string, rule);
+    }
+    const heads = (store: RuleStore) => store.list().map(({ id, head }) => [id, head]);
+    const expected = [
+      ['rule:a', 'derived_role_'],
+      ['rule:b', 'derived_node'],
+      ['rule:c', 'derived_role'],
+      ['rule:d', 'node'],
+    ];
+    const store = new RuleStore(documents);
+    expect(heads(store)).toEqual(expected);
+    expect(store.get('rule:b').if).toMatchObject([{ pred: 'derived_role_' }, { not: { pred: 'derived_role' } }]);
+    expect(store.get('rule:d').if).toMatchObject([{ pred: 'derived_node' }]);
+    await store.put(ruleOf('rule:e: reader(?A) :- role(?E, ?A, "reader")'));
+    const again = new RuleStore(documents);
+    expect(heads(again)).toEqual([...expected, ['rule:e', 'reader']]);
+    expect(again.get('rule:e').if).toMatchObject([{ pred: 'role' }]);
+    await again.delete('rule:d');
+    expect(heads(new RuleStore(documents))).toEqual([...expected.slice(0, 3), ['rule:e', 'reader']]);
+  });
+});
