@@ -87,6 +87,22 @@ export function rowsOf(table: Table): EdgeRow[] {
   return lines.map((line) => JSON.parse(line) as EdgeRow);
 }
 
+/** Returns the nodes of a node table, in the order of their numbers. */
+export function nodeRowsOf(database: Database, name: string): Record<string, unknown>[] {
+  return rowsOf(database.nodes.table(name)) as unknown as Record<string, unknown>[];
+}
+
+/** Returns the rows of a table with its members as answers show them. */
+export function keyRowsOf(database: Database, name: string): Record<string, unknown>[] {
+  const table = database.table(name);
+  const isNamed = table.kinds !== undefined;
+  const asObjects = isNamed && table.kinds.length > 1;
+  return rowsOf(table).map((row) => ({
+    ...row,
+    members: isNamed ? row.members.map((number) => database.nodes.shown(number, asObjects)) : row.members,
+  }));
+}
+
 /** Opens the directory, runs `look` and closes the directory. */
 export async function lookInto<T>(dir: string, look: (database: Database) => T | Promise<T>): Promise<T> {
   const database = await openDatabase({ dir, memoryBudgetMb: 64 });

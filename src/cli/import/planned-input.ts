@@ -1,36 +1,44 @@
 // Defines an input whose conversion into edges has been planned. Every format produces such an
 // input.
 
+import type { MemberKind } from '../../model/node-refs.ts';
 import type { BatchLimits, LineBatch, Position } from './line-batches.ts';
-import type { NodeNames } from './node-names.ts';
+import type { Members } from './node-keys.ts';
 import type { TableColumn } from './targets/target.ts';
 
 /** An input whose beginning has been read. */
 export interface LookedInto {
   /**
-   * Plans how the input is stored in a table with these columns. Throws UsageError for flags that
-   * do not fit.
+   * Plans how the input is stored in a table with these columns; of a node table the first one is
+   * the key. `keepsNodes`: the members of the table are nodes of a node table. Throws UsageError
+   * for flags that do not fit.
    */
-  plan(known: readonly TableColumn[]): PlannedInput;
+  plan(known: readonly TableColumn[], keepsNodes?: boolean): PlannedInput;
+  /** The nodes with their attributes, in a format that has them beside the edges. */
+  readonly nodes?: LookedInto | undefined;
   close(): void;
 }
 
 export interface PlannedInput {
   /** Columns that the table needs, without those that every table has. */
   readonly columns: readonly TableColumn[];
-  /** True when nodes have names, to which numbers are assigned. */
+  /** Of nodes: the column with the key, which `columns` does not hold. */
+  readonly key?: TableColumn | undefined;
+  /** True when members are names, and not integers. */
   readonly named: boolean;
+  /** The kinds of the members, if each member says its kind. */
+  readonly kinds?: readonly MemberKind[] | undefined;
   /** Tells a person which column is read as what. */
   readonly notes: readonly string[];
   /** What the user may not have intended, one sentence each. */
   readonly warnings: readonly string[];
-  /** Returns some of the first edges as lines of JSON; named nodes are shown by name. */
+  /** Returns some of the first edges or nodes as lines of JSON. */
   firstEdges(): string[];
   /**
-   * Reads the batches. The same position always gives the same batches. `names` is needed when
+   * Reads the batches. The same position always gives the same batches. `members` is needed when
    * nodes have names.
    */
-  batches(limits: BatchLimits, from: Position, names: NodeNames | undefined): AsyncIterable<LineBatch>;
+  batches(limits: BatchLimits, from: Position, members: Members | undefined): AsyncIterable<LineBatch>;
 }
 
 export const SHOWN_EDGES = 5;

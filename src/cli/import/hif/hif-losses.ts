@@ -72,19 +72,24 @@ export class HifLosses {
 
   /**
    * Returns a list with one sentence, or an empty list when everything is kept. `others` describes
-   * further losses.
+   * further losses; `keepsNodes`: nodes are stored with their attributes.
    */
-  sentence(label: string, others: readonly string[]): string[] {
+  sentence(label: string, others: readonly string[], keepsNodes: boolean): string[] {
+    const ofNodes = keepsNodes
+      ? []
+      : [
+          counted('the weight', this.#nodeWeights, 'node'),
+          counted('the attributes', this.#nodeAttrs, 'node'),
+          this.#isFull ? 'nodes without an edge (too many nodes to count them)' : '',
+          several(this.#isFull ? 0 : this.#isolated(), 'node', ' without an edge'),
+        ];
     const found = [
       counted('the weight', this.#incidenceWeights, 'incidence'),
       counted('the direction', this.#directions, 'incidence'),
       counted('the attributes', this.#incidenceAttrs, 'incidence'),
-      counted('the weight', this.#nodeWeights, 'node'),
-      counted('the attributes', this.#nodeAttrs, 'node'),
+      ...ofNodes,
       counted('the attribute members', this.#memberAttrs, 'edge'),
       counted('the attribute weight', this.#doubleWeights, 'edge', ' with another weight'),
-      this.#isFull ? 'nodes without an edge (too many nodes to count them)' : '',
-      several(this.#isFull ? 0 : this.#isolated(), 'node', ' without an edge'),
       several(this.#edgesWithoutNodes, 'edge', ' without a node'),
       counted('what a later entry overwrites', this.#overwrittenEdges, 'edge'),
       ...others,
@@ -94,6 +99,11 @@ export class HifLosses {
         : `the network-type ${this.#networkType}`,
     ].filter((each) => each !== '');
     return found.length === 0 ? [] : [`Not kept of ${label}: ${found.join(', ')}.`];
+  }
+
+  /** Whether nodes were listed that are in no incidence, as far as is known. */
+  get mayHaveIsolated(): boolean {
+    return this.#isFull || this.#isolated() > 0;
   }
 
   get #isFull(): boolean {

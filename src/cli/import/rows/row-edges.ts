@@ -3,9 +3,10 @@
 import type { EdgeInput, PropertyValue } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { isNumeric } from '../../../model/column-types.ts';
-import { nodeNumber, nodeTexts } from '../../../tabular/nodes.ts';
+import type { MemberInput } from '../../../model/edge.ts';
+import { keyItems, nodeNumber, nodeTexts } from '../../../tabular/nodes.ts';
 import { plainNumber } from '../../../tabular/number-style.ts';
-import type { NodeNames } from '../node-names.ts';
+import { type Members, NodeKeys } from '../node-keys.ts';
 import { propertyOf } from './cell-types.ts';
 import { plainInteger } from './plain-integer.ts';
 import type { PropertyColumn, RowPlan } from './row-plan.ts';
@@ -13,9 +14,9 @@ import { secondsOf } from './times.ts';
 
 /**
  * Returns a function that converts a row to an edge, or throws a HedgerowError that describes the
- * fault. `names` is needed when the plan has nodes with names.
+ * fault. `nodes` turns names into members; undefined if members are integers.
  */
-export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: readonly unknown[]) => EdgeInput {
+export function rowEdges(plan: RowPlan, nodes: Members | undefined): (cells: readonly unknown[]) => EdgeInput {
   const { time, members } = plan;
   const timeName = time.index === undefined ? '' : plan.names[time.index]!;
   // When a column has the name of a member of Object, such as `__proto__`, properties need an
@@ -24,12 +25,12 @@ export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: r
   return (cells) => {
     if (cells.length !== plan.names.length) throw countFault(cells.length, plan.names.length);
     const event_ts = timeOf(time.index === undefined ? null : cells[time.index], time, timeName);
-    const nodes = (names === undefined && plainNodes(cells, members.indexes)) || [];
-    if (nodes.length === 0)
-      for (const index of members.indexes) addNodes(nodes, cells[index], plan, index, names, event_ts);
-    if (nodes.length === 0) throw fault('The row names no node; an edge joins at least one.');
-    const properties = propertiesOf(cells, plan, isOdd);
-    return properties === undefined ? { event_ts, members: nodes } : { event_ts, members: nodes, properties };
+    const found: MemberInput[] = (nodes === undefined && plainNodes(cells, members.indexes)) || [];
+    if (found.length === 0)
+      for (const index of members.indexes) addNodes(found, cells[index], plan, index, nodes, event_ts);
+    if (found.length === 0) throw fault('The row names no node; an edge joins at least one.');
+    const properties = propertiesOf(cells, plan.properties, isOdd);
+    return properties === undefined ? { event_ts, members: found } : { event_ts, members: found, properties };
   };
 }
 
@@ -38,13 +39,14 @@ function timeOf(cell: unknown, { format, missing }: RowPlan['time'], name: strin
   return isMissing && missing !== undefined ? missing : secondsOf(cell, format, name);
 }
 
-function propertiesOf(
+/** Returns the values that are not null; undefined if there is none. */
+export function propertiesOf(
   cells: readonly unknown[],
-  plan: RowPlan,
+  columns: readonly PropertyColumn[],
   isOdd: boolean,
 ): Record<string, PropertyValue> | undefined {
   let properties: Record<string, PropertyValue> | undefined;
-  for (const column of plan.properties) {
+  for (const column of columns) {
     const { index, name } = column;
     const value = valueIn(cells[index], column);
     if (value === null) continue;
@@ -88,20 +90,24 @@ function plainNodes(cells: readonly unknown[], indexes: readonly number[]): numb
 }
 
 function addNodes(
-  nodes: number[],
+  found: MemberInput[],
   cell: unknown,
   { members, names: columns }: RowPlan,
   index: number,
-  names: NodeNames | undefined,
+  nodes: Members | undefined,
   seconds: number,
 ): void {
-  for (const text of nodeTexts(cell, members.separator, names !== undefined)) {
-    const node = names === undefined ? nodeNumber(text) : names.numberOf(text, seconds);
+  if (nodes instanceof NodeKeys) {
+    for (const item of keyItems(cell, members.separator)) found.push(nodes.memberOf(item, columns[index]!));
+    return;
+  }
+  for (const text of nodeTexts(cell, members.separator, nodes !== undefined)) {
+    const node = nodes === undefined ? nodeNumber(text) : nodes.numberOf(text, seconds);
     if (Number.isNaN(node))
       throw fault(
         `${columns[index]} holds ${JSON.stringify(text.slice(0, 40))}, but nodes are integers here; --member-ids name gives names numbers.`,
       );
-    nodes.push(node);
+    found.push(node);
   }
 }
 

@@ -3,20 +3,46 @@
 
 import { isNumeric } from '../../../model/column-types.ts';
 import { builtInType } from '../../../model/columns.ts';
-
-import type { ForeignTable } from '../../../tabular/foreign-table.ts';
+import type { MemberKind } from '../../../model/node-refs.ts';
+import { cellsOf, type ForeignTable } from '../../../tabular/foreign-table.ts';
 import { listMark } from '../../../tabular/list-separators.ts';
+import { keyItems } from '../../../tabular/nodes.ts';
 import { timeText } from '../../../tabular/times.ts';
-import { NodeNames } from '../node-names.ts';
+import { kindsIn, type Members, NodeKeys } from '../node-keys.ts';
 import type { PlannedInput } from '../planned-input.ts';
 import { shownEdges } from '../planned-input.ts';
 import type { TableColumn } from '../targets/target.ts';
+import type { RowItem } from './row-batches.ts';
 import { rowEdges } from './row-edges.ts';
 import { planRows, type RowFlags, type RowPlan } from './row-plan.ts';
 
-export type PlannedRows = Pick<PlannedInput, 'columns' | 'named' | 'notes' | 'warnings' | 'firstEdges'> & {
+export type PlannedRows = Omit<PlannedInput, 'batches'> & {
   readonly rows: RowPlan;
 };
+
+/** How the rows of a file are stored: as edges, or as nodes (nodes/node-rows.ts). */
+export interface RowPlanner {
+  /** The columns that flags name. */
+  readonly given: readonly string[];
+  /** Throws UsageError for flags that do not fit. */
+  plan(sample: ForeignTable, known: readonly TableColumn[]): PlannedItems;
+}
+
+export type PlannedItems = Omit<PlannedInput, 'batches'> & {
+  /** Returns a function that throws an error which describes what is wrong with a row. */
+  itemsOf(members: Members | undefined): (cells: readonly unknown[]) => RowItem;
+};
+
+export function edgePlanner(flags: RowFlags): RowPlanner {
+  const { tsColumn, memberColumn, memberColumns = [] } = flags;
+  return {
+    given: [tsColumn, memberColumn, ...memberColumns].filter((name) => name !== undefined),
+    plan(sample, known) {
+      const { rows, ...planned } = plannedRows(sample, flags, known);
+      return { ...planned, itemsOf: (members) => rowEdges(rows, members) };
+    },
+  };
+}
 
 export function plannedRows(sample: ForeignTable, flags: RowFlags, known: readonly TableColumn[]): PlannedRows {
   const rows = planRows(sample, flags, known);
@@ -25,6 +51,7 @@ export function plannedRows(sample: ForeignTable, flags: RowFlags, known: readon
     rows,
     columns: columns.map(({ name, type }) => ({ name, type })),
     named: rows.members.named,
+    kinds: rows.members.named ? kindsOf(sample, rows) : [],
     notes: [...notesOf(rows), lookedText(sample)],
     warnings: [
       ...guessWarnings(rows),
@@ -35,16 +62,19 @@ export function plannedRows(sample: ForeignTable, flags: RowFlags, known: readon
   };
 }
 
-/** Shows nodes by their names, because numbers are assigned only when the names are stored. */
 function firstEdges(sample: ForeignTable, rows: RowPlan): string[] {
-  const numbers = rows.members.named ? new NodeNames() : undefined;
-  const edgeOf = rowEdges(rows, numbers);
-  const names = new Map<number, string>();
-  return shownEdges(sample.rows, (row) => {
-    const edge = edgeOf(row);
-    for (const { id, name } of numbers?.take() ?? []) names.set(id, name);
-    return JSON.stringify({ ...edge, members: edge.members.map((node) => names.get(node as number) ?? node) });
-  });
+  const edgeOf = rowEdges(rows, rows.members.named ? new NodeKeys(ANY_KEYS) : undefined);
+  return shownEdges(sample.rows, (row) => JSON.stringify(edgeOf(row)));
+}
+
+/** Shows names as they are. */
+const ANY_KEYS: readonly MemberKind[] = [{ name: '', isInteger: false }];
+
+/** Returns the kinds in member cells that hold JSON lists of objects with `kind` and `key`. */
+function kindsOf(sample: ForeignTable, { members }: RowPlan): MemberKind[] {
+  return kindsIn(
+    members.indexes.flatMap((index) => cellsOf(sample, index).flatMap((cell) => keyItems(cell, members.separator))),
+  );
 }
 
 function lookedText({ rows }: ForeignTable): string {
@@ -57,7 +87,7 @@ function notesOf({ names, time, members, properties, left }: RowPlan): string[] 
     members.separator === undefined ? 'one node in each cell' : `separated by ${JSON.stringify(members.separator)}`;
   return [
     `time: ${timeNote(names, time)}`,
-    `members: ${members.indexes.map((index) => names[index]).join(', ')} (${list}; ${members.named ? 'names, which get numbers' : 'integers'})`,
+    `members: ${members.indexes.map((index) => names[index]).join(', ')} (${list}; ${members.named ? 'names' : 'integers'})`,
     ...properties.map(
       ({ index, name, type, decimal }) =>
         `property: ${names[index]}${names[index] === name ? '' : ` as ${name}`} ${type}${decimal === ',' && isNumeric(type) ? ' (decimal comma)' : ''}`,
