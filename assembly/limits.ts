@@ -14,6 +14,11 @@ export const HG_FILTER_ENTRY_BYTES: u32 = 24;
 export const HG_RANGE_ENTRY_BYTES: u32 = 32;
 /** The column of a range of ids. Columns have ids of two bytes. */
 export const HG_RANGE_ID: u32 = 0xffffffff;
+/**
+ * The column of a condition that a node has a role: the node is its lowest and highest value, and
+ * the mask of the roles, of which one is enough, is its value for rows without the column.
+ */
+export const HG_RANGE_ROLE: u32 = 0xfffffffe;
 export const HG_MAX_TEXT_BYTES: u32 = 65536;
 /**
  * Number of spare bytes needed after the entries that `hg_rows_intersect` or `hg_segment_lookup`

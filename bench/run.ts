@@ -13,11 +13,13 @@ import { runFollow } from './follow.ts';
 import { runGuard } from './guard.ts';
 import { runHttp } from './http.ts';
 import { runImport } from './import.ts';
+import { runIntervals } from './intervals.ts';
 import { runLoad } from './load.ts';
 import { runLoop } from './loop.ts';
 import { machineLine } from './machine.ts';
 import { sinkValue } from './measure.ts';
 import { runMemory } from './memory.ts';
+import { runNames } from './names.ts';
 import type { Part } from './part.ts';
 import { runReads } from './reads.ts';
 import { runReasoning } from './reasoning.ts';
@@ -35,11 +37,13 @@ const PARTS: Readonly<Record<string, Part>> = {
   import: runImport,
   reads: runReads,
   compaction: runCompaction,
+  names: runNames,
   statements: runStatements,
   http: runHttp,
   guard: runGuard,
   deadlines: runDeadlines,
   follow: runFollow,
+  intervals: runIntervals,
   changes: runChanges,
   workers: runWorkers,
   loop: runLoop,

@@ -1,5 +1,6 @@
 // The ABI of memtables: creates them, appends rows, and reads rows by key order and by node.
 
+import { greatestEnd } from '../interval/tree';
 import { cell, put } from '../memory/cells';
 import { M_DEAD, M_INCIDENCES, M_INDEXED, M_ORDERED, M_RECORD_BYTES, M_ROWS, recordOf } from '../memtable/layout';
 import {
@@ -190,4 +191,12 @@ export function hg_memtable_row_buckets(memtable: u32, rows: u32, n: u32): u32 {
 
 export function hg_memtable_nodes(memtable: u32, out: u32, capacity: u32): i32 {
   return memtableNodes(memtable, out, capacity);
+}
+
+/**
+ * Returns the greatest value of an integer column among the rows from number `from` on, dead ones
+ * included: Infinity if it is null in one, -Infinity if there is no row.
+ */
+export function hg_memtable_greatest(memtable: u32, column: u32, from: u32): f64 {
+  return greatestEnd(memtable, column, from);
 }

@@ -26,7 +26,24 @@ export function hg_records_encode(
   out: u32,
   capacity: u32,
 ): i32 {
-  return encodeRecords(rows, times, ids, counts, members, propertyEnds, properties, limit, out, capacity);
+  return encodeRecords(rows, times, ids, counts, members, 0, propertyEnds, properties, limit, out, capacity);
+}
+
+/** Same as `hg_records_encode`, with role masks (u16 per member, in the same order). */
+export function hg_records_encode_roles(
+  rows: u32,
+  times: u32,
+  ids: u32,
+  counts: u32,
+  members: u32,
+  masks: u32,
+  propertyEnds: u32,
+  properties: u32,
+  limit: u32,
+  out: u32,
+  capacity: u32,
+): i32 {
+  return encodeRecords(rows, times, ids, counts, members, masks, propertyEnds, properties, limit, out, capacity);
 }
 
 /**

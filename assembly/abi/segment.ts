@@ -2,6 +2,7 @@
 
 import { toInteger } from '../codec/record';
 import { countRows, lookupRows } from '../fmi/lookup';
+import { stab } from '../interval/tree';
 import { segmentRows } from '../json/rows';
 import { put } from '../memory/cells';
 import { filterSegment } from '../psi/filter';
@@ -17,6 +18,7 @@ import {
   H_BUCKET_SECONDS,
   H_BUCKETS,
   H_BYTES,
+  H_ENDS,
   H_FIRST_ID,
   H_ID_MAX,
   H_ID_MIN,
@@ -122,6 +124,8 @@ export function hg_segment_field(base: u32, field: u32): f64 {
       return load<u32>(at + H_SECTIONS);
     case 18:
       return load<u8>(at + H_NODE_WIDTH);
+    case 19:
+      return load<f32>(at + H_ENDS);
     default:
       return NaN;
   }
@@ -231,6 +235,14 @@ export function hg_segment_psi(
 
 export function hg_segment_psi_count(segment: u32, column: u32, low: f64, high: f64, flags: u32): i32 {
   return psiCount(segment, column, low, high, (flags & 1) != 0, (flags & 2) != 0);
+}
+
+/**
+ * Writes the rows of [from, to) whose value in an integer column is above `time` or null, ascending
+ * (u32, room for to - from); returns their number. Uses the tree of ends if the column has one.
+ */
+export function hg_segment_stab(segment: u32, column: u32, time: f64, from: u32, to: u32, out: u32): u32 {
+  return stab(segment, column, boundOf(time), from, to, out);
 }
 
 /**

@@ -15,13 +15,17 @@ import {
   TOO_SMALL,
   tooSmall,
 } from '../status';
-import { checkMembers, decodeMembers, encodeMembers, membersBound } from './vbyte';
+import { checkMembers, decodeMembers, encodeMembers, membersBound, skipMembers } from './vbyte';
 
 export const R_COUNT: usize = 4;
+export const R_FLAGS: usize = 5;
 export const R_PROPERTIES: usize = 6;
 export const R_TIME: usize = 8;
 export const R_ID: usize = 16;
 export const R_MEMBERS: usize = 24;
+
+/** Flag of a record: role masks follow the members. */
+export const FLAG_ROLES: u32 = 1;
 
 /**
  * Maximum size in bytes of an edge's property block that the encoder accepts. The columns that the
@@ -107,8 +111,9 @@ export function sortMembers(members: usize, n: u32): u32 {
 }
 
 /**
- * Writes one record with ascending members; returns the size of the record in bytes. `out` needs as
- * many bytes as `recordBound` returns.
+ * Writes one record with ascending members; returns the size of the record in bytes. `masks`: the
+ * role masks of the members (u16[n]), or 0; if all are 0, the record has none. `out` needs as many
+ * bytes as `recordBound` returns, and those of the masks.
  */
 export function writeRecord(
   out: usize,
@@ -116,6 +121,7 @@ export function writeRecord(
   id: i64,
   members: usize,
   n: u32,
+  masks: usize,
   properties: usize,
   propertyBytes: u32,
 ): u32 {
@@ -124,6 +130,11 @@ export function writeRecord(
   store<i64>(out + R_TIME, time);
   store<i64>(out + R_ID, id);
   let end = encodeMembers(members, n, out + R_MEMBERS);
+  if (masks && hasMask(masks, n)) {
+    store<u8>(out + R_FLAGS, <u8>FLAG_ROLES);
+    memory.copy(end, masks, bytesOf<u16>(n));
+    end += bytesOf<u16>(n);
+  }
   if (propertyBytes) {
     if (!ASC_NO_ASSERT) assert(end - out <= 0xffff, 'the offset of a property block is a u16');
     store<u16>(out + R_PROPERTIES, <u16>(end - out));
@@ -131,14 +142,29 @@ export function writeRecord(
     end += propertyBytes;
   }
   const size = <u32>(end - out);
-  if (!ASC_NO_ASSERT) assert(size + 8 <= recordBound(n, propertyBytes), 'a record is within its bound');
+  if (!ASC_NO_ASSERT)
+    assert(size + 8 <= recordBound(n, propertyBytes) + (masks ? n * 2 : 0), 'a record is within its bound');
   store<u32>(out, size);
   return size;
 }
 
+/** Returns whether one of the masks (u16[n]) is not 0. */
+export function hasMask(masks: usize, n: u32): bool {
+  for (let i: u32 = 0; i < n; i++) if (get<u16>(masks, i)) return true;
+  return false;
+}
+
 /**
- * Returns how many bytes of space are always enough to write a record with n members. Each member
- * is written by an 8-byte store, which may end beyond the record.
+ * Returns the address of a record's role masks (u16 per member, unaligned), or 0 if it has none.
+ */
+export function recordMasks(record: usize): usize {
+  if (!(<u32>load<u8>(record + R_FLAGS) & FLAG_ROLES)) return 0;
+  return skipMembers(record + R_MEMBERS, load<u8>(record + R_COUNT));
+}
+
+/**
+ * Returns how many bytes of space are always enough to write a record with n members and no role
+ * masks. Each member is written by an 8-byte store, which may end beyond the record.
  */
 export function recordBound(n: u32, propertyBytes: u32): u32 {
   return <u32>R_MEMBERS + membersBound(n) + propertyBytes + 8;
@@ -151,6 +177,7 @@ function encodeRow(
   n: u32,
   set: usize,
   limit: u32,
+  masks: usize,
   properties: usize,
   propertyBytes: u32,
   out: usize,
@@ -164,9 +191,16 @@ function encodeRow(
   const edge = toInteger(id);
   if (eventTime == i64.MIN_VALUE || edge == i64.MIN_VALUE) return BAD_INTEGER;
   if (propertyBytes > MAX_PROPERTY_BYTES) return BAD_ARGUMENT;
-  const bound = recordBound(count, propertyBytes);
+  // Masks are in the order of the members, so these must not have been moved.
+  if (masks && !isAscending(members, n)) return BAD_ARGUMENT;
+  const bound = recordBound(count, propertyBytes) + (masks ? n * 2 : 0);
   if (bound > room) return tooSmall(bound);
-  return <i32>writeRecord(out, eventTime, edge, set, count, properties, propertyBytes);
+  return <i32>writeRecord(out, eventTime, edge, set, count, masks, properties, propertyBytes);
+}
+
+function isAscending(members: usize, n: u32): bool {
+  for (let i: u32 = 1; i < n; i++) if (!(get<f64>(members, i - 1) < get<f64>(members, i))) return false;
+  return true;
 }
 
 /**
@@ -176,15 +210,18 @@ function encodeRow(
  * - counts: u32[rows], the number of members of each edge, with repetitions;
  * - members: f64, the members of all rows concatenated. The members of a row may be in any order
  *   and may be repeated;
+ * - masks: u16, the role masks of the members, in the same order; each row's members must then be
+ *   ascending and distinct. Address 0: there are none;
  * - propertyEnds: u32[rows], the offset in `properties` at which each row's property block ends;
  *   address 0 means that no row has a block;
  * - limit: maximum number of distinct members per edge.
  *
  * Returns the number of bytes written, or a status. EMPTY_MEMBERS, TOO_MANY_MEMBERS, BAD_INTEGER
- * and BAD_ARGUMENT (a property block that ends before it begins or is too large) make
- * `hg_result_offset` return the row. After TOO_SMALL, `hg_result_needed` returns the bytes needed
- * for all rows up to and including the first that did not fit. A record fits if as many bytes are
- * left as `recordBound` returns, which is more than it occupies.
+ * and BAD_ARGUMENT (a property block that ends before it begins or is too large, or masks of
+ * members that do not ascend) make `hg_result_offset` return the row. After TOO_SMALL,
+ * `hg_result_needed` returns the bytes needed for all rows up to and including the first that did
+ * not fit. A record fits if as many bytes are left as `recordBound` returns, which is more than it
+ * occupies.
  */
 export function encodeRecords(
   rows: u32,
@@ -192,6 +229,7 @@ export function encodeRecords(
   ids: usize,
   counts: usize,
   members: usize,
+  masks: usize,
   propertyEnds: usize,
   properties: usize,
   limit: u32,
@@ -223,6 +261,7 @@ export function encodeRecords(
       n,
       set,
       limit,
+      masks ? masks + (source - members) / 4 : 0,
       properties + propertyStart,
       propertyBytes,
       out + written,
@@ -286,12 +325,17 @@ export function checkRecord(record: usize, room: u32): i32 {
   if (size > room || size < <u32>R_MEMBERS + 2) return CORRUPT;
   const end = record + size;
   const n = <u32>load<u8>(record + R_COUNT);
-  if (!n || load<u8>(record + 5)) return CORRUPT;
+  const flags = <u32>load<u8>(record + R_FLAGS);
+  if (!n || flags > FLAG_ROLES) return CORRUPT;
   const time = load<i64>(record + R_TIME);
   const id = load<i64>(record + R_ID);
   if (time > MAX_SAFE || time < -MAX_SAFE || id > MAX_SAFE || id < -MAX_SAFE) return CORRUPT;
-  const behind = checkMembers(record + R_MEMBERS, n, end);
+  let behind = checkMembers(record + R_MEMBERS, n, end);
   if (!behind) return CORRUPT;
+  if (flags) {
+    if (behind + bytesOf<u16>(n) > end || !hasMask(behind, n)) return CORRUPT;
+    behind += bytesOf<u16>(n);
+  }
   const block = <u32>load<u16>(record + R_PROPERTIES);
   if (!block) return behind == end ? <i32>size : CORRUPT;
   if (record + block != behind || !checkProperties(behind, end)) return CORRUPT;

@@ -33,7 +33,8 @@ import { beginKeys, endKeys, hasIntegerKeys, hasKeys, holdCount, numberKeys, put
 /*
  * The key table, made by the host: u32 number of keys, then per key {u32 offset of its name from
  * the start of the table, u32 size of the name in bytes, u32 column id, u32 type}. The type is that
- * of the column, or K_IGNORED for a key whose value is skipped.
+ * of the column, K_IGNORED for a key whose value is skipped, or K_END for the integer column of the
+ * ends of intervals: a line whose end is before its event_ts is not plain.
  */
 const K_NAME: usize = 0;
 const K_NAME_BYTES: usize = 4;
@@ -41,6 +42,7 @@ const K_COLUMN: usize = 8;
 const K_TYPE: usize = 12;
 const K_BYTES: usize = 16;
 const K_IGNORED: u32 = 255;
+const K_END: u32 = 254;
 
 /** Keys are mostly in the same order in every line; this many are compared before giving up. */
 const MOST_COMPARED: u32 = 64;
@@ -87,6 +89,8 @@ let eventTime: i64 = 0;
 let memberCount: u32 = 0;
 let propertyCount: u32 = 0;
 let propertyBytes: u32 = 0;
+/** The end of the edge's interval; the greatest number if it has none. */
+let endTime: i64 = i64.MAX_VALUE;
 /** The number that was read last, its digits as an integer, and how many of them are decimals. */
 let digitsValue: i64 = 0;
 let decimals: u32 = 0;
@@ -252,6 +256,10 @@ function readValue(from: usize, column: u32, type: u32): usize {
   }
   const end = readNumber(from);
   if (!end) return 0;
+  if (type == K_END) {
+    endTime = digitsValue;
+    return !decimals && addProperty(column, HG_TYPE_INTEGER, <u64>digitsValue, 12) ? end : 0;
+  }
   if (type == HG_TYPE_INTEGER) return !decimals && addProperty(column, type, <u64>digitsValue, 12) ? end : 0;
   const real = <f64>digitsValue / get<f64>(powers, decimals);
   return addProperty(column, HG_TYPE_REAL, reinterpret<u64>(real), 12) ? end : 0;
@@ -315,6 +323,7 @@ function readLine(from: usize, keys: usize): usize {
   memberCount = 0;
   propertyCount = 0;
   propertyBytes = 2;
+  endTime = i64.MAX_VALUE;
   let expected: u32 = 0;
   memory.fill(seen, 0, SEEN_BYTES);
   do {
@@ -349,7 +358,7 @@ function readLine(from: usize, keys: usize): usize {
     }
     at = skipSpaces(at);
   } while (byteAt(at) == COMMA);
-  if (byteAt(at) != CLOSE || !hasTime || !memberCount) return 0;
+  if (byteAt(at) != CLOSE || !hasTime || !memberCount || endTime < eventTime) return 0;
   at = skipSpaces(at + 1);
   if (byteAt(at) == 0x0d) at++;
   return byteAt(at) == 0x0a ? at : 0;
@@ -390,7 +399,7 @@ function writeLine(limit: u32, out: usize, capacity: u32): i32 {
   if (n > limit) return 0;
   const room = recordBound(n, propertyBytes);
   if (room > capacity) return tooSmall(room);
-  let size = writeRecord(out, eventTime, 0, members, n, 0, 0);
+  let size = writeRecord(out, eventTime, 0, members, n, 0, 0, 0);
   if (propertyCount) {
     store<u16>(out + R_PROPERTIES, <u16>size);
     size = <u32>(writeProperties(out + size) - out);

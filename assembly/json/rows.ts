@@ -1,7 +1,7 @@
 // Writes rows of a segment, or records of a memtable, as JSON objects, in one pass from columns to
 // bytes.
 
-import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
+import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_TIME, recordMasks } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
 import { alloc, free } from '../memory/alloc';
@@ -22,12 +22,14 @@ import {
   textStart,
 } from '../segment/columns';
 import { S_BASE, S_MEMBERS, S_NODE_IDS, S_NODE_MIN, S_NODE_WIDTH, S_ORDINAL_WIDTH, S_ROWS } from '../segment/layout';
-import { firstIncidence, memberOrdinal, nodeId, rowId, rowSize, rowTime } from '../segment/reader';
+import { firstIncidence, memberOrdinal, nodeId, rowId, rowMembers, rowSize, rowTime } from '../segment/reader';
 import { recordColumns } from '../segment/record-block';
+import { rowMasks } from '../segment/roles';
 import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
 import { writeMarks, writeSegmentMarks } from './marks';
 import { writeFloat, writeInt } from './number';
-import { writeText } from './text';
+import { roleMembersBound, rolesBound, writeRoles } from './roles';
+import { copyText, writeText } from './text';
 
 /**
  * Separators: 0 = a comma before every row except the first of the call, 1 = a comma before every
@@ -42,16 +44,18 @@ export const ROWS_LINES: u32 = 2;
 export const ROWS_COLUMNS: u32 = 3;
 
 /*
- * The row plan, which the host writes: u16 number of columns, u16 flags, then for each column {u32
- * column id, u32 key offset, u32 key bytes, u32 missing offset, u32 missing bytes}, with offsets
- * from the start of the plan. A key is the text before a value (`,"weight":`); "missing" is the
- * JSON text of the column's default.
+ * The row plan, which the host writes: u16 number of columns, u16 number of roles and flags, then
+ * for each column {u32 column id, u32 key offset, u32 key bytes, u32 missing offset, u32 missing
+ * bytes}, with offsets from the start of the plan, then the roles (roles.ts). A key is the text
+ * before a value (`,"weight":`); "missing" is the JSON text of the column's default.
  */
 const P_FLAGS: usize = 2;
 /** Members are written as marks (marks.ts). */
 const PLAN_NAMED: u32 = 0x8000;
 /** A row is a node: only its columns are written, and the key of the first has no comma. */
 const PLAN_NODE: u32 = 0x4000;
+/** The other bits of the second word: the number of roles. */
+const MOST_ROLES: u32 = 0xff;
 const P_COLUMN: usize = 0;
 const P_KEY: usize = 4;
 const P_KEY_BYTES: usize = 8;
@@ -62,16 +66,6 @@ const CURSOR: usize = <usize>CURSOR_BYTES;
 
 const members: usize = memory.data(255 * 8 + 16, 16);
 const NULL_TEXT: u32 = 0x6c6c756e;
-
-function copyText(out: usize, from: usize, bytes: u32): usize {
-  let i: u32 = 0;
-  if (ASC_FEATURE_SIMD) {
-    for (; i + 16 <= bytes; i += 16) v128.store(out + i, v128.load(from + i));
-  }
-  for (; i + 8 <= bytes; i += 8) store<u64>(out + i, load<u64>(from + i));
-  for (; i < bytes; i++) store<u8>(out + i, load<u8>(from + i));
-  return out + bytes;
-}
 
 /**
  * Writes the n member ids of a row, each followed by a comma. `first` is the row's first incidence.
@@ -155,6 +149,15 @@ function writeRecordHead(out: usize, form: u32, id: i64, time: i64, n: u32): usi
   return at;
 }
 
+function planRoles(plan: usize): u32 {
+  return <u32>load<u16>(plan + P_FLAGS) & MOST_ROLES;
+}
+
+/** Returns the address of the roles in a plan. */
+function rolesOf(plan: usize): usize {
+  return element(plan + 4, planColumns(plan), P_BYTES);
+}
+
 function writeCell(out: usize, cursor: usize, row: u32): usize {
   if (!hasValue(cursor, row)) {
     store<u32>(out, NULL_TEXT);
@@ -210,6 +213,7 @@ function planBound(plan: usize): u32 {
     const column = element(plan + 4, c, P_BYTES);
     bytes += load<u32>(column + P_KEY_BYTES) + load<u32>(column + P_MISSING_BYTES) + 40;
   }
+  if (planRoles(plan)) bytes += rolesBound(plan, rolesOf(plan), planRoles(plan));
   return bytes;
 }
 
@@ -271,6 +275,7 @@ export function segmentRows(
     );
     if (state == STATE_VALUES) valued = true;
   }
+  const roles = planRoles(plan);
   const tail = element(cursors, columns, CURSOR);
   const tailBytes = valued ? 0 : <u32>(constantTail(plan, cursors, tail) - tail);
   const end = out + capacity;
@@ -282,15 +287,21 @@ export function segmentRows(
   for (; done < n; done++) {
     const row = get<u32>(rows, done);
     const size = rowSize(s, row);
+    if (row != following) first = firstIncidence(s, row);
+    const masks = roles ? rowMasks(s, first) : 0;
     needed = 80 + <usize>size * 18 + bound + (valued ? <usize>textsBound(plan, cursors, row) : 0);
+    if (masks) needed += roleMembersBound(masks, size);
     if (at + needed > end) break;
     const start = at;
     if (separator < ROWS_LINES && (done || separator)) store<u8>(at++, 0x2c);
-    if (row != following) first = firstIncidence(s, row);
     if (form) at = writeSegmentHead(at, form, s, row, first, size);
     else {
       at = writeMembers(writeStart(at, rowId(s, row), rowTime(s, row)), s, first, size);
       store<u8>(at - 1, 0x5d);
+    }
+    if (roles) {
+      if (masks) rowMembers(s, row, members);
+      at = writeRoles(at, plan, rolesOf(plan), roles, masks, members, size, form & PLAN_NAMED);
     }
     first += size;
     following = row + 1;
@@ -334,6 +345,7 @@ export function recordRows(records: usize, n: u32, plan: usize, separator: u32, 
   if (separator == ROWS_COLUMNS) return recordColumns(records, n, plan, out, capacity);
   const bound = planBound(plan);
   const form = planForm(plan);
+  const roles = planRoles(plan);
   const end = out + capacity;
   let at = out;
   let done: u32 = 0;
@@ -343,6 +355,8 @@ export function recordRows(records: usize, n: u32, plan: usize, separator: u32, 
     const size = <u32>load<u8>(record + R_COUNT);
     const block = <u32>load<u16>(record + 6);
     needed = 80 + <usize>size * 18 + bound + (block ? <usize>(load<u32>(record) - block) * 6 : 0);
+    const masks = roles ? recordMasks(record) : 0;
+    if (masks) needed += roleMembersBound(masks, size);
     if (at + needed > end) break;
     const start = at;
     if (separator < ROWS_LINES && (done || separator)) store<u8>(at++, 0x2c);
@@ -350,6 +364,7 @@ export function recordRows(records: usize, n: u32, plan: usize, separator: u32, 
     at = form
       ? writeRecordHead(at, form, load<i64>(record + R_ID), load<i64>(record + R_TIME), size)
       : writeHead(at, load<i64>(record + R_ID), load<i64>(record + R_TIME), size);
+    if (roles) at = writeRoles(at, plan, rolesOf(plan), roles, masks, members, size, form & PLAN_NAMED);
     at = writeRecordTail(at, plan, record);
     if (separator == ROWS_LINES) store<u8>(at++, 0x0a);
     if (!ASC_NO_ASSERT) assert(at <= start + needed, 'the text of a row is within its bound');

@@ -103,3 +103,14 @@ function writeEscape(out: usize, byte: u32): usize {
   store<u8>(out, low + (low < 10 ? 0x30 : 0x57), 5);
   return out + 6;
 }
+
+/** Copies text; returns its end. */
+export function copyText(out: usize, from: usize, bytes: u32): usize {
+  let i: u32 = 0;
+  if (ASC_FEATURE_SIMD) {
+    for (; i + 16 <= bytes; i += 16) v128.store(out + i, v128.load(from + i));
+  }
+  for (; i + 8 <= bytes; i += 8) store<u64>(out + i, load<u64>(from + i));
+  for (; i < bytes; i++) store<u8>(out + i, load<u8>(from + i));
+  return out + bytes;
+}

@@ -57,7 +57,7 @@ export function writeNodeRecords(numbers: usize, n: u32, kind: u32, column: u32,
     if (!entry || kindOf(entry) != kind) return failAt(BAD_ARGUMENT, done);
     store<i64>(member, <i64>number);
     const bytes = writeKeyBlock(entry, kind, column);
-    at += writeRecord(at, <i64>number, <i64>number, member, 1, block, bytes);
+    at += writeRecord(at, <i64>number, <i64>number, member, 1, 0, block, bytes);
   }
   setRows(done);
   return <i32>(at - out);

@@ -1,12 +1,14 @@
-// Keeps the rows of a list whose numeric columns, or ids, are within given ranges. Reads the
-// columns of a segment, or the records of a memtable.
+// Keeps the rows of a list whose numeric columns, or ids, are within given ranges, or in which a
+// node has a role. Reads the columns of a segment, or the records of a memtable.
 
-import { findProperty, R_ID } from '../codec/record';
-import { HG_RANGE_ENTRY_BYTES, HG_RANGE_ID, HG_TYPE_INTEGER, HG_TYPE_REAL, MAX_SAFE } from '../limits';
-import { bytesOf, cell, element } from '../memory/cells';
+import { findProperty, R_COUNT, R_ID, R_MEMBERS, recordMasks } from '../codec/record';
+import { decodeMembers } from '../codec/vbyte';
+import { HG_RANGE_ENTRY_BYTES, HG_RANGE_ID, HG_RANGE_ROLE, HG_TYPE_INTEGER, HG_TYPE_REAL, MAX_SAFE } from '../limits';
+import { bytesOf, cell, element, get } from '../memory/cells';
 import { recordOf } from '../memtable/layout';
 import { C_TYPE, hasValue, integerValue, openColumn, realValue, STATE_MISSING, STATE_VALUES } from '../segment/columns';
 import { packed, S_BASE, S_ID_MIN, S_ID_WIDTH, S_IDS, S_ROWS } from '../segment/layout';
+import { keepRole } from '../segment/roles';
 import { BAD_ARGUMENT } from '../status';
 
 /**
@@ -21,11 +23,15 @@ const R_FLAGS: usize = 28;
 
 const LOW_OPEN: u32 = 1;
 const HIGH_OPEN: u32 = 2;
+/** A null is in the range. */
+const NULL_IN: u32 = 8;
 
 const cursor: usize = memory.data(32, 16);
+const members: usize = memory.data(255 * 8 + 16, 16);
 
-/** Returns whether a value is in the range. NaN is in no range. */
+/** Returns whether a value is in the range. NaN is null. */
 function holds(range: usize, value: f64): bool {
+  if (value != value) return (load<u32>(range + R_FLAGS) & NULL_IN) != 0;
   return lies(value, load<f64>(range + R_LOW), load<f64>(range + R_HIGH), load<u32>(range + R_FLAGS));
 }
 
@@ -47,6 +53,10 @@ export function filterSegment(s: usize, rows: usize, n: u32, ranges: usize, k: u
       left = keepIds(s, rows, left, range);
       continue;
     }
+    if (load<u32>(range + R_COLUMN) == HG_RANGE_ROLE) {
+      left = keepRole(s, rows, left, <i64>load<f64>(range + R_LOW), <u32>load<f64>(range + R_MISSING));
+      continue;
+    }
     const state = openColumn(base, load<u32>(s + S_ROWS), load<u32>(range + R_COLUMN), cursor);
     if (state == STATE_VALUES) {
       const type = load<u32>(cursor + C_TYPE);
@@ -62,12 +72,16 @@ function keepValues(rows: usize, n: u32, range: usize): u32 {
   const high = load<f64>(range + R_HIGH);
   const flags = load<u32>(range + R_FLAGS);
   const isInteger = load<u32>(cursor + C_TYPE) == HG_TYPE_INTEGER;
+  const nullBytes = bytesOf<u32>(u32((flags & NULL_IN) != 0));
   const end = cell<u32>(rows, n);
   let at = rows;
   for (let from = rows; from < end; from += 4) {
     const row = load<u32>(from);
     store<u32>(at, row);
-    if (!hasValue(cursor, row)) continue;
+    if (!hasValue(cursor, row)) {
+      at += nullBytes;
+      continue;
+    }
     const value = isInteger ? <f64>integerValue(cursor, row) : realValue(cursor, row);
     at += bytesOf<u32>(u32(lies(value, low, high, flags)));
   }
@@ -128,10 +142,24 @@ function recordHolds(record: usize, ranges: usize, k: u32): bool {
       if (!holds(range, <f64>load<i64>(record + R_ID))) return false;
       continue;
     }
+    if (column == HG_RANGE_ROLE) {
+      if (!hasRole(record, <i64>load<f64>(range + R_LOW), <u32>load<f64>(range + R_MISSING))) return false;
+      continue;
+    }
     const entry = findProperty(record, column);
     if (!holds(range, entry ? propertyNumber(entry) : load<f64>(range + R_MISSING))) return false;
   }
   return true;
+}
+
+/** Returns whether `node` is a member of a record and has a role of `mask`. */
+function hasRole(record: usize, node: i64, mask: u32): bool {
+  const masks = recordMasks(record);
+  if (!masks) return false;
+  const n = <u32>load<u8>(record + R_COUNT);
+  decodeMembers(record + R_MEMBERS, n, members);
+  for (let i: u32 = 0; i < n; i++) if (get<i64>(members, i) == node) return (<u32>get<u16>(masks, i) & mask) != 0;
+  return false;
 }
 
 /** Returns the number in a property entry; NaN if the value is null or not a number. */

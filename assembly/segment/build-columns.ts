@@ -2,6 +2,7 @@
 // dictionaries and orders (PSI).
 
 import { findProperty } from '../codec/record';
+import { planTree } from '../interval/tree';
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
 import { bytesOf, cell, get, put } from '../memory/cells';
 import { psiOrder } from '../psi/order';
@@ -19,6 +20,10 @@ import {
   storePacked,
 } from './layout';
 import { planSection } from './writer';
+
+/** Indexes of a column: the order of its values, and the tree of the ends of intervals. */
+const INDEX_ORDER: u8 = 1;
+const INDEX_INTERVAL: u8 = 2;
 
 /**
  * Returns the address of the row's property entry, or 0 if the value is null. `missing` is the
@@ -121,7 +126,7 @@ function planText(
 }
 
 /**
- * Plans the sections of one column. `spec` is {u16 id, u8 type, u8 indexed, u32 missing entry}.
+ * Plans the sections of one column. `spec` is {u16 id, u8 type, u8 indexes, u32 missing entry}.
  * `scratch` has 16 bytes per row. Returns false if a value has another type than the column.
  */
 export function planColumn(plan: usize, records: usize, rows: u32, spec: usize, scratch: usize): bool {
@@ -159,8 +164,10 @@ export function planColumn(plan: usize, records: usize, rows: u32, spec: usize, 
     const width = integerWidth(<u64>(greatest - least));
     planSection(plan, K_COLUMN, column, type, width, flags, nulls + 8 + rows * width, present);
   }
-  if (load<u8>(spec + 3) && (type == HG_TYPE_REAL || type == HG_TYPE_INTEGER))
+  const indexes = load<u8>(spec + 3);
+  if (indexes & INDEX_ORDER && (type == HG_TYPE_REAL || type == HG_TYPE_INTEGER))
     planSection(plan, K_PSI, column, type, 2, 0, present * 2, present);
+  if (indexes & INDEX_INTERVAL && type == HG_TYPE_INTEGER) planTree(plan, column, rows);
   return true;
 }
 

@@ -17,6 +17,7 @@
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
 import { filterBuild, filterBytes } from '../fmi/filter';
+import { fillTree } from '../interval/tree';
 import { HG_MAX_SEGMENT_ROWS, HG_TYPE_BOOLEAN, HG_TYPE_REAL } from '../limits';
 import { alloc, free } from '../memory/alloc';
 import { cell, element, get, put } from '../memory/cells';
@@ -28,7 +29,7 @@ import {
   E_COLUMN,
   E_KIND,
   ENTRY_BYTES,
-  FORMAT_VERSION,
+  FIRST_VERSION,
   floorDivide,
   H_BUCKET_SECONDS,
   H_BUCKETS,
@@ -57,17 +58,21 @@ import {
   K_COLUMN,
   K_FILTER,
   K_IDS,
+  K_INTERVAL,
   K_MEMBERS,
   K_NODES,
   K_POSTING_OFFSETS,
   K_POSTINGS,
   K_PSI,
+  K_ROLES,
   K_SIZES,
   K_TIMES,
   MAGIC,
+  ROLES_VERSION,
   sectionOf,
   storePacked,
 } from './layout';
+import { fillRoles, haveRoles } from './roles';
 import { allocateFile, layOut, MAX_SECTIONS, planSection, seal } from './writer';
 
 /** Counts and bounds of the records and their members, at fixed offsets in one static block. */
@@ -81,6 +86,7 @@ const F_ID_MAX: usize = 24;
 const F_NODE_MIN: usize = 32;
 const F_NODE_MAX: usize = 40;
 const F_CONSECUTIVE: usize = 48;
+const F_ROLES: usize = 52;
 
 function recordAt(records: usize, row: u32): usize {
   return <usize>get<u32>(records, row);
@@ -126,6 +132,7 @@ function survey(records: usize, rows: u32, bucketSeconds: i64): bool {
   store<i64>(facts + F_ID_MIN, idMin);
   store<i64>(facts + F_ID_MAX, idMax);
   store<u32>(facts + F_CONSECUTIVE, consecutive);
+  store<u32>(facts + F_ROLES, u32(haveRoles(records, rows)));
   return true;
 }
 
@@ -192,6 +199,7 @@ function planFixed(plan: usize, records: usize, rows: u32): void {
   planSection(plan, K_POSTING_OFFSETS, 0, 0, 4, 0, (nodes + 1) * 4, nodes + 1);
   planSection(plan, K_POSTINGS, 0, 0, 2, 0, incidences * 2, incidences);
   planSection(plan, K_FILTER, 0, 0, 1, 0, filterBytes(nodes), nodes);
+  if (load<u32>(facts + F_ROLES)) planSection(plan, K_ROLES, 0, 0, 2, 0, incidences * 2, incidences);
 }
 
 function fillHeader(
@@ -204,7 +212,8 @@ function fillHeader(
   table: u32,
 ): void {
   store<u64>(file, MAGIC);
-  store<u32>(file + H_VERSION, FORMAT_VERSION);
+  // fillTree may set a later version.
+  store<u32>(file + H_VERSION, load<u32>(facts + F_ROLES) ? ROLES_VERSION : FIRST_VERSION);
   store<u32>(file + H_BYTES, bytes);
   store<u32>(file + H_SECTIONS, sections);
   store<u32>(file + H_ROWS, rows);
@@ -325,6 +334,7 @@ function fillColumns(file: usize, records: usize, rows: u32, specs: usize, colum
     const entry = element(file + HEADER_BYTES, i, ENTRY_BYTES);
     const kind = <u32>load<u16>(entry + E_KIND);
     if (kind == K_PSI) fillOrder(file, entry, rows, scratch);
+    if (kind == K_INTERVAL) fillTree(file, entry, rows);
     if (kind != K_COLUMN) continue;
     for (let c: u32 = 0; c < columns; c++) {
       const spec = cell<u64>(specs, c);
@@ -346,8 +356,9 @@ function areColumns(specs: usize, columns: u32): bool {
 
 /**
  * Builds the file of `rows` checked records (addresses u32[rows], strictly ascending by (event_ts,
- * id)). `specs` has one entry per column: {u16 column id, u8 type, u8 indexed, u32 address of the
- * property entry for records without the column (0: null)}. Returns the size of the file in bytes;
+ * id)). `specs` has one entry per column: {u16 column id, u8 type, u8 indexes (bit 0: the order of
+ * the values, bit 1: the tree of the ends of intervals), u32 address of the property entry for
+ * records without the column (0: null)}. Returns the size of the file in bytes;
  * `hg_result_pointer` returns the address of the file, and the caller frees this region.
  *
  * Returns BAD_ARGUMENT if there are no rows, or too many rows or columns, if rows or columns are
@@ -419,6 +430,7 @@ function assemble(
   fillRows(file, records, rows, bucketSeconds);
   fillRowOf(records, rows, rowOf);
   fillNodes(file, keys, indexes, n, rowOf, tmpKeys);
+  fillRoles(file, records, rows);
   fillColumns(file, records, rows, specs, columns, scratch);
   seal(file, sections);
   setPointer(file);

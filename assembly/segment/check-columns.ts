@@ -1,7 +1,9 @@
-// Checks the property columns of a segment file and their orders (PSI), as part of the deep check.
+// Checks the property columns of a segment file, their orders (PSI) and the tree of the ends of
+// intervals, as part of the deep check.
 //
-// A column or an order is checked in phases, each of which goes through the rows or the texts once.
+// Each of them is checked in phases, each of which goes through the rows or the texts once.
 
+import { checkTree, treeEntries } from '../interval/tree';
 import { HG_MAX_TEXT_BYTES, HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT, MAX_SAFE } from '../limits';
 import { after, cell, element, get } from '../memory/cells';
 import { CORRUPT, failAt } from '../status';
@@ -21,8 +23,10 @@ import {
   FLAG_NULLS,
   H_ROWS,
   H_SECTIONS,
+  H_VERSION,
   HEADER_BYTES,
   K_COLUMN,
+  K_INTERVAL,
   K_PSI,
   packed,
 } from './layout';
@@ -31,7 +35,7 @@ const cursor: usize = memory.data(32, 16);
 
 /** Fields of the state while columns are checked. `K_DONE` is the next row or text of the phase. */
 const V_PHASE: usize = K_VALUES;
-/** Id and type of the last column, and whether its order was seen. */
+/** Id and type of the last column, and which of its indexes was seen last (ORDER_SEEN, ...). */
 const V_COLUMN: usize = K_VALUES + 4;
 const V_TYPE: usize = K_VALUES + 8;
 const V_ORDERED: usize = K_VALUES + 12;
@@ -49,8 +53,12 @@ const CODES: u32 = 3;
 const TEXTS: u32 = 4;
 const COUNT: u32 = 5;
 const ORDER: u32 = 6;
-const GOOD: u32 = 7;
-const BAD: u32 = 8;
+const TREE: u32 = 7;
+const GOOD: u32 = 8;
+const BAD: u32 = 9;
+
+const ORDER_SEEN: u32 = 1;
+const TREE_SEEN: u32 = 2;
 
 /** Returns the address of a column's values, which follow its null bits. */
 function valuesOf(base: usize, entry: usize, rows: u32): usize {
@@ -169,6 +177,24 @@ function orderShape(base: usize, entry: usize, rows: u32): u32 {
   return type == HG_TYPE_REAL || type == HG_TYPE_INTEGER ? COUNT : BAD;
 }
 
+/** Checks the sizes of the tree of ends of a column that was checked before. */
+function treeShape(base: usize, entry: usize, rows: u32): u32 {
+  const count = load<u32>(entry + E_COUNT);
+  if (load<u32>(base + H_VERSION) < 2 || load<u8>(entry + E_TYPE) != <u8>HG_TYPE_INTEGER) return BAD;
+  if (count != treeEntries(rows) || load<u32>(entry + E_BYTES) != count * 8) return BAD;
+  return openColumn(base, rows, <u32>load<u16>(entry + E_COLUMN), cursor) == STATE_VALUES ? TREE : BAD;
+}
+
+/** Checks the entries of a tree of ends. An entry has at most 16 rows or entries below it. */
+function checkEnds(base: usize, entry: usize, rows: u32, state: usize): u32 {
+  const count = load<u32>(entry + E_COUNT);
+  const from = load<u32>(state + K_DONE);
+  const to = endOfStep(state, count);
+  spend(state, (to - from) * 16);
+  if (!checkTree(base, entry, rows, from, to)) return BAD;
+  return to < count ? TREE : GOOD;
+}
+
 /** Checks that an order has as many rows as its column has values. */
 function checkCount(base: usize, entry: usize, rows: u32, state: usize): u32 {
   openColumn(base, rows, <u32>load<u16>(entry + E_COLUMN), cursor);
@@ -207,8 +233,8 @@ function checkOrder(base: usize, entry: usize, rows: u32, state: usize): u32 {
 }
 
 /**
- * Checks the place and the sizes of a section: columns must ascend strictly by id, and an order
- * must directly follow its column.
+ * Checks the place and the sizes of a section: columns must ascend strictly by id, an order must
+ * directly follow its column, and a tree of ends its column or the order.
  */
 function checkShape(base: usize, entry: usize, rows: u32, state: usize): u32 {
   const id = <u32>load<u16>(entry + E_COLUMN);
@@ -221,8 +247,14 @@ function checkShape(base: usize, entry: usize, rows: u32, state: usize): u32 {
     store<u32>(state + V_ORDERED, 0);
     return id + 1 > last ? columnShape(base, entry, rows) : BAD;
   }
-  if (id + 1 != last || load<u32>(state + V_ORDERED) || type != load<u32>(state + V_TYPE)) return BAD;
-  store<u32>(state + V_ORDERED, 1);
+  if (id + 1 != last || type != load<u32>(state + V_TYPE)) return BAD;
+  const seen = load<u32>(state + V_ORDERED);
+  if (<u32>load<u16>(entry + E_KIND) == K_INTERVAL) {
+    store<u32>(state + V_ORDERED, TREE_SEEN);
+    return seen < TREE_SEEN ? treeShape(base, entry, rows) : BAD;
+  }
+  if (seen) return BAD;
+  store<u32>(state + V_ORDERED, ORDER_SEEN);
   store<u32>(state + V_COUNT, 0);
   return orderShape(base, entry, rows);
 }
@@ -244,14 +276,16 @@ function checkPhase(phase: u32, base: usize, entry: usize, state: usize): u32 {
       return checkTexts(valuesOf(base, entry, rows), rows, state);
     case COUNT:
       return checkCount(base, entry, rows, state);
+    case TREE:
+      return checkEnds(base, entry, rows, state);
     default:
       return checkOrder(base, entry, rows, state);
   }
 }
 
 /**
- * Checks all column and order sections. Returns 0, MORE, or CORRUPT with the section's offset.
- * Bounds and fixed sizes must have been checked before.
+ * Checks all sections of columns and their indexes. Returns 0, MORE, or CORRUPT with the section's
+ * offset. Bounds and fixed sizes must have been checked before.
  */
 export function checkColumns(base: usize, state: usize): i32 {
   const sections = load<u32>(base + H_SECTIONS);
@@ -259,7 +293,7 @@ export function checkColumns(base: usize, state: usize): i32 {
   for (let i = load<u32>(state + K_AT); i < sections; i++) {
     const entry = element(base + HEADER_BYTES, i, ENTRY_BYTES);
     const kind = <u32>load<u16>(entry + E_KIND);
-    if (kind != K_COLUMN && kind != K_PSI) continue;
+    if (kind != K_COLUMN && kind != K_PSI && kind != K_INTERVAL) continue;
     while (phase != GOOD) {
       if (!load<u32>(state + K_LEFT)) {
         store<u32>(state + K_AT, i);

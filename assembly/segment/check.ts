@@ -63,10 +63,12 @@ import {
   K_NODES,
   K_POSTING_OFFSETS,
   K_POSTINGS,
+  K_ROLES,
   K_SIZES,
   K_TIMES,
   MAGIC,
   packed,
+  ROLES_VERSION,
   sectionOf,
 } from './layout';
 import { headerChecksum, MAX_SECTIONS } from './writer';
@@ -149,7 +151,11 @@ function checkFixedSizes(base: usize): i32 {
     filter &&
     load<u32>(filter + E_BYTES) >= 64 &&
     (load<u32>(filter + E_BYTES) & 63) == 0;
-  return good ? 0 : failAt(CORRUPT, <u32>HEADER_BYTES);
+  if (!good) return failAt(CORRUPT, <u32>HEADER_BYTES);
+  const roles = findEntry(base, K_ROLES, 0);
+  if (!roles) return 0;
+  const known = load<u32>(base + H_VERSION) >= ROLES_VERSION && sizeIs(base, K_ROLES, incidences * 2);
+  return known ? 0 : failAt(CORRUPT, <u32>(roles - base));
 }
 
 /** Checks every section's checksum. Returns 0, MORE, or CORRUPT with the section's offset. */

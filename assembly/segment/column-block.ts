@@ -20,6 +20,7 @@ import {
   P_TEXT_BYTES,
   P_TYPE,
   PART_IDS,
+  PART_MASKS,
   PART_MEMBERS,
   PART_SIZES,
   PART_TIMES,
@@ -45,6 +46,7 @@ import {
 } from './columns';
 import { S_BASE, S_ROWS } from './layout';
 import { firstIncidence, memberOrdinal, nodeId, rowSize } from './reader';
+import { rowMasks } from './roles';
 
 const NO_LOCAL: u32 = 0xffffffff;
 /**
@@ -134,6 +136,7 @@ export function segmentColumns(s: usize, rows: usize, n: u32, plan: usize, out: 
       incidences = <u32>((end - at) >> 3);
       at = end;
     }
+    if (parts & PART_MASKS) at = segmentMasks(s, rows, count, at);
   }
   let failed = false;
   for (let c: u32 = 0; c < columns && !failed; c++) {
@@ -220,6 +223,24 @@ function segmentColumn(plan: usize, column: usize, cursor: usize, rows: usize, n
     put<f64>(values, i, value);
   }
   return cell<u64>(values, n);
+}
+
+function segmentMasks(s: usize, rows: usize, n: u32, out: usize): usize {
+  let at = out;
+  let following: u32 = u32.MAX_VALUE;
+  let first: u32 = 0;
+  for (let i: u32 = 0; i < n; i++) {
+    const row = get<u32>(rows, i);
+    if (row != following) first = firstIncidence(s, row);
+    const size = rowSize(s, row);
+    const masks = rowMasks(s, first);
+    if (masks) memory.copy(at, masks, bytesOf<u16>(size));
+    else memory.fill(at, 0, bytesOf<u16>(size));
+    at += bytesOf<u16>(size);
+    first += size;
+    following = row + 1;
+  }
+  return padEnd(at);
 }
 
 /** Writes a column that the segment does not have: every row has the default. */

@@ -15,6 +15,7 @@ export const PART_TIMES: u32 = 1;
 export const PART_IDS: u32 = 2;
 export const PART_SIZES: u32 = 4;
 export const PART_MEMBERS: u32 = 8;
+export const PART_MASKS: u32 = 16;
 export const P_HEADER: usize = 8;
 export const P_BYTES: usize = 32;
 export const P_COLUMN: usize = 0;
@@ -29,7 +30,8 @@ export const MISSING_TEXT: u32 = 2;
 /*
  * The layout of a block, in which every part is padded to 8 bytes. Header: f64 number of rows, f64
  * number of incidences, f64 size of the block in bytes, f64 0. Then the requested parts: f64
- * times[rows], f64 ids[rows], u32 sizes[rows], f64 members[incidences]. Then for each column of the
+ * times[rows], f64 ids[rows], u32 sizes[rows], f64 members[incidences], u16 masks[incidences] (role
+ * masks, only with members). Then for each column of the
  * plan: f64 number of distinct texts, f64 size of the texts in bytes, u8 nulls[rows] (1: null); for
  * TEXT u32 codes[rows], u32 ends[distinct] and the concatenated texts, for other types f64
  * values[rows].
@@ -46,7 +48,7 @@ export function padded(bytes: usize): usize {
  * padding.
  */
 export function fixedBytes(columns: u32): usize {
-  return B_HEADER + 32 + <usize>columns * (COLUMN_HEADER + 32);
+  return B_HEADER + 40 + <usize>columns * (COLUMN_HEADER + 32);
 }
 
 /**
@@ -61,6 +63,7 @@ export function rowBytes(plan: usize, size: u32): usize {
   if (parts & PART_IDS) bytes += 8;
   if (parts & PART_SIZES) bytes += 4;
   if (parts & PART_MEMBERS) bytes += bytesOf<u64>(size);
+  if (parts & PART_MASKS) bytes += bytesOf<u16>(size);
   for (let c: u32 = 0; c < columns; c++) {
     const column = element(plan + P_HEADER, c, P_BYTES);
     bytes += 9;

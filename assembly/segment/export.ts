@@ -24,8 +24,20 @@ import {
   textStart,
   writeProperty,
 } from './columns';
-import { E_COLUMN, E_KIND, ENTRY_BYTES, H_SECTIONS, HEADER_BYTES, K_COLUMN, S_BASE, S_ROWS, S_SCRATCH } from './layout';
+import {
+  E_COLUMN,
+  E_KIND,
+  ENTRY_BYTES,
+  H_SECTIONS,
+  HEADER_BYTES,
+  K_COLUMN,
+  S_BASE,
+  S_ROLES,
+  S_ROWS,
+  S_SCRATCH,
+} from './layout';
 import { firstIncidence, memberOrdinal, rowId, rowMembers, rowSize, rowTime } from './reader';
+import { rowMasks } from './roles';
 
 /**
  * Writes {u32 column id, opened cursor} for each column section of the file. Returns the number of
@@ -141,6 +153,7 @@ export function exportRecords(
   const count = dropSilent(cursors, openAll(base, load<u32>(s + S_ROWS), cursors));
   noteDefaults(cursors, count, specs, columns);
   const members = <usize>load<u32>(s + S_SCRATCH);
+  const hasRoles = load<u32>(s + S_ROLES) != 0;
   let written: u32 = 0;
   let done: u32 = 0;
   let needed: u32 = 0;
@@ -148,10 +161,11 @@ export function exportRecords(
     const row = get<u32>(rows, done);
     const size = rowSize(s, row);
     const extra = rowPropertyBytes(cursors, count, row);
-    needed = recordBound(size, extra);
+    needed = recordBound(size, extra) + (hasRoles ? size * 2 : 0);
     if (needed > capacity - written) break;
     rowMembers(s, row, members);
-    let bytes = writeRecord(out + written, rowTime(s, row), rowId(s, row), members, size, 0, 0);
+    const masks = hasRoles ? rowMasks(s, firstIncidence(s, row)) : 0;
+    let bytes = writeRecord(out + written, rowTime(s, row), rowId(s, row), members, size, masks, 0, 0);
     if (extra) {
       store<u16>(out + written + 6, <u16>bytes);
       writeProperties(out + written + bytes, cursors, count, row);

@@ -2,7 +2,12 @@
 
 import { get, put } from '../memory/cells';
 
-export const FORMAT_VERSION: u32 = 1;
+/** The newest version of the format that this build reads. */
+export const FORMAT_VERSION: u32 = 2;
+/** The version of files without a section of a later version. */
+export const FIRST_VERSION: u32 = 1;
+/** The version that brought the section of role masks. */
+export const ROLES_VERSION: u32 = 2;
 /** `HEDGESEG` */
 export const MAGIC: u64 = 0x4745534547444548;
 
@@ -29,6 +34,8 @@ export const H_ORDINAL_WIDTH: usize = 114;
 export const H_NODE_WIDTH: usize = 115;
 export const H_MAX_SIZE: usize = 116;
 export const H_TABLE: usize = 120;
+/** f32: by how much the greatest end is above the greatest event_ts; 0 without intervals. */
+export const H_ENDS: usize = 124;
 export const HEADER_BYTES: usize = 128;
 export const ENTRY_BYTES: usize = 24;
 
@@ -51,8 +58,10 @@ export const K_NODES: u32 = 6;
 export const K_POSTING_OFFSETS: u32 = 7;
 export const K_POSTINGS: u32 = 8;
 export const K_FILTER: u32 = 9;
+export const K_ROLES: u32 = 10;
 export const K_COLUMN: u32 = 16;
 export const K_PSI: u32 = 17;
+export const K_INTERVAL: u32 = 18;
 
 export const FLAG_NULLS: u32 = 1;
 export const FLAG_ALL_NULL: u32 = 2;
@@ -86,7 +95,9 @@ export const S_TIME_MIN: usize = 72;
 export const S_TIME_MAX: usize = 80;
 export const S_ID_MIN: usize = 88;
 export const S_NODE_MIN: usize = 96;
-export const S_BYTES: u32 = 104;
+/** Address of the role masks, u16 per incidence; 0: all are 0. */
+export const S_ROLES: usize = 104;
+export const S_BYTES: u32 = 112;
 
 /** Returns the address of the directory entry of (kind, column) in the file at `base`, or 0. */
 export function findEntry(base: usize, kind: u32, column: u32): usize {

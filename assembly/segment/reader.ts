@@ -23,6 +23,7 @@ import {
   K_NODES,
   K_POSTING_OFFSETS,
   K_POSTINGS,
+  K_ROLES,
   K_SIZES,
   K_TIMES,
   packed,
@@ -42,6 +43,7 @@ import {
   S_ORDINAL_WIDTH,
   S_POSTING_OFFSETS,
   S_POSTINGS,
+  S_ROLES,
   S_ROWS,
   S_SCRATCH,
   S_SIZES,
@@ -82,6 +84,7 @@ export function openSegment(base: usize): usize {
   store<i64>(s + S_TIME_MAX, load<i64>(base + H_TIME_MAX));
   store<i64>(s + S_ID_MIN, load<i64>(base + H_ID_MIN));
   store<i64>(s + S_NODE_MIN, load<i64>(base + H_NODE_MIN));
+  store<u32>(s + S_ROLES, <u32>sectionOf(base, K_ROLES));
   return s;
 }
 

@@ -1,6 +1,6 @@
 // Writes column blocks of records, which are the rows of a memtable.
 
-import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_PROPERTIES, R_TIME } from '../codec/record';
+import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_PROPERTIES, R_TIME, recordMasks } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_TEXT } from '../limits';
 import { bytesOf, cell, element, get, put } from '../memory/cells';
@@ -20,6 +20,7 @@ import {
   P_TEXT_BYTES,
   P_TYPE,
   PART_IDS,
+  PART_MASKS,
   PART_MEMBERS,
   PART_SIZES,
   PART_TIMES,
@@ -62,6 +63,7 @@ export function recordColumns(records: usize, n: u32, plan: usize, out: usize, c
     incidences = <u32>((end - at) >> 3);
     at = end;
   }
+  if (parts & PART_MASKS) at = recordMasksOf(records, count, at);
   for (let c: u32 = 0; c < columns; c++) {
     const column = element(plan + P_HEADER, c, P_BYTES);
     at =
@@ -103,6 +105,19 @@ function recordMembersOf(records: usize, n: u32, out: usize): usize {
     }
   }
   return at;
+}
+
+function recordMasksOf(records: usize, n: u32, out: usize): usize {
+  let at = out;
+  for (let i: u32 = 0; i < n; i++) {
+    const record = <usize>get<u32>(records, i);
+    const bytes = bytesOf<u16>(load<u8>(record + R_COUNT));
+    const masks = recordMasks(record);
+    if (masks) memory.copy(at, masks, bytes);
+    else memory.fill(at, 0, bytes);
+    at += bytes;
+  }
+  return padEnd(at);
 }
 
 function recordNumbers(column: usize, records: usize, n: u32, out: usize): usize {

@@ -21,10 +21,10 @@ import {
 } from './layout';
 
 /**
- * Maximum number of sections of a file: nine fixed sections, plus a column and an order (PSI) for
- * each of 4,000 columns.
+ * Maximum number of sections of a file: nine fixed sections, role masks, plus a column and an order
+ * (PSI) for each of 4,000 columns, plus the tree of one column's ends.
  */
-export const MAX_SECTIONS: u32 = 8009;
+export const MAX_SECTIONS: u32 = 8010;
 
 /**
  * Adds an entry to the section plan at `plan` ({u32 count, u32 unused, entries}); returns the

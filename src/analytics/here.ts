@@ -6,6 +6,7 @@ import type { EdgeRead } from '../engine/index.ts';
 import type { Scheduler, Watch } from '../schedule/scheduler.ts';
 import { Instances } from './cache.ts';
 import { ShapeChunks } from './chunks.ts';
+import type { Direction } from './directed.ts';
 import { measureError } from './failure.ts';
 import type { Measure } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
@@ -40,6 +41,7 @@ export class Here {
   async run(
     measure: Measure,
     params: ParameterValues,
+    direction: Direction | undefined,
     read: EdgeRead,
     mostMembers: number,
     signal: AbortSignal,
@@ -58,7 +60,11 @@ export class Here {
       const columns = await scheduler.drive('measure', read.here(mostMembers), watch);
       if (columns === undefined) return undefined;
       const projections = new WindowProjections(core, columns, read.bucketSeconds);
-      const result = await scheduler.drive('measure', measure.run({ projections, nowMs: now }, params), watch);
+      const result = await scheduler.drive(
+        'measure',
+        measure.run({ projections, direction, nowMs: now }, params),
+        watch,
+      );
       const { shape, definition, basis } = result;
       read.release();
       // Triples are generated on demand, so their instance is still in use after this function

@@ -10,6 +10,7 @@ import type { Scheduler } from '../schedule/scheduler.ts';
 import type { ThreadWorker } from '../threads/link.ts';
 import { builtScript } from '../threads/script.ts';
 import { type AnswerFacts, MeasureAnswer, type MeasureValue } from './answer.ts';
+import { directionOf } from './direction.ts';
 import { timeoutError } from './failure.ts';
 import { Here } from './here.ts';
 import { checkParameters, type ParameterValues, schemaOf } from './parameters.ts';
@@ -127,15 +128,17 @@ export class Analytics {
     const measure = measureNamed(measureName);
     const table = this.#database.table(tableName);
     const checked = checkParameters(params, measure.parameters, measure.name);
+    const direction = directionOf(checked, table.roles);
     const deadline = new Deadline(timeOf(measure.name, checked, options), timeoutError, options.signal);
     const { start_ts = -Infinity, end_ts = Infinity } = checked as { start_ts?: number; end_ts?: number };
     try {
       const read = new EdgeRead(table, { startTs: start_ts, endTs: end_ts });
-      const { lsn, tableId, token, window, bucketSeconds } = read;
+      const { lsn, tableId, token, window, bucketSeconds, hasRoles } = read;
       const facts = { measure: measure.name, table: table.name, params: checked, lsn };
-      const small = await this.#here.run(measure, checked, read, this.#smallMembers, deadline.signal);
+      const small = await this.#here.run(measure, checked, direction, read, this.#smallMembers, deadline.signal);
       if (small !== undefined) return answerOf(facts, small, this.#scheduler);
-      const work = { tableId, token, window, bucketSeconds, measure: measure.name, params: checked };
+      const source = { tableId, token, window, bucketSeconds, hasRoles };
+      const work = { ...source, direction, measure: measure.name, params: checked };
       const { signal } = deadline;
       const begun = await this.#pool.run(work, read, { signal, progress: options.progress });
       return answerOf(facts, begun, this.#scheduler);

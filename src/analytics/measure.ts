@@ -2,6 +2,7 @@
 // edges.
 
 import type { Graph, Incidence, Steps } from '../core/index.ts';
+import type { DirectedKind, DirectedRows, Direction } from './directed.ts';
 import type { Parameter, ParameterValues } from './parameters.ts';
 
 /** `events`: every edge counts. `distinct`: edges with equal member sets count once. */
@@ -30,10 +31,16 @@ export interface Projections {
    * the edges that contain it.
    */
   bipartiteGraph(basis: Basis): Steps<Graph>;
+  /** Returns the members of every edge that have the roles of a direction. */
+  directedRows(direction: Direction): Steps<DirectedRows>;
+  /** Returns the directed graph of every edge (directed.ts). */
+  directedGraph(kind: DirectedKind, s: number, direction: Direction): Steps<Graph>;
 }
 
 export interface MeasureInput {
   readonly projections: Projections;
+  /** Set if the parameters `from` and `to` are given. */
+  readonly direction: Direction | undefined;
   /**
    * Returns the milliseconds of a clock without a defined epoch. Only for time budgets: no result
    * depends on the clock, except results marked `exact: false`.

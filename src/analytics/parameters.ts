@@ -23,6 +23,8 @@ export type Parameter =
   | { name: string; type: 'choice'; about: string; choices: readonly string[]; default?: string }
   /** Epoch seconds, or an ISO 8601 text, which is converted to epoch seconds. */
   | { name: string; type: 'time'; about: string }
+  /** The name of a role of the table. */
+  | { name: string; type: 'role'; about: string }
   /** An object from node id to community. */
   | { name: string; type: 'partition'; about: string };
 
@@ -86,6 +88,8 @@ function problemOf(parameter: Parameter, value: unknown): string | undefined {
       return parameter.choices.includes(value as string)
         ? undefined
         : `must be one of ${parameter.choices.join(', ')}.`;
+    case 'role':
+      return typeof value === 'string' ? undefined : 'must be the name of a role of the table.';
     case 'partition':
       return problemOfPartition(value);
   }
@@ -152,6 +156,8 @@ function propertyOf(parameter: Parameter): Record<string, unknown> {
       return { type: ['integer', 'string'], description };
     case 'choice':
       return { type: 'string', enum: parameter.choices, description, default: parameter.default };
+    case 'role':
+      return { type: 'string', description };
     case 'partition':
       return { type: 'object', additionalProperties: { type: ['integer', 'string'] }, description };
   }

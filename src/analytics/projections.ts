@@ -1,6 +1,7 @@
 // The edges of a window as incidences and graphs. Each of these is built on first use.
 
 import { type Core, type Graph, Incidence, type IncidenceColumns, type Steps } from '../core/index.ts';
+import { type DirectedKind, type DirectedRows, type Direction, directedGraph, directedRows } from './directed.ts';
 import type { Basis, Projections } from './measure.ts';
 
 /** Maximum number of arcs of a graph: 800 MB including counts. */
@@ -13,6 +14,9 @@ export class WindowProjections implements Projections {
   #columns: IncidenceColumns | undefined;
   readonly #incidences = new Map<Basis, Incidence>();
   readonly #graphs = new Map<string, Graph>();
+  /** The role masks of the members, in the order of the edges. */
+  #masks: Uint16Array | undefined;
+  readonly #directed = new Map<string, DirectedRows>();
 
   /** `columns`: all edges of the window. They are released once the incidence is built. */
   constructor(core: Core, columns: IncidenceColumns, bucketSeconds: number) {
@@ -31,6 +35,7 @@ export class WindowProjections implements Projections {
 
   *#events(): Steps<Incidence> {
     const made = yield* Incidence.build(this.#core, this.#columns!);
+    this.#masks = this.#columns!.masks;
     this.#columns = undefined;
     return made;
   }
@@ -58,6 +63,24 @@ export class WindowProjections implements Projections {
     const known = this.#graphs.get(name);
     if (known !== undefined) return known;
     const made = yield* (yield* this.incidence(basis)).bipartiteGraph();
+    this.#graphs.set(name, made);
+    return made;
+  }
+
+  *directedRows(direction: Direction): Steps<DirectedRows> {
+    const name = `${direction.from} ${direction.to}`;
+    const known = this.#directed.get(name);
+    if (known !== undefined) return known;
+    const made = directedRows(yield* this.incidence('events'), this.#masks, direction);
+    this.#directed.set(name, made);
+    return made;
+  }
+
+  *directedGraph(kind: DirectedKind, s: number, direction: Direction): Steps<Graph> {
+    const name = `directed ${kind} ${s} ${direction.from} ${direction.to}`;
+    const known = this.#graphs.get(name);
+    if (known !== undefined) return known;
+    const made = yield* directedGraph(this.#core, yield* this.directedRows(direction), kind, s, MOST_ARCS);
     this.#graphs.set(name, made);
     return made;
   }

@@ -2,6 +2,7 @@
 // missing while the others wait.
 
 import type { Core, Graph, Incidence, IncidenceColumns, Steps } from '../core/index.ts';
+import type { DirectedKind, DirectedRows, Direction } from './directed.ts';
 import type { Basis, Projections } from './measure.ts';
 import { WindowProjections } from './projections.ts';
 
@@ -31,6 +32,14 @@ export class SharedProjections implements Projections {
 
   bipartiteGraph(basis: Basis): Steps<Graph> {
     return this.#alone(() => this.#inner.bipartiteGraph(basis));
+  }
+
+  directedRows(direction: Direction): Steps<DirectedRows> {
+    return this.#alone(() => this.#inner.directedRows(direction));
+  }
+
+  directedGraph(kind: DirectedKind, s: number, direction: Direction): Steps<Graph> {
+    return this.#alone(() => this.#inner.directedGraph(kind, s, direction));
   }
 
   *#alone<T>(make: () => Steps<T>): Steps<T> {

@@ -75,8 +75,8 @@ export class ThreadCalls {
   async #read(call: ThreadCall) {
     call.post({ kind: 'needs' });
     while (!call.hasPieces) await call.news();
-    const { window } = call.work;
-    const steps = readEdges(call.pieces, window, this.#options.fs, this.#options.module);
+    const { window, hasRoles } = call.work;
+    const steps = readEdges(call.pieces, window, this.#options.fs, this.#options.module, hasRoles);
     const columns = await this.#scheduler.drive('measure', within(steps, 0, READ_SHARE), call);
     call.pieces.length = 0;
     call.post({ kind: 'read' });
@@ -84,8 +84,8 @@ export class ThreadCalls {
   }
 
   async #send(call: ThreadCall, { projections }: Held): Promise<void> {
-    const { measure, params } = call.work;
-    const input = { projections, nowMs: this.#options.now };
+    const { measure, params, direction } = call.work;
+    const input = { projections, direction, nowMs: this.#options.now };
     const steps = measureNamed(measure).run(input, params);
     const { shape, definition, basis } = await this.#scheduler.drive('measure', within(steps, READ_SHARE, 1), call);
     call.post({ kind: 'begun', definition, basis });

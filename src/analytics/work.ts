@@ -1,6 +1,7 @@
 // Messages between the main thread and a measure thread: plain values and bytes.
 
 import type { EdgePiece, EdgeWindow } from '../engine/index.ts';
+import type { Direction } from './directed.ts';
 import type { Basis } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
 
@@ -14,6 +15,9 @@ export interface EdgeSource {
 
 export interface MeasureWork extends EdgeSource {
   bucketSeconds: number;
+  /** Whether the edges have role masks. */
+  hasRoles: boolean;
+  direction: Direction | undefined;
   measure: string;
   /** Checked parameters, with defaults filled in. */
   params: ParameterValues;

@@ -36,6 +36,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   export: [
     'hedgerow export --table meetings --start 2024-01-01 --end 2024-01-31 --out january.csv',
     "hedgerow export --statement 'MATCH (e:meetings) WHERE 7 IN e.members RETURN *' --out seven.parquet",
+    'hedgerow export --table meetings --out meetings.gexf',
   ],
   changes: [
     'hedgerow changes --table meetings --limit 10',

@@ -181,7 +181,7 @@ function addExport(program: Command, { done, world }: Host): void {
     program
       .command('export')
       .description(
-        'Write the edges of a table, or the rows of a statement, to a file or stdout. import reads them again.',
+        'Write the edges of a table, or the rows of a statement, to a file or stdout. import reads them again, except graphml and gexf.',
       ),
     'key',
   )
@@ -189,7 +189,10 @@ function addExport(program: Command, { done, world }: Host): void {
     .option('--start <time>', 'edges from this time on: seconds since 1970, or ISO 8601')
     .option('--end <time>', 'edges up to and including this time')
     .option('--statement <match>', 'export the rows of this MATCH instead of a table')
-    .option('--format <format>', 'csv, ndjson, parquet or hif (default: that of the file name, or ndjson)')
+    .option(
+      '--format <format>',
+      'csv, ndjson, parquet, hif, graphml or gexf (default: that of the file name, or ndjson)',
+    )
     .option('--out <file>', 'a new file, compressed if its name ends with .gz (default, or with -: stdout)')
     .option('--separator <text>', 'in CSV, between the members of an edge (default ;)')
     .option(...TIMES_FLAG)
@@ -251,7 +254,16 @@ function addLoad(program: Command, { done, world }: Host): void {
 
 /** Adds the flags that determine how rows become edges. */
 function withRowFlags(command: Command): Command {
-  return ROW_FLAGS.reduce((all, [flag, text]) => all.option(flag, text), command);
+  return ROW_FLAGS.reduce((all, [flag, text]) => all.option(flag, text), command).option(
+    '--role <role=column>',
+    'role and the column with its members, one node or a list; repeat the flag for each role',
+    repeated,
+  );
+}
+
+/** Collects the values of a flag that may be repeated. */
+function repeated(one: string, others: string[] = []): string[] {
+  return [...others, one];
 }
 
 function addQuery(program: Command, { done, world }: Host): void {
@@ -261,11 +273,7 @@ function addQuery(program: Command, { done, world }: Host): void {
       .description('Run one statement and show its rows.')
       .argument('<statement>', 'the statement, or - to read it from stdin'),
   )
-    .option(
-      '--param <name=json>',
-      'value of $name in the statement; repeat the flag for each name',
-      (one: string, others: string[] = []) => [...others, one],
-    )
+    .option('--param <name=json>', 'value of $name in the statement; repeat the flag for each name', repeated)
     .option(...TIMES_FLAG)
     .action(async (statement: string, options: QueryFlags) => {
       done(await (await import('./query/command.ts')).queryCommand(statement, options, world));

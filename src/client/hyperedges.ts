@@ -8,6 +8,7 @@ import type {
   CompactInput,
   DeletedHyperedges,
   Hyperedge,
+  HyperedgeChange,
   HyperedgeKey,
   InsertedHyperedge,
   InsertedHyperedges,
@@ -89,6 +90,14 @@ export class Hyperedges {
     let lines = '';
     for (const edge of edges) lines += `${JSON.stringify(edge)}\n`;
     return this.#connection.json('insertHyperedge', { query: { table }, lines }, options);
+  }
+
+  /**
+   * Changes the named columns of the edge with this id, and returns its new row. Null clears a
+   * column. Throws a HedgerowApiError with the code `edge_not_found` if there is no such edge.
+   */
+  patch(id: number, change: HyperedgeChange, options?: CallOptions): Promise<InsertedHyperedge> {
+    return this.#connection.json('patchHyperedge', { parameters: [id], body: change }, options);
   }
 
   /** Deletes every live edge with this time and member set. */

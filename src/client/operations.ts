@@ -2,7 +2,7 @@
 // it may be sent with an Idempotency-Key.
 
 export interface Operation {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The path, with parameters in braces. */
   readonly path: string;
   /** True for a write that the server carries out only once per Idempotency-Key. */
@@ -25,6 +25,7 @@ export const OPERATIONS = {
   getOpenapi: read('/openapi.json'),
   rangeHyperedges: read('/v1/hyperedges'),
   getHyperedge: read('/v1/hyperedges/{id}'),
+  patchHyperedge: write('PATCH', '/v1/hyperedges/{id}'),
   lookupNode: read('/v1/hyperedges/node/{node_id}'),
   insertHyperedge: write('POST', '/v1/hyperedges'),
   deleteHyperedge: write('DELETE', '/v1/hyperedges'),

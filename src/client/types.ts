@@ -20,10 +20,17 @@ import type * as virtual from '../routes/schemas/virtual.ts';
 
 export type Hyperedge = InferOutput<typeof rows.rowSchema>;
 export type QueryPlan = InferOutput<typeof rows.planSchema>;
-export type RangeQuery = Omit<InferOutput<typeof rows.rangeQuery>, 'times'>;
+/** Epoch seconds, or a time in ISO 8601. */
+export type GivenTime = number | string;
+/** A window with both ends, or a time at which the edges hold. */
+export type RangeBounds = { start_ts: GivenTime; end_ts: GivenTime } | { at: GivenTime };
+export type RangeQuery = Omit<InferOutput<typeof rows.rangeQuery>, 'times'> & RangeBounds;
 export type RangeAnswer = InferOutput<typeof rows.rangeAnswer>;
 export type LookupQuery = Omit<InferOutput<typeof rows.lookupQuery>, 'times'>;
 export type LookupAnswer = InferOutput<typeof rows.lookupAnswer>;
+
+/** What changes in an edge: null clears a column, and a table with intervals takes `end_ts`. */
+export type HyperedgeChange = InferInput<typeof edges.patchBody>;
 
 export type NewHyperedge = InferInput<typeof edges.edgeBody>;
 export type HyperedgeKey = InferInput<typeof edges.edgeKeyBody>;

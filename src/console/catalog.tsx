@@ -1,6 +1,6 @@
 // The lists at the left: the tables with their columns and indexes, and the rules.
 
-import { BUILT_IN_COLUMNS } from '../model/columns.ts';
+import { BUILT_IN_COLUMNS, END_COLUMN } from '../model/columns.ts';
 import { describedOptions } from '../model/options.ts';
 import { countText } from './format.ts';
 import { lazy } from './lazy.tsx';
@@ -116,6 +116,7 @@ function TableEntry({ name }: { name: string }) {
   const own = indexes.value.filter((index) => index.table === name);
   const columns = [
     ...BUILT_IN_NAMES.map((column, at) => ({ name: column, type: BUILT_IN_TYPES[at]! })),
+    ...(table.intervals ? [{ name: END_COLUMN, type: 'INTEGER' }] : []),
     ...table.columns,
   ];
   return (

@@ -53,11 +53,16 @@ function EdgeFields({ table, id }: WantedEdge) {
         <div key={name}>
           <dt>{name}</dt>
           <dd>
-            {name === 'members' && Array.isArray(value) ? membersText(value, names) : cellText(value)}
+            {isNodes(value) ? membersText(value, names) : cellText(value)}
             {name === 'event_ts' && <span class="quiet"> {timeText(value as number)} UTC</span>}
           </dd>
         </div>
       ))}
     </dl>
   );
+}
+
+/** Returns whether a value lists nodes, as the members of an edge and those of each role do. */
+function isNodes(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every((node) => typeof node === 'number');
 }

@@ -23,6 +23,7 @@ export interface CoreExports {
   readonly HG_FILTER_ENTRY_BYTES: WasmGlobal;
   readonly HG_RANGE_ENTRY_BYTES: WasmGlobal;
   readonly HG_RANGE_ID: WasmGlobal;
+  readonly HG_RANGE_ROLE: WasmGlobal;
   readonly HG_MAX_TEXT_BYTES: WasmGlobal;
   readonly HG_CHECK_STATE_BYTES: WasmGlobal;
   readonly HG_ROWS_SLACK_BYTES: WasmGlobal;
@@ -50,6 +51,19 @@ export interface CoreExports {
     ids: number,
     counts: number,
     members: number,
+    propertyEnds: number,
+    properties: number,
+    limit: number,
+    out: number,
+    capacity: number,
+  ): number;
+  hg_records_encode_roles(
+    rows: number,
+    times: number,
+    ids: number,
+    counts: number,
+    members: number,
+    masks: number,
     propertyEnds: number,
     properties: number,
     limit: number,
@@ -134,6 +148,7 @@ export interface CoreExports {
     out: number,
     capacity: number,
   ): number;
+  hg_segment_stab(segment: number, column: number, time: number, from: number, to: number, out: number): number;
   hg_segment_psi_count(segment: number, column: number, low: number, high: number, flags: number): number;
   hg_segment_filter(segment: number, rows: number, n: number, ranges: number, k: number): number;
   hg_segment_nodes(segment: number, from: number, out: number, capacity: number): number;
@@ -202,6 +217,7 @@ export interface CoreExports {
   hg_memtable_sums(memtable: number, from: number, n: number, before: number, out: number): number;
   hg_memtable_row_buckets(memtable: number, rows: number, n: number): number;
   hg_memtable_filter(memtable: number, rows: number, n: number, ranges: number, k: number): number;
+  hg_memtable_greatest(memtable: number, column: number, from: number): number;
   hg_memtable_nodes(memtable: number, out: number, capacity: number): number;
   hg_graph_search(
     starts: number,

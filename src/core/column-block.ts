@@ -18,6 +18,8 @@ export interface BlockParts {
   ids?: boolean;
   sizes?: boolean;
   members?: boolean;
+  /** Role masks, parallel to the members; with them the members are requested too. */
+  masks?: boolean;
   columns: readonly BlockColumn[];
 }
 
@@ -33,8 +35,9 @@ export function buildColumnPlan(parts: BlockParts): ColumnPlan {
   const whole = {
     times: parts.times ?? false,
     ids: parts.ids ?? false,
-    sizes: parts.sizes ?? parts.members ?? false,
-    members: parts.members ?? false,
+    sizes: parts.sizes ?? parts.members ?? parts.masks ?? false,
+    members: parts.members ?? parts.masks ?? false,
+    masks: parts.masks ?? false,
     columns: parts.columns,
   };
   const texts = parts.columns.map(({ missing }) => (typeof missing === 'string' ? Buffer.from(missing) : EMPTY));
@@ -44,7 +47,11 @@ export function buildColumnPlan(parts: BlockParts): ColumnPlan {
   view.setUint32(0, parts.columns.length, true);
   view.setUint32(
     4,
-    (whole.times ? 1 : 0) | (whole.ids ? 2 : 0) | (whole.sizes ? 4 : 0) | (whole.members ? 8 : 0),
+    (whole.times ? 1 : 0) |
+      (whole.ids ? 2 : 0) |
+      (whole.sizes ? 4 : 0) |
+      (whole.members ? 8 : 0) |
+      (whole.masks ? 16 : 0),
     true,
   );
   let at = head;
@@ -93,6 +100,8 @@ export interface ColumnBlock {
   readonly sizes: Uint32Array;
   /** Members of all rows concatenated, ascending within each row. */
   readonly members: Float64Array;
+  /** Bit i of a mask: the member has the table's role i. */
+  readonly masks: Uint16Array;
   readonly columns: readonly (NumberColumn | TextColumn)[];
 }
 
@@ -137,6 +146,8 @@ function readBlock(
   const ids = numbers(parts.ids, rows);
   const sizes = words(parts.sizes ? rows : 0);
   const members = numbers(parts.members, incidences);
+  const masks = new Uint16Array(buffer, at, parts.masks ? incidences : 0);
+  at += padded(masks.byteLength);
   const columns = parts.columns.map(({ type }): NumberColumn | TextColumn => {
     const [distinct, textBytes] = numbers(true, 2) as unknown as [number, number];
     const nulls = new Uint8Array(buffer, at, rows);
@@ -148,7 +159,7 @@ function readBlock(
     at += padded(textBytes);
     return { kind: 'text', nulls, codes, texts };
   });
-  return { rows, times, ids, sizes, members, columns };
+  return { rows, times, ids, sizes, members, masks, columns };
 }
 
 function readTexts(bytes: Uint8Array<ArrayBuffer>, ends: Uint32Array): string[] {

@@ -30,6 +30,9 @@ export class EdgeBatch {
   readonly #core: Core;
   readonly #rows: Region;
   readonly #members: Region;
+  /** Role masks, u16 per member; made when an edge has roles. */
+  #masks: Region | undefined;
+  #hasMasks = false;
   readonly #properties: Region;
   readonly #out: Region;
   #lines: EdgeLines | undefined;
@@ -64,17 +67,24 @@ export class EdgeBatch {
     this.#count = 0;
     this.#memberCount = 0;
     this.#propertyBytes = 0;
+    this.#hasMasks = false;
   }
 
   /**
    * Adds an edge. `encode` checks the numbers. A caller that needs a separate error for each edge
-   * checks the edges before adding them.
+   * checks the edges before adding them. `masks`: the roles of the members, which must then ascend.
    */
-  add(eventTs: number, members: readonly number[], properties: Uint8Array | null): void {
+  add(
+    eventTs: number,
+    members: readonly number[],
+    properties: Uint8Array | null,
+    masks?: readonly number[] | undefined,
+  ): void {
     const n = members.length;
     const row = this.#count;
     this.#members.extend((this.#memberCount + n) * 8, this.#memberCount * 8);
     if (properties !== null) this.#properties.extend(this.#propertyBytes + properties.length, this.#propertyBytes);
+    if (masks !== undefined || this.#hasMasks) this.#addMasks(n, masks);
     const { numbers, words, bytes } = this.#core.memory;
     const base = this.#rows.pointer;
     numbers[base / 8 + row] = eventTs;
@@ -90,6 +100,17 @@ export class EdgeBatch {
     this.#count = row + 1;
   }
 
+  /** Sets the masks of the next n members; those of the edges before are 0 if they had none. */
+  #addMasks(n: number, masks: readonly number[] | undefined): void {
+    const from = this.#memberCount;
+    this.#masks ??= new Region(this.#core, BATCH_MEMBERS * 2);
+    this.#masks.extend((from + n) * 2, this.#hasMasks ? from * 2 : 0);
+    const view = new Uint16Array(this.#core.memory.bytes.buffer, this.#masks.pointer, from + n);
+    if (!this.#hasMasks) view.fill(0, 0, from);
+    this.#hasMasks = true;
+    for (let i = 0; i < n; i++) view[from + i] = masks === undefined ? 0 : masks[i]!;
+  }
+
   /**
    * Encodes the added edges with the ids `firstId`, `firstId + 1`, ... and clears the batch. The
    * returned bytes are a view that is valid until the next call into this instance. They begin with
@@ -98,11 +119,12 @@ export class EdgeBatch {
    * position of the edge in the batch, or `overloaded`. The batch is cleared in every case.
    */
   encode(firstId: number, limit: number, headroom = 0): Uint8Array<ArrayBuffer> {
-    const { exports, memory } = this.#core;
+    const { memory } = this.#core;
     const base = this.#rows.pointer;
     const rows = this.#count;
     try {
-      this.#out.ensure(headroom + rows * 40 + this.#memberCount * 9 + this.#propertyBytes + 64);
+      const bytesOfMember = this.#hasMasks ? 11 : 9;
+      this.#out.ensure(headroom + rows * 40 + this.#memberCount * bytesOfMember + this.#propertyBytes + 64);
     } catch (error) {
       // These edges are refused, and must not be encoded with the next ones.
       this.clear();
@@ -110,8 +132,20 @@ export class EdgeBatch {
     }
     const ids = memory.numbers;
     for (let i = 0; i < rows; i++) ids[base / 8 + BATCH_ROWS + i] = firstId + i;
-    const size = exports.hg_records_encode(
-      rows,
+    const size = this.#hasMasks ? this.#encodeRoles(limit, headroom) : this.#encodePlain(limit, headroom);
+    if (size < 0) {
+      const error = this.#describe(size, limit);
+      this.clear();
+      throw error;
+    }
+    this.clear();
+    return memory.borrow(this.#out.pointer, headroom + size);
+  }
+
+  #encodePlain(limit: number, headroom: number): number {
+    const base = this.#rows.pointer;
+    return this.#core.exports.hg_records_encode(
+      this.#count,
       base,
       base + BATCH_ROWS * 8,
       base + BATCH_ROWS * 16,
@@ -122,13 +156,23 @@ export class EdgeBatch {
       this.#out.pointer + headroom,
       this.#out.bytes - headroom,
     );
-    if (size < 0) {
-      const error = this.#describe(size, limit);
-      this.clear();
-      throw error;
-    }
-    this.clear();
-    return memory.borrow(this.#out.pointer, headroom + size);
+  }
+
+  #encodeRoles(limit: number, headroom: number): number {
+    const base = this.#rows.pointer;
+    return this.#core.exports.hg_records_encode_roles(
+      this.#count,
+      base,
+      base + BATCH_ROWS * 8,
+      base + BATCH_ROWS * 16,
+      this.#members.pointer,
+      this.#masks!.pointer,
+      this.#propertyBytes > 0 ? base + BATCH_ROWS * 20 : 0,
+      this.#properties.pointer,
+      limit,
+      this.#out.pointer + headroom,
+      this.#out.bytes - headroom,
+    );
   }
 
   #describe(status: number, limit: number): HedgerowError {

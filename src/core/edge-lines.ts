@@ -10,8 +10,11 @@ import { coreError, STATUS } from './status.ts';
 /** A key that lines may have besides `event_ts` and `members`. */
 export interface LineKey {
   readonly name: string;
-  /** Undefined: a value without escapes is skipped. */
-  readonly column: { readonly id: number; readonly kind: ValueKind } | undefined;
+  /**
+   * Undefined: a value without escapes is skipped. `end` is the kind of the integer column with the
+   * ends of intervals: a line whose end is before its `event_ts` is not plain.
+   */
+  readonly column: { readonly id: number; readonly kind: ValueKind | 'end' } | undefined;
 }
 
 /** How members of a named table with one kind are read. */
@@ -42,6 +45,7 @@ const SLACK_BYTES = 16;
 const ENTRY_BYTES = 16;
 const IGNORED = 255;
 const NO_HOLDS = new Uint32Array(0);
+const END = 254;
 /** Records have at most about twice the size of their lines; otherwise reading stops earlier. */
 const RECORD_BYTES = 2;
 const LEAST_RECORD_BYTES = 16 * 1024;
@@ -132,10 +136,15 @@ export class EdgeLines {
       table.setUint32(entry, at, true);
       table.setUint32(entry + 4, name.length, true);
       table.setUint32(entry + 8, column?.id ?? 0, true);
-      table.setUint32(entry + 12, column === undefined ? IGNORED : KIND_CODES[column.kind], true);
+      table.setUint32(entry + 12, codeOf(column), true);
       this.#core.memory.write(pointer + at, name);
       at += name.length;
     }
     this.#keysOf = keys;
   }
+}
+
+function codeOf(column: LineKey['column']): number {
+  if (column === undefined) return IGNORED;
+  return column.kind === 'end' ? END : KIND_CODES[column.kind];
 }

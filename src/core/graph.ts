@@ -1,4 +1,4 @@
-// A simple undirected graph in an instance's memory, as compressed sparse rows (CSR).
+// A graph in an instance's memory, as compressed sparse rows (CSR).
 
 import type { Core } from './load.ts';
 import { Scratch } from './scratch.ts';
@@ -15,7 +15,8 @@ export interface GraphParts {
 
 /**
  * An immutable graph without loops. The neighbours of a vertex ascend, and every edge is stored
- * twice, as an arc in each direction. The arrays stay in `core` until `free()`.
+ * twice, as an arc in each direction; only a graph of `fromRows` may be directed. The arrays stay
+ * in `core` until `free()`.
  */
 export class Graph {
   readonly core: Core;
@@ -74,6 +75,29 @@ export class Graph {
       }
       words[starts / 4 + vertices] = at;
       return new Graph(core, { vertices, arcs, starts, neighbours, counts: countsAt, regions });
+    } catch (error) {
+      regions.free();
+      throw error;
+    }
+  }
+
+  /**
+   * Builds a graph, which may be directed, from its rows: starts u32[vertices + 1], neighbours
+   * u32[arcs], ascending in each row and without loops, and counts u32[arcs]. For a directed graph,
+   * only kernels that follow arcs from their beginning may be used: `searchFromAll`,
+   * `distancesFrom`, `directedBetweenness`.
+   */
+  static fromRows(core: Core, starts: Uint32Array, neighbours: Uint32Array, counts: Uint32Array): Graph {
+    const regions = new Scratch(core);
+    try {
+      const [startsAt, neighboursAt, countsAt] = [starts, neighbours, counts].map((list) => {
+        const address = regions.take(Math.max(4, list.byteLength));
+        core.memory.words.set(list, address / 4);
+        return address;
+      }) as [number, number, number];
+      const vertices = starts.length - 1;
+      const arcs = neighbours.length;
+      return new Graph(core, { vertices, arcs, starts: startsAt, neighbours: neighboursAt, counts: countsAt, regions });
     } catch (error) {
       regions.free();
       throw error;

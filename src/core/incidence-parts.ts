@@ -8,7 +8,8 @@ import type { Scratch } from './scratch.ts';
  * - `times` and `ids`: f64[rows], safe integers; ids are distinct;
  * - `sizes`: u32[rows], the number of members of each row, at most 255;
  * - `members`: node ids of all rows concatenated, ascending and distinct within each row;
- * - `weights`: f64[rows], NaN for a null; or null if the weights were not read.
+ * - `weights`: f64[rows], NaN for a null; or null if the weights were not read;
+ * - `masks`: role masks, parallel to the members; absent if they were not read.
  */
 export interface IncidenceColumns {
   times: Float64Array;
@@ -16,6 +17,7 @@ export interface IncidenceColumns {
   sizes: Uint32Array;
   members: Float64Array;
   weights: Float64Array | null;
+  masks?: Uint16Array | undefined;
 }
 
 /** Counts and addresses; the class Incidence documents each array. `regions` owns the memory. */

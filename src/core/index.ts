@@ -24,8 +24,11 @@ export { type OverlapSums, overlapSums, pairsAgain, sharingPairs } from './kerne
 export {
   betweenness,
   type DistanceSums,
+  directedBetweenness,
   distanceSums,
   distancesFrom,
+  type Search,
+  Searcher,
   searchFromAll,
   UNREACHED,
 } from './kernels/searches.ts';
@@ -42,12 +45,15 @@ export { type BuilderColumn, SegmentMerger } from './merger.ts';
 export { encodeProperties, type Property } from './properties.ts';
 export {
   encodeRanges,
+  endsAfter,
   ID_RANGE,
   idShare,
   isEmptyRange,
   mayHold,
   type NumericRange,
   type RangeSet,
+  ROLE_RANGE,
+  roleRange,
 } from './ranges.ts';
 export { RecordText } from './record-text.ts';
 export { RecordChecker } from './records.ts';

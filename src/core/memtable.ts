@@ -284,6 +284,11 @@ export class CoreMemtable {
     return rows;
   }
 
+  /** Returns the result of `hg_memtable_greatest` (assembly/README.md). */
+  greatestFrom(column: number, from: number): number {
+    return this.#core.exports.hg_memtable_greatest(this.#handle, column, from);
+  }
+
   /** Returns those of the given rows whose values are in all ranges, in the same order. */
   filter(rows: Uint32Array, ranges: RangeSet): Uint32Array {
     const { exports, memory } = this.#core;

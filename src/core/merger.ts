@@ -26,6 +26,8 @@ export interface BuilderColumn {
   id: number;
   type: ColumnType;
   indexed: boolean;
+  /** Whether the column has the ends of intervals, so that segments get a tree of them. */
+  ends: boolean;
   /**
    * Property entry (FORMAT.md section 1) that applies to records without the column; empty if this
    * value is null.
@@ -320,7 +322,7 @@ export class SegmentMerger {
     const { words } = this.#core.memory;
     for (const [index, column] of columns.entries()) {
       words[pointer / 4 + index * 2] =
-        column.id | (KIND_CODES[kindOfType(column.type)] << 16) | ((column.indexed ? 1 : 0) << 24);
+        column.id | (KIND_CODES[kindOfType(column.type)] << 16) | (indexesOf(column) << 24);
       words[pointer / 4 + index * 2 + 1] = missing[index]!;
     }
     this.#columns = { pointer, count: columns.length };
@@ -337,4 +339,12 @@ export class SegmentMerger {
     exports.hg_memory_free(pointer);
     this.rowsOut += rows;
   }
+}
+
+const INDEX_ORDER = 1;
+const INDEX_INTERVAL = 2;
+
+/** Returns the indexes of a column as the bits that `hg_segment_build` takes. */
+function indexesOf({ indexed, ends }: BuilderColumn): number {
+  return (indexed ? INDEX_ORDER : 0) | (ends ? INDEX_INTERVAL : 0);
 }

@@ -5,12 +5,15 @@ import type { SegmentFacts } from './segment-facts.ts';
 
 /** The column of a range of ids (HG_RANGE_ID). */
 export const ID_RANGE = 0xffffffff;
+/** The column of a condition that a node has a role (HG_RANGE_ROLE). */
+export const ROLE_RANGE = 0xfffffffe;
 
 /**
- * Selects the rows whose value in a numeric column is between two bounds. A null is in no range.
+ * Selects the rows whose value in a numeric column is between two bounds. A null is in no range
+ * unless `nullIsIn` is true.
  */
 export interface NumericRange {
-  /** The id of a column, or ID_RANGE. */
+  /** The id of a column, ID_RANGE or ROLE_RANGE. */
   column: number;
   /** Lower bound; -Infinity if there is none. Never NaN. */
   low: number;
@@ -20,6 +23,11 @@ export interface NumericRange {
   highOpen: boolean;
   /** Value for rows that do not have the column; NaN means null. */
   missing: number;
+  /**
+   * Whether a null is in the range, as it is above every lower bound in a column of ends, where it
+   * means infinity. Then `high` is Infinity and `lowOpen` is true.
+   */
+  nullIsIn?: true;
 }
 
 /**
@@ -34,10 +42,24 @@ export interface RangeSet {
 const RANGE_BYTES = 32;
 const LOW_OPEN = 1;
 const HIGH_OPEN = 2;
+const NULL_IN = 8;
 
-/** Returns the core's flags for the open bounds of a range. */
-export function rangeFlags({ lowOpen, highOpen }: NumericRange): number {
-  return (lowOpen ? LOW_OPEN : 0) | (highOpen ? HIGH_OPEN : 0);
+/** Returns the range of ends above a time: those of the intervals that go on after it. */
+export function endsAfter(column: number, time: number): NumericRange {
+  return {
+    column,
+    low: time,
+    high: Number.POSITIVE_INFINITY,
+    lowOpen: true,
+    highOpen: false,
+    missing: Number.NaN,
+    nullIsIn: true,
+  };
+}
+
+/** Returns the core's flags for a range: open bounds, and whether nulls are in it. */
+export function rangeFlags({ lowOpen, highOpen, nullIsIn }: NumericRange): number {
+  return (lowOpen ? LOW_OPEN : 0) | (highOpen ? HIGH_OPEN : 0) | (nullIsIn ? NULL_IN : 0);
 }
 
 export function encodeRanges(ranges: readonly NumericRange[]): RangeSet {
@@ -54,6 +76,14 @@ export function encodeRanges(ranges: readonly NumericRange[]): RangeSet {
   return { ranges, bytes };
 }
 
+/**
+ * Returns the condition that a node is a member and has a role of `mask`. The lookup of a request
+ * with this condition must have the node among its nodes.
+ */
+export function roleRange(node: number, mask: number): NumericRange {
+  return { column: ROLE_RANGE, low: node, high: node, lowOpen: false, highOpen: false, missing: mask };
+}
+
 /** Returns whether no value can be in the range. */
 export function isEmptyRange({ low, high, lowOpen, highOpen }: NumericRange): boolean {
   return low > high || (low === high && (lowOpen || highOpen));
@@ -66,7 +96,12 @@ export function isEmptyRange({ low, high, lowOpen, highOpen }: NumericRange): bo
 export function mayHold(facts: SegmentFacts, { ranges }: RangeSet): boolean {
   return ranges.every((range) => {
     if (range.column === ID_RANGE) return idShare(facts, range) > 0;
+    if (range.column === ROLE_RANGE) return facts.hasRoles;
     const column = facts.columns.find(({ id }) => id === range.column);
+    if (range.nullIsIn) {
+      const { interval } = facts;
+      return interval === undefined || interval.column !== range.column || interval.greatestEnd > range.low;
+    }
     return column === undefined ? holds(range, range.missing) : !column.allNull;
   });
 }

@@ -24,23 +24,41 @@ export interface RowPlanOptions {
    * only its columns.
    */
   readonly head?: 'edge' | 'node';
+  /** Names of the table's roles in the order of their bits; rows then have the field `roles`. */
+  readonly roles?: readonly string[] | undefined;
 }
 
-/** Flags in the upper half of the first word. */
-const NAMED = 0x80000000;
-const NODE = 0x40000000;
+/** Flags in the second half of the first word, above the number of roles. */
+const NAMED = 0x8000;
+const NODE = 0x4000;
 
 export function buildRowPlan(columns: readonly PlanColumn[], options: RowPlanOptions = {}): RowPlan {
   const isNode = options.head === 'node';
+  const { roles = [] } = options;
   const texts = columns.map((column, index) => ({
     key: Buffer.from(`${isNode && index === 0 ? '' : ','}${JSON.stringify(column.name)}:`),
     missing: Buffer.from(column.missing),
   }));
-  const head = 4 + columns.length * 20;
-  const bytes = new Uint8Array(head + texts.reduce((sum, text) => sum + text.key.length + text.missing.length, 0));
+  const roleTexts = roles.map((role, index) =>
+    Buffer.from(`${index === 0 ? ',"roles":{' : '],'}${JSON.stringify(role)}:[`),
+  );
+  const roleStart = 4 + columns.length * 20;
+  const head = roleStart + roles.length * 8;
+  const bytes = new Uint8Array(
+    head +
+      texts.reduce((sum, text) => sum + text.key.length + text.missing.length, 0) +
+      roleTexts.reduce((sum, text) => sum + text.length, 0),
+  );
   const view = new DataView(bytes.buffer);
-  view.setUint32(0, columns.length + (options.named ? NAMED : 0) + (isNode ? NODE : 0), true);
+  view.setUint16(0, columns.length, true);
+  view.setUint16(2, roles.length | (options.named ? NAMED : 0) | (isNode ? NODE : 0), true);
   let at = head;
+  for (const [index, text] of roleTexts.entries()) {
+    view.setUint32(roleStart + index * 8, at, true);
+    view.setUint32(roleStart + index * 8 + 4, text.length, true);
+    bytes.set(text, at);
+    at += text.length;
+  }
   for (const [index, column] of columns.entries()) {
     const { key, missing } = texts[index]!;
     const entry = 4 + index * 20;

@@ -32,6 +32,10 @@ export interface SegmentFacts {
   maxSize: number;
   table: number;
   nodeWidth: number;
+  /** Whether some member of some row has a role. */
+  hasRoles: boolean;
+  /** Undefined if there is no tree: then no row has an end, or the table has no intervals. */
+  interval: IntervalFacts | undefined;
   nodesOffset: number;
   filterOffset: number;
   filterBytes: number;
@@ -39,6 +43,14 @@ export interface SegmentFacts {
   filterChecksum: number;
   /** Property columns in the file, ascending by id. */
   columns: readonly ColumnFacts[];
+}
+
+/** The tree of the ends of a segment's intervals (FORMAT.md section 2, kind 18). */
+export interface IntervalFacts {
+  /** Column id of the ends. */
+  readonly column: number;
+  /** No row's end is above this number; Infinity if some row has no end. */
+  readonly greatestEnd: number;
 }
 
 /** A property column, from the directory. */
@@ -110,6 +122,7 @@ export function readSegmentFacts(core: Core, head: Uint8Array, fileBytes: number
 export function factsAt(core: Core, base: number): SegmentFacts {
   const field = (name: keyof typeof SEGMENT_FIELD) => core.exports.hg_segment_field(base, SEGMENT_FIELD[name]);
   const sections = sectionsAt(core, base);
+  const interval = sections.find(({ kind }) => kind === SECTION_KIND.interval);
   const filterOffset = core.exports.hg_segment_section(base, SECTION_KIND.filter, 0) >>> 0;
   const filterBytes = core.exports.hg_result_rows() >>> 0;
   return {
@@ -131,6 +144,8 @@ export function factsAt(core: Core, base: number): SegmentFacts {
     maxSize: field('maxSize'),
     table: field('table'),
     nodeWidth: field('nodeWidth'),
+    hasRoles: sections.some(({ kind }) => kind === SECTION_KIND.roles),
+    interval: interval && { column: interval.column, greatestEnd: field('timeMax') + field('ends') },
     nodesOffset: core.exports.hg_segment_section(base, SECTION_KIND.nodes, 0) >>> 0,
     filterOffset,
     filterBytes,

@@ -218,13 +218,16 @@ export class ResidentSegment {
    * index of the column; returns -1 if the segment has no such index. Cost: log2 rows.
    */
   countInOrder(range: NumericRange): number {
-    const { column, low, high } = range;
+    const { column, low, high, nullIsIn } = range;
+    // An order has no nulls.
+    if (nullIsIn) return -1;
     return Math.max(-1, this.#core.exports.hg_segment_psi_count(this.#handle, column, low, high, rangeFlags(range)));
   }
 
   /**
    * Returns the live rows of [from, to) that are in all ranges, ascending. If `driver` is given,
-   * the rows are found through the sorted index of its column, which must exist. Otherwise, if
+   * the rows are found through the index of its column: the tree of the ends if nulls are in the
+   * range, otherwise the sorted index, which must exist. If there is no driver, and
    * `nodeCount` is not 0, only rows that contain all nodes of the last `setNodes` are returned. The
    * work is bounded by the rows of one segment.
    */
@@ -275,6 +278,10 @@ export class ResidentSegment {
   ): { pointer: number; count: number } {
     const { exports } = this.#core;
     const { pointer } = region;
+    if (driver?.nullIsIn) {
+      const count = exports.hg_segment_stab(this.#handle, driver.column, driver.low, from, to, pointer);
+      return { pointer, count: count >>> 0 };
+    }
     if (driver !== undefined) return this.#inOrder(pointer, from, to, driver);
     if (nodeCount === 0) {
       exports.hg_rows_range(from, to, pointer);

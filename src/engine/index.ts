@@ -44,6 +44,7 @@ export { LOG_ORIGIN } from './recovery/open-log.ts';
 export { type EdgePiece, EdgeRead, type EdgeWindow } from './scan/edge-read.ts';
 export { readEdges } from './scan/read-edges.ts';
 export { Scan } from './scan/scan.ts';
+export { NO_INTERVALS } from './scan/scan-request.ts';
 export type { SegmentPart, SegmentScan } from './scan/scan-segments.ts';
 export { type ScanOverlay, strategyOf } from './scan/scan-view.ts';
 export { markedPlanOf } from './table/row-plan-of.ts';

@@ -6,6 +6,7 @@ import type { ColumnType, PropertyValue } from '../model/column-types.ts';
 import type { ColumnDefinition } from '../model/columns.ts';
 import type { EdgeInput } from '../model/edge.ts';
 import type { OptionFields, TableOptions } from '../model/options.ts';
+import type { RoleLists } from '../model/roles.ts';
 import type { ShapeFields, ShapeInput } from '../model/shape.ts';
 
 export type { ColumnDefinition, ColumnType, EdgeInput, PropertyValue };
@@ -36,7 +37,9 @@ export interface EdgeRow {
   id: number;
   event_ts: number;
   members: number[];
-  [column: string]: number | number[] | PropertyValue;
+  /** Of a table with roles: the members of each role, ascending. */
+  roles?: RoleLists;
+  [column: string]: number | number[] | PropertyValue | RoleLists | undefined;
 }
 
 /** Outcome of a bulk insert, without its LSN. */
@@ -179,7 +182,7 @@ export interface IndexItem {
 }
 
 export interface QueryPlan {
-  strategy: 'TPI_BUCKET_PUSHDOWN' | 'FMI_LOOKUP' | 'FMI_INTERSECT' | 'PSI_RANGE' | 'FULL_SCAN';
+  strategy: 'TPI_BUCKET_PUSHDOWN' | 'FMI_LOOKUP' | 'FMI_INTERSECT' | 'PSI_RANGE' | 'INTERVAL_STAB' | 'FULL_SCAN';
   buckets_scanned: number;
   total_buckets: number;
   speedup_factor: number;
@@ -207,6 +210,13 @@ export interface RangeCondition {
   highInclusive?: boolean | undefined;
 }
 
+/** Selects rows in which a node has a role. */
+export interface RoleCondition {
+  node: number;
+  /** Case-insensitive. */
+  role: string;
+}
+
 /**
  * Selects live rows of a table, in (event_ts, id) order. The time bounds are inclusive. A row must
  * have every node in `nodes` as a member.
@@ -216,8 +226,15 @@ export type ScanRequest = ScanBounds & ScanFormat;
 export interface ScanBounds {
   startTs?: number | undefined;
   endTs?: number | undefined;
+  /**
+   * Only edges that hold at this time, in seconds: `event_ts <= at` and `end_ts` above it or null.
+   * The table must have intervals. `startTs` and `endTs` bound the beginning.
+   */
+  at?: number | undefined;
   /** If present, must contain at least one node. */
   nodes?: readonly number[] | undefined;
+  /** Roles that nodes of `nodes` must have; all must hold. */
+  inRoles?: readonly RoleCondition[] | undefined;
   /** Conditions that must all hold. */
   where?: readonly RangeCondition[] | undefined;
   /** Maximum number of rows. If it is omitted, there is no limit. */

@@ -15,7 +15,7 @@ import type { Reply } from './reply.ts';
 import type { GenericSchema } from './schema.ts';
 import type { TransportFacts } from './transport.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Role = 'none' | 'readonly' | 'readwrite' | 'admin';
 
 /**

@@ -33,7 +33,10 @@ export const BUILT_IN_COLUMNS: readonly Column[] = [
 
 const BUILT_IN_TYPES: ReadonlyMap<string, ColumnType> = new Map(BUILT_IN_COLUMNS.map(({ name, type }) => [name, type]));
 
-/** The id of a table's first user column. */
+/** The name of the built-in column of tables with intervals. */
+export const END_COLUMN = 'end_ts';
+
+/** The id of a table's first user column; in a table with intervals, the id of `end_ts`. */
 export const FIRST_USER_COLUMN = BUILT_IN_COLUMNS.length;
 
 /** Fields of an edge in a request that are not properties. */
@@ -54,7 +57,8 @@ export function builtInType(name: string): ColumnType | undefined {
 
 /**
  * Checks definitions of user columns and gives them consecutive ids that begin with `firstId`.
- * Throws `invalid_input` or `column_exists`.
+ * `taken` lists names in lower case that they cannot have, besides the reserved ones. Throws
+ * `invalid_input` or `column_exists`.
  */
 export function defineColumns(
   definitions: readonly ColumnDefinition[],
@@ -95,13 +99,31 @@ export function checkValue({ name, type }: Pick<Column, 'name' | 'type'>, value:
     throw new HedgerowError('invalid_input', `${name} ${msg}.`, { errors: [{ loc: [name], msg }] });
 }
 
+/** Returns the built-in column of tables with intervals. */
+export function endColumn(id: number): Column {
+  return { id, name: END_COLUMN, type: 'INTEGER', default: null };
+}
+
+/** Returns the columns that a table has besides the key columns and those of the user. */
+export function builtInColumns(intervals: boolean | undefined): readonly Column[] {
+  return intervals === true ? [...BUILT_IN_COLUMNS, endColumn(FIRST_USER_COLUMN)] : BUILT_IN_COLUMNS;
+}
+
 /** The columns of a table. They are found by name without regard to case. */
 export class ColumnSet {
+  /** The built-in columns, then `end_ts` if the table has intervals, then those of the user. */
   readonly columns: readonly Column[];
+  /** The column of the ends of intervals. */
+  readonly end: Column | undefined;
   readonly #byName: Map<string, Column>;
 
-  constructor(userColumns: readonly Column[], builtIn: readonly Column[] = BUILT_IN_COLUMNS) {
-    this.columns = [...builtIn, ...userColumns];
+  /**
+   * `intervals` is the id of `end_ts`, or undefined if the table has no intervals. `builtIn` is
+   * empty for node tables.
+   */
+  constructor(userColumns: readonly Column[], intervals?: number, builtIn: readonly Column[] = BUILT_IN_COLUMNS) {
+    this.end = intervals === undefined ? undefined : endColumn(intervals);
+    this.columns = [...builtIn, ...(this.end === undefined ? [] : [this.end]), ...userColumns];
     this.#byName = new Map(this.columns.map((column) => [column.name.toLowerCase(), column]));
   }
 
@@ -109,9 +131,11 @@ export class ColumnSet {
    * Returns a set with user columns whose ids do not matter: those in a server's answer, a plan or
    * a file.
    */
-  static of(userColumns: readonly ColumnDefinition[]): ColumnSet {
+  static of(userColumns: readonly ColumnDefinition[], intervals: boolean): ColumnSet {
+    const first = FIRST_USER_COLUMN + (intervals ? 1 : 0);
     return new ColumnSet(
-      userColumns.map(({ name, type }, index) => ({ id: FIRST_USER_COLUMN + index, name, type, default: null })),
+      userColumns.map(({ name, type }, index) => ({ id: first + index, name, type, default: null })),
+      intervals ? FIRST_USER_COLUMN : undefined,
     );
   }
 

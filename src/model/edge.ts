@@ -11,7 +11,9 @@ import { isoSeconds, TIME_FORM, TIME_MESSAGE, timeProblem } from '../iso-time.ts
 import { type ColumnType, type PropertyValue, ruleOf } from './column-types.ts';
 import { builtInType, type Column, type ColumnSet, RESERVED_NAMES } from './columns.ts';
 import { fieldSentence, invalidFields, kindOf, type Place, pathText } from './fields.ts';
-import { type KindAndKey, type MemberKind, type NodeKey, type NodeRef, readRef, refText } from './node-refs.ts';
+import { INTEGER, takeAny } from './members.ts';
+import type { KindAndKey, MemberKind, NodeKey, NodeRef } from './node-refs.ts';
+import type { RoleSet } from './roles.ts';
 
 /**
  * One edge as a caller passes it. `event_ts` is in seconds. Members may be in any order and may
@@ -26,12 +28,22 @@ export interface EdgeInput {
   members: readonly MemberInput[];
   /** In a named table: true if `members` are the internal numbers of nodes that exist. */
   areNumbers?: boolean | undefined;
+  /**
+   * Members by role, for a table with roles. Nodes that are not in `members` are added to it;
+   * members that are in no list have no role.
+   */
+  roles?: RoleInputs | undefined;
   /** Built-in columns and user columns by name. */
   properties?: Readonly<Record<string, PropertyValue | undefined>> | undefined;
 }
 
+export { distinctNumbers, tooManyText } from './members.ts';
+
 /** A member as a caller gives it. */
 export type MemberInput = NodeKey | KindAndKey;
+
+/** Members by role as a caller gives them. */
+export type RoleInputs = Readonly<Record<string, readonly MemberInput[]>>;
 
 /** The facts about a table that the check needs. */
 export interface EdgeTable {
@@ -40,6 +52,7 @@ export interface EdgeTable {
   readonly maxMembers: number;
   /** Of a named table: the kinds of its members. Undefined: members are plain numbers. */
   readonly kinds?: readonly MemberKind[] | undefined;
+  readonly roles: RoleSet;
 }
 
 /**
@@ -65,6 +78,11 @@ class Edge {
   readonly members: number[];
   /** In a named table: the distinct members as keys, until `withNumbers`. */
   readonly refs: readonly NodeRef[] | undefined;
+  /**
+   * The masks of the members' roles, in the order of `refs` or `members`; undefined if no member
+   * has a role.
+   */
+  readonly masks: readonly number[] | undefined;
   /** In ascending order of column ids; each column occurs once. */
   readonly properties: readonly CheckedProperty[];
   /** The columns that the properties were checked against. */
@@ -74,12 +92,14 @@ class Edge {
     eventTs: number,
     members: number[],
     refs: readonly NodeRef[] | undefined,
+    masks: readonly number[] | undefined,
     properties: readonly CheckedProperty[],
     columns: ColumnSet,
   ) {
     this.event_ts = eventTs;
     this.members = members;
     this.refs = refs;
+    this.masks = masks;
     this.properties = properties;
     this.columns = columns;
   }
@@ -91,7 +111,6 @@ export type CheckedEdge = Edge;
 /** Only this many wrong fields are listed. */
 const MOST_ERRORS = 20;
 
-const INTEGER = 'must be an integer between -(2^53-1) and 2^53-1';
 const NO_PROPERTIES: readonly CheckedProperty[] = [];
 
 const NO_PLACE: Place = [];
@@ -148,31 +167,44 @@ export function checkEdge(edge: EdgeInput | CheckedEdge, table: EdgeTable): Chec
   if (edge instanceof Edge) return edge.columns === table.columns ? edge : checkEdge(inputOf(edge, table), table);
   const faults = new Faults(NO_PLACE);
   const eventTs = takeSeconds(edge.event_ts, faults);
-  const refs =
-    table.kinds === undefined || edge.areNumbers === true ? undefined : takeRefs(edge.members, table, faults);
-  const members = refs === undefined ? takeMembers(edge.members, table.maxMembers, false, faults) : [];
+  const form = edge.areNumbers === true && table.kinds !== undefined ? { ...limitsOf(table), kinds: undefined } : table;
+  const { members, refs, masks } = takeAny(edge.members, edge.roles, form, false, faults);
   const properties = edge.properties === undefined ? NO_PROPERTIES : takeProperties(edge.properties, table, faults);
+  checkEnd(table.columns.end, eventTs, properties, faults);
   faults.throwIfAny();
-  return new Edge(eventTs, members, refs, properties, table.columns);
+  return new Edge(eventTs, members, refs, masks, properties, table.columns);
+}
+
+function limitsOf({ roles, maxMembers }: EdgeTable): { roles: RoleSet; maxMembers: number } {
+  return { roles, maxMembers };
 }
 
 /**
- * Returns the edge of a named table with the numbers of its members, a set in ascending order.
+ * Returns the edge of a named table with the numbers of its `refs`, which are in the same order.
  */
-export function withNumbers({ event_ts, properties, columns }: CheckedEdge, members: number[]): CheckedEdge {
-  return new Edge(event_ts, members, undefined, properties, columns);
+export function withNumbers(edge: CheckedEdge, numbers: readonly number[]): CheckedEdge {
+  const { event_ts, masks, properties, columns } = edge;
+  if (masks === undefined) {
+    const members = [...numbers].sort((a, b) => a - b);
+    return new Edge(event_ts, members, undefined, undefined, properties, columns);
+  }
+  const order = numbers.map((_, place) => place).sort((a, b) => numbers[a]! - numbers[b]!);
+  const members = order.map((place) => numbers[place]!);
+  const ordered = order.map((place) => masks[place]!);
+  return new Edge(event_ts, members, undefined, ordered, properties, columns);
 }
 
 /**
  * Returns a checked edge as input, so that its columns are looked up again by name: a column may
  * have been renamed or dropped.
  */
-function inputOf({ event_ts, members, refs, properties }: CheckedEdge, table: EdgeTable): EdgeInput {
+function inputOf({ event_ts, members, refs, masks, properties }: CheckedEdge, table: EdgeTable): EdgeInput {
   // The object has no prototype because a column may be called `__proto__`.
   const values: Record<string, PropertyValue> = Object.create(null);
   for (const { name, value } of properties) values[name] = value;
-  if (refs === undefined) return { event_ts, members, areNumbers: true, properties: values };
-  return { event_ts, members: inputsOf(refs, table.kinds!), properties: values };
+  const given: readonly MemberInput[] = refs === undefined ? members : inputsOf(refs, table.kinds!);
+  const roles = masks === undefined ? undefined : table.roles.listsOf(given, masks);
+  return { event_ts, members: given, areNumbers: refs === undefined, roles, properties: values };
 }
 
 /**
@@ -184,8 +216,8 @@ function inputOf({ event_ts, members, refs, properties }: CheckedEdge, table: Ed
 export function readEdge(source: Record<string, unknown>, table: EdgeTable, place: Place): CheckedEdge {
   const faults = new Faults(place);
   const eventTs = readSeconds(source.event_ts, faults);
-  const refs = table.kinds === undefined ? undefined : takeRefs(source.members, table, faults);
-  const members = refs === undefined ? takeMembers(source.members, table.maxMembers, true, faults) : [];
+  const lists = table.roles.isEmpty ? undefined : roleLists(source, table.roles);
+  const { members, refs, masks } = takeAny(source.members, lists, table, true, faults);
   let hasOthers = false;
   for (const name in source) {
     if (name === 'event_ts' || name === 'members' || name === 'table') continue;
@@ -193,8 +225,25 @@ export function readEdge(source: Record<string, unknown>, table: EdgeTable, plac
     break;
   }
   const properties = hasOthers ? readProperties(source, table, faults) : NO_PROPERTIES;
+  checkEnd(table.columns.end, eventTs, properties, faults);
   faults.throwIfAny();
-  return new Edge(eventTs, members, refs, properties, table.columns);
+  return new Edge(eventTs, members, refs, masks, properties, table.columns);
+}
+
+/**
+ * Returns the lists of a request in `roles`, as rows have them, or at the top level, as the rows of
+ * RETURN * have them; undefined if there are none.
+ */
+function roleLists(source: Record<string, unknown>, roles: RoleSet): unknown {
+  let lists: Record<string, unknown> | undefined;
+  for (const name in source) {
+    if (roles.find(name) === undefined || isMissing(source[name])) continue;
+    lists ??= Object.create(null) as Record<string, unknown>;
+    lists[name] = source[name];
+  }
+  const given = source.roles;
+  if (lists === undefined || roles.find('roles') !== undefined) return lists ?? given;
+  return typeof given === 'object' && !Array.isArray(given) ? { ...given, ...lists } : lists;
 }
 
 /** The time and members of edges to remove, checked. */
@@ -219,8 +268,9 @@ export function readEdgeKey(
 ): { event_ts: number; members: MemberInput[] } {
   const faults = new Faults(place);
   const event_ts = readSeconds(source.event_ts, faults);
-  const refs = table.kinds === undefined ? undefined : takeRefs(source.members, { ...table, maxMembers }, faults);
-  const members = refs === undefined ? takeMembers(source.members, maxMembers, true, faults) : [];
+  // An edge is found by its set of members, whatever their roles.
+  const form = { kinds: table.kinds, roles: undefined, maxMembers };
+  const { members, refs } = takeAny(source.members, undefined, form, true, faults);
   faults.throwIfAny();
   return { event_ts, members: refs === undefined ? members : inputsOf(refs, table.kinds!) };
 }
@@ -250,10 +300,9 @@ export function checkKey(
 ): EdgeKey {
   const faults = new Faults(NO_PLACE);
   const event_ts = takeSeconds(eventTs, faults);
-  const refs = kinds === undefined ? undefined : takeRefs(members, { kinds, maxMembers }, faults);
-  const set = refs === undefined ? takeMembers(members, maxMembers, false, faults) : [];
+  const taken = takeAny(members, undefined, { kinds, roles: undefined, maxMembers }, false, faults);
   faults.throwIfAny();
-  return { event_ts, members: set, refs };
+  return { event_ts, members: taken.members, refs: taken.refs };
 }
 
 /**
@@ -281,110 +330,6 @@ function readSeconds(given: unknown, faults: Faults): number {
   return 0;
 }
 
-/** Returns the distinct members of an edge of a named table. No meaning after a fault. */
-function takeRefs(given: unknown, table: Pick<EdgeTable, 'kinds' | 'maxMembers'>, faults: Faults): NodeRef[] {
-  const kinds = table.kinds!;
-  if (!Array.isArray(given)) {
-    const msg = isMissing(given) ? 'is missing' : `must be an array of keys, not ${kindOf(given)}`;
-    faults.add(['members'], msg);
-    return [];
-  }
-  if (given.length === 0) faults.add(['members'], 'must hold at least one node', 'empty_members');
-  const refs: NodeRef[] = [];
-  const seen = new Set<string>();
-  for (let i = 0; i < given.length && seen.size < MOST_COUNTED; i++) {
-    const ref = readRef(given[i], kinds);
-    if (typeof ref === 'string') {
-      faults.add(['members', i], ref);
-      if (faults.isFull) break;
-    } else if (seen.size < seen.add(refText(ref)).size) refs.push(ref);
-  }
-  if (refs.length > table.maxMembers)
-    faults.add(['members'], tooManyText(refs.length, table.maxMembers), 'too_many_members');
-  return refs;
-}
-
-/**
- * The largest number of distinct members that are counted before a list is refused. No edge has
- * more than 255 members. A larger Set could take seconds to fill if the numbers were chosen to have
- * the same hash.
- */
-const MOST_COUNTED = 4096;
-
-/**
- * Returns the member set in ascending order without repeats. If `owned` is true and the array is
- * already such a set, the array itself is returned. The result has no meaning after a fault.
- */
-function takeMembers(given: unknown, limit: number, owned: boolean, faults: Faults): number[] {
-  if (!Array.isArray(given)) {
-    const msg = isMissing(given) ? 'is missing' : `must be an array of integers, not ${kindOf(given)}`;
-    faults.add(['members'], msg);
-    return [];
-  }
-  const members = given as number[];
-  if (members.length === 0) faults.add(['members'], 'must hold at least one node id', 'empty_members');
-  let isAscending = true;
-  let isWrong = false;
-  for (let i = 0; i < members.length; i++) {
-    const member = members[i]!;
-    if (!Number.isSafeInteger(member)) {
-      isWrong = true;
-      faults.add(['members', i], INTEGER);
-      if (faults.isFull) break;
-    } else if (i > 0 && member <= members[i - 1]!) isAscending = false;
-  }
-  if (isWrong) return [];
-  const set = isAscending ? (owned ? members : members.slice()) : sortedSet(members);
-  // -0 becomes 0.
-  for (let i = 0; i < set.length && set[i]! <= 0; i++) if (set[i] === 0) set[i] = 0;
-  if (set.length > limit) faults.add(['members'], tooManyText(set.length, limit), 'too_many_members');
-  return set;
-}
-
-/**
- * Lists up to this length are sorted by insertion. For three members this takes a sixth of the time
- * of `sort` or of a Set, and most edges have few members.
- */
-const SHORT_LIST = 32;
-
-/**
- * Returns the distinct numbers in ascending order. If a list has more than `MOST_COUNTED` distinct
- * numbers, only the first ones are returned.
- */
-function sortedSet(members: readonly number[]): number[] {
-  if (members.length > SHORT_LIST) return distinctNumbers(members, MOST_COUNTED).sort((a, b) => a - b);
-  const set = members.slice();
-  for (let i = 1; i < set.length; i++) {
-    const member = set[i]!;
-    let at = i;
-    for (; at > 0 && set[at - 1]! > member; at--) set[at] = set[at - 1]!;
-    set[at] = member;
-  }
-  let count = 1;
-  for (let i = 1; i < set.length; i++) if (set[i] !== set[i - 1]) set[count++] = set[i]!;
-  set.length = count;
-  return set;
-}
-
-/** Returns the message about too many members, which follows the word `members`. */
-export function tooManyText(count: number, limit: number): string {
-  const counted = count === MOST_COUNTED ? `${MOST_COUNTED} or more` : count;
-  return `holds ${counted} distinct node ids; at most ${limit} are accepted`;
-}
-
-/**
- * Returns the distinct numbers of a list in the order in which they first occur, up to `most`
- * numbers.
- */
-export function distinctNumbers(numbers: readonly number[], most: number): number[] {
-  const set = new Set<number>();
-  for (const number of numbers) {
-    set.add(number);
-    if (set.size === most) break;
-  }
-  return [...set];
-}
-
 function takeProperties(
   given: Readonly<Record<string, PropertyValue | undefined>>,
   table: EdgeTable,
@@ -396,7 +341,7 @@ function takeProperties(
     if (value === undefined) continue;
     const column = table.columns.find(name);
     if (column === undefined) faults.add(['properties', name], unknownText(table), 'unknown_column');
-    else if (value !== null) takeValue(column, value, [column.name], found, faults);
+    else if (value !== null) takeValue(column, value, [column.name], table.columns.end, found, faults);
     else if (column.default !== null) found.push(propertyOf(column, null));
   }
   const ordered = inOrder(found);
@@ -416,7 +361,8 @@ function readProperties(source: Record<string, unknown>, table: EdgeTable, fault
   const found: CheckedProperty[] = [];
   const { columns } = table;
   for (const name in source) {
-    if (builtInType(name) !== undefined) readValue(columns.find(name)!, source[name], [name], found, faults);
+    if (builtInType(name) !== undefined)
+      readValue(columns.find(name)!, source[name], [name], columns.end, found, faults);
   }
   const builtIn = found.splice(0);
   const inner = source.properties;
@@ -424,7 +370,7 @@ function readProperties(source: Record<string, unknown>, table: EdgeTable, fault
     for (const name in inner) {
       const column = columns.find(name);
       const value = (inner as Record<string, unknown>)[name];
-      if (column !== undefined) readValue(column, value, ['properties', name], found, faults);
+      if (column !== undefined) readValue(column, value, ['properties', name], columns.end, found, faults);
       else if (!faults.isFull) faults.add(['properties', name.slice(0, 100)], unknownText(table), 'unknown_column');
     }
   } else if (!isMissing(inner)) {
@@ -432,21 +378,56 @@ function readProperties(source: Record<string, unknown>, table: EdgeTable, fault
   }
   for (const name in source) {
     const column = RESERVED_NAMES.has(name) ? undefined : columns.find(name);
-    if (column !== undefined) readValue(column, source[name], [name], found, faults);
+    if (column !== undefined) readValue(column, source[name], [name], columns.end, found, faults);
   }
   found.push(...builtIn);
   const ordered = inOrder(found);
   return ordered.filter(({ column }, index) => column !== ordered[index + 1]?.column);
 }
 
-function readValue(column: Column, value: unknown, path: Place, into: CheckedProperty[], faults: Faults): void {
-  if (!isMissing(value)) takeValue(column, value, path, into, faults);
+function readValue(
+  column: Column,
+  value: unknown,
+  path: Place,
+  end: Column | undefined,
+  into: CheckedProperty[],
+  faults: Faults,
+): void {
+  if (!isMissing(value)) takeValue(column, value, path, end, into, faults);
 }
 
-function takeValue(column: Column, value: unknown, path: Place, into: CheckedProperty[], faults: Faults): void {
+/** Adds the value of a column to `into`. A value of the column `end` may be an ISO 8601 text. */
+function takeValue(
+  column: Column,
+  value: unknown,
+  path: Place,
+  end: Column | undefined,
+  into: CheckedProperty[],
+  faults: Faults,
+): void {
+  if (column === end) {
+    const seconds = typeof value === 'string' ? isoSeconds(value) : value;
+    if (Number.isSafeInteger(seconds)) into.push(propertyOf(column, (seconds as number) + 0));
+    else faults.add(path, `${timeMessage(value)} or null`);
+    return;
+  }
   const problem = ruleOf(column.type).problem(value);
   if (problem === undefined) into.push(propertyOf(column, value as PropertyValue));
   else faults.add(path, problem);
+}
+
+/** Checks that an interval does not end before it begins. */
+function checkEnd(
+  end: Column | undefined,
+  eventTs: number,
+  properties: readonly CheckedProperty[],
+  faults: Faults,
+): void {
+  if (end === undefined) return;
+  for (const { column, value } of properties) {
+    if (column === end.id && typeof value === 'number' && value < eventTs)
+      faults.add([end.name], `is ${value}, before event_ts, which is ${eventTs}; give a later time, or null`);
+  }
 }
 
 function propertyOf({ id, name, type }: Column, value: PropertyValue): CheckedProperty {

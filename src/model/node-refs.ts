@@ -2,6 +2,7 @@
 // finds or creates the nodes.
 
 import { kindOf } from './fields.ts';
+import type { MemberForm } from './roles.ts';
 import { isWellFormed } from './text.ts';
 
 /** Maximum size of a key in bytes of UTF-8. */
@@ -80,8 +81,20 @@ export function kindIndex(name: unknown, kinds: readonly MemberKind[]): number {
   return kinds.findIndex((kind) => kind.name.toLowerCase() === lower);
 }
 
+/** Returns how the members of a named table are given (roles.ts). */
+export function formOfRefs(kinds: readonly MemberKind[]): MemberForm<NodeRef> {
+  return {
+    items: 'keys',
+    item: 'node',
+    read: (value) => readRef(value, kinds),
+    idOf: refText,
+    valueOf: ({ role: _, ...item }) => ({ value: item, path: [] }),
+    inOrder: () => 0,
+  };
+}
+
 /** Returns a text that is equal for equal references only. */
-export function refText({ kind, key }: NodeRef): string {
+function refText({ kind, key }: NodeRef): string {
   return `${kind}:${key}`;
 }
 

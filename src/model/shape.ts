@@ -8,6 +8,9 @@ import { IDENTIFIER } from './columns.ts';
 /** Maximum number of roles in a table: a member's roles are stored as a mask of 16 bits. */
 export const MOST_ROLES = 16;
 
+/** The field with the members of each role in the rows of a table with roles. */
+export const ROLES_FIELD = 'roles';
+
 /** The shape under the names that programs use, when a table is created. */
 export interface ShapeInput {
   /** Names of the roles that members may have, at most MOST_ROLES. */

@@ -5,7 +5,7 @@ import type { LogFields } from './log.ts';
 import type { ProcessMetrics } from './metrics.ts';
 
 /** Labels of the metric `query_duration_seconds`; a closed set. */
-export type QueryLabel = 'tpi' | 'fmi' | 'psi' | 'join' | 'scan';
+export type QueryLabel = 'tpi' | 'fmi' | 'psi' | 'interval' | 'join' | 'scan';
 
 /** Events of the audit log; a closed set. */
 export type AuditEvent =
@@ -19,6 +19,7 @@ export type AuditEvent =
   | 'index.created'
   | 'index.dropped'
   | 'hyperedge.inserted'
+  | 'hyperedge.updated'
   | 'hyperedge.deleted'
   | 'statement.write'
   | 'batch.committed'

@@ -59,6 +59,7 @@ const LABEL_OF_STRATEGY: Readonly<Record<string, QueryLabel>> = {
   FMI_LOOKUP: 'fmi',
   FMI_INTERSECT: 'fmi',
   PSI_RANGE: 'psi',
+  INTERVAL_STAB: 'interval',
   FULL_SCAN: 'scan',
   TEMPORAL_JOIN: 'join',
   MEMBER_JOIN: 'join',

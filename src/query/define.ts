@@ -7,8 +7,8 @@ import { BUILT_IN_COLUMNS, checkValue, IDENTIFIER, RESERVED_NAMES } from '../mod
 import { OPTION_FIELDS, optionsOf } from '../model/options.ts';
 import { SHAPE_FIELDS } from '../model/shape.ts';
 import { bindValue } from './binder/changes.ts';
-import { bindTable } from './binder/match.ts';
 import type { ParameterValues } from './binder/parameters.ts';
+import { bindTable } from './binder/patterns.ts';
 import { Scope } from './binder/scope.ts';
 import { constantValue } from './executor/values/evaluate.ts';
 import type {

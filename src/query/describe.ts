@@ -3,16 +3,17 @@
 
 import type { Database } from '../engine/index.ts';
 import { bindDelete, bindInsert, bindUpdate } from './binder/changes.ts';
-import { bindMatch, bindTable } from './binder/match.ts';
+import { bindMatch } from './binder/match.ts';
 import type { ParameterValues } from './binder/parameters.ts';
+import { bindTable } from './binder/patterns.ts';
 import { copiedRows } from './copy/copy.ts';
 import { bindDefinition } from './define.ts';
-import { bucketsOf, explainRow, type PlanNode, scanNode } from './explain.ts';
+import { bucketsOf, explainRow, type PlanNode, RowNodes } from './explain.ts';
 import type { CopyToNode, DeleteNode, Statement, UpdateNode } from './parser/ast.ts';
-import { accessOf } from './planner/access.ts';
-import { addNeeds, noNeeds } from './planner/patterns-of.ts';
-import { indexTypeOf, type ScanPlan } from './planner/plan.ts';
-import { type Estimator, planMatch, planScan } from './planner/planner.ts';
+import { indexTypeOf } from './planner/plan.ts';
+import { planMatch } from './planner/planner.ts';
+import type { Estimator } from './planner/scans.ts';
+import { planSearch } from './planner/search.ts';
 
 /**
  * Returns the row of EXPLAIN and changes nothing. Throws the errors about names and types that the
@@ -103,12 +104,9 @@ function describeSearch(
     statement.kind === 'update'
       ? bindUpdate(statement, text, database, parameters)
       : bindDelete(statement, text, database, parameters);
-  const { pattern, where } = bound;
-  const access = accessOf(pattern, where, parameters);
-  const needs = noNeeds();
-  for (const condition of access.filter) addNeeds(condition, [needs], [pattern]);
-  const scan: ScanPlan = planScan(pattern, 0, access, needs, estimate);
-  const { scanned, total } = bucketsOf(scan);
+  const plan = planSearch(bound, parameters, estimate);
+  const { scan } = plan;
+  const { scanned, total } = bucketsOf(plan);
   const driving =
     scan.paths.length === 0 ? undefined : scan.paths.reduce((a, b) => (b.estimatedRows > a.estimatedRows ? b : a));
   const strategy = driving?.strategy ?? 'TPI_BUCKET_PUSHDOWN';
@@ -118,11 +116,11 @@ function describeSearch(
     buckets_scanned: scanned,
     total_buckets: total,
     speedup_factor: total / Math.max(1, scanned),
-    estimated_rows: scan.estimatedRows,
+    estimated_rows: plan.input.estimatedRows,
     plan: {
       operator: bound.kind === 'update' ? 'Update' : 'Delete',
-      table: pattern.table.name,
-      children: [scanNode(scan, pattern, undefined)],
+      table: bound.pattern.table.name,
+      children: [new RowNodes([bound.pattern, ...bound.inner], plan.exists, undefined).of(plan.input)],
     },
   };
 }

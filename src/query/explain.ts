@@ -1,8 +1,19 @@
 // Converts a plan to the row of EXPLAIN or, with measured figures, to the row of ANALYZE.
 
-import type { BoundPattern, Value } from './binder/bound.ts';
+import type { BoundExists, BoundExpression, BoundPattern, Value } from './binder/bound.ts';
 import type { OperatorFigures } from './executor/context.ts';
-import { type AccessPath, indexTypeOf, type JoinPlan, type MatchPlan, type ScanPlan } from './planner/plan.ts';
+import { addExists } from './planner/patterns-of.ts';
+import {
+  type AccessPath,
+  type ExistsPart,
+  type ExistsPlans,
+  type InputPlan,
+  indexTypeOf,
+  type JoinPlan,
+  type MatchPlan,
+  type ScanPlan,
+  type SemiStep,
+} from './planner/plan.ts';
 
 /** One operator of a plan, readable by people and programs. */
 export interface PlanNode {
@@ -14,7 +25,7 @@ export interface PlanNode {
  * Returns the row of EXPLAIN. With `figures`, the row also contains what each operator really did.
  */
 export function explainRow(plan: MatchPlan, figures?: ReadonlyMap<object, OperatorFigures>): Record<string, unknown> {
-  const { scanned: read, total } = bucketsOf(plan.input);
+  const { scanned: read, total } = bucketsOf(plan);
   // A shortcut answers from the segment directories and reads no bucket.
   const scanned = plan.shortcut === undefined ? read : 0;
   const row: Record<string, unknown> = {
@@ -41,18 +52,55 @@ function estimatedRows(plan: MatchPlan): number {
   return plan.limit === undefined ? left : Math.min(plan.limit, left);
 }
 
+/** The operators that find rows, and the plans of every EXISTS among their conditions. */
+export interface RowsPlan {
+  readonly input: InputPlan;
+  readonly exists: ExistsPlans;
+}
+
 /**
  * Returns the estimated number of buckets that the scans read and the number of buckets that exist,
  * over all patterns.
  */
-export function bucketsOf(plan: ScanPlan | JoinPlan): { scanned: number; total: number } {
-  if (plan.op === 'scan') {
-    const scanned = plan.paths.reduce((sum, path) => sum + path.bucketsScanned, 0);
-    return { scanned: Math.min(scanned, plan.totalBuckets), total: plan.totalBuckets };
+export function bucketsOf({ input, exists }: RowsPlan): { scanned: number; total: number } {
+  let scanned = 0;
+  let total = 0;
+  for (const scan of scansOf(input, exists)) {
+    const sum = scan.paths.reduce((buckets, path) => buckets + path.bucketsScanned, 0);
+    scanned += Math.min(sum, scan.totalBuckets);
+    total += scan.totalBuckets;
   }
-  const left = bucketsOf(plan.left);
-  const right = bucketsOf(plan.right);
-  return { scanned: left.scanned + right.scanned, total: left.total + right.total };
+  return { scanned, total };
+}
+
+function* scansOf(input: InputPlan, exists: ExistsPlans): Generator<ScanPlan, void, void> {
+  if (input.op === 'scan') yield input;
+  else if (input.op === 'join') {
+    yield* scansOf(input.left, exists);
+    yield input.right;
+  } else yield* scansOf(input.input, exists);
+  if (input.op !== 'existsFilter') return;
+  for (const condition of input.conditions) yield* scansOfTests(condition, exists);
+}
+
+function* scansOfTests(condition: BoundExpression, exists: ExistsPlans): Generator<ScanPlan, void, void> {
+  for (const test of testsOf(condition)) {
+    const { filter, parts } = exists.get(test)!;
+    for (const inner of filter) yield* scansOfTests(inner, exists);
+    for (const part of parts) {
+      if (part.op === 'once') yield* scansOf(part.input, exists);
+      else {
+        for (const { right } of part.steps) yield right;
+        for (const inner of part.filter) yield* scansOfTests(inner, exists);
+      }
+    }
+  }
+}
+
+function testsOf(condition: BoundExpression): BoundExists[] {
+  const tests: BoundExists[] = [];
+  addExists(condition, tests);
+  return tests;
 }
 
 type Figures = ReadonlyMap<object, OperatorFigures> | undefined;
@@ -85,31 +133,100 @@ function outputNode(plan: MatchPlan, figures: Figures): PlanNode {
       shortcut === undefined ? 'Group' : shortcut.op === 'count' ? 'CountFromDirectory' : 'BoundsFromDirectory';
     steps.push({ operator, keys: keys.map((key) => key.text), aggregates: aggregates.map(({ text }) => text) });
   }
-  let node = inputNode(plan.input, plan, figures);
+  const patterns = match.inner.length === 0 ? match.patterns : [...match.patterns, ...match.inner];
+  let node = new RowNodes(patterns, plan.exists, figures).of(plan.input);
   for (const step of steps.reverse()) node = { ...step, children: [node] };
   return { ...node, ...actual(plan, figures) };
 }
 
-function inputNode(input: ScanPlan | JoinPlan, plan: MatchPlan, figures: Figures): PlanNode {
-  if (input.op === 'scan') return scanNode(input, plan.match.patterns[input.pattern]!, figures);
-  const { band, members, equal, filter } = input;
-  return {
-    operator: input.strategy,
-    estimated_rows: input.estimatedRows,
-    ...actual(input, figures),
-    ...(band === undefined ? {} : { band: [finite(band.low), finite(band.high)] }),
-    ...(members === undefined ? {} : { shared_members: members.least }),
-    ...(equal.length === 0 ? {} : { equal: equal.map((link) => `${link.left.text} = ${link.right.text}`) }),
-    ...(filter.length === 0 ? {} : { filter: filter.map((condition) => condition.text) }),
-    children: [
-      inputNode(input.left, plan, figures),
-      scanNode(input.right, plan.match.patterns[input.right.pattern]!, figures),
-    ],
-  };
+/** Makes the plan nodes of the operators that find rows. */
+export class RowNodes {
+  readonly #patterns: readonly BoundPattern[];
+  readonly #exists: ExistsPlans;
+  readonly #figures: Figures;
+
+  /** `patterns` are all patterns of the statement, by number. */
+  constructor(patterns: readonly BoundPattern[], exists: ExistsPlans, figures: Figures) {
+    this.#patterns = patterns;
+    this.#exists = exists;
+    this.#figures = figures;
+  }
+
+  of(input: InputPlan): PlanNode {
+    if (input.op === 'scan') return this.#scan(input);
+    if (input.op === 'existsFilter') {
+      const { estimatedRows, conditions } = input;
+      const own = { estimated_rows: estimatedRows, ...actual(input, this.#figures) };
+      return this.#tested(this.of(input.input), conditions, own);
+    }
+    return this.#joined(input, this.of(input.left));
+  }
+
+  #scan(scan: ScanPlan): PlanNode {
+    return scanNode(scan, this.#patterns[scan.pattern]!, this.#figures);
+  }
+
+  #joined(join: JoinPlan | SemiStep, left: PlanNode): PlanNode {
+    const { strategy, estimatedRows, band, members, equal, filter, right } = join;
+    return {
+      operator: strategy,
+      estimated_rows: estimatedRows,
+      ...actual(join, this.#figures),
+      ...(band === undefined ? {} : { band: [finite(band.low), finite(band.high)] }),
+      ...(members === undefined ? {} : { shared_members: members.least }),
+      ...('node' in join && join.node !== undefined ? { node: join.node.text } : {}),
+      ...(equal.length === 0 ? {} : { equal: equal.map((link) => `${link.left.text} = ${link.right.text}`) }),
+      ...(filter.length === 0 ? {} : { filter: filter.map((condition) => condition.text) }),
+      children: [left, this.#scan(right)],
+    };
+  }
+
+  /**
+   * Returns the operators that check conditions with EXISTS on the rows of `input`, one for each
+   * condition. `own` is what is known of the rows that remain in the end.
+   */
+  #tested(input: PlanNode, conditions: readonly BoundExpression[], own: Record<string, number> = {}): PlanNode {
+    let node = input;
+    for (const [place, condition] of conditions.entries()) {
+      const tests = testsOf(condition).map((test) => this.#test(test));
+      node = {
+        operator: testOperator(condition),
+        condition: condition.text,
+        ...(place === conditions.length - 1 ? own : {}),
+        children: [node, ...tests],
+      };
+    }
+    return node;
+  }
+
+  #test(test: BoundExists): PlanNode {
+    const { filter, parts } = this.#exists.get(test)!;
+    const aliases = test.patterns.map(({ alias }) => alias);
+    const children = parts.map((part) => this.#part(part));
+    const outer = filter.length === 0 ? [] : [this.#tested({ operator: 'OuterRows' }, filter)];
+    return { operator: 'Exists', aliases, children: [...outer, ...children] };
+  }
+
+  #part(part: ExistsPart): PlanNode {
+    if (part.op === 'once') return { operator: 'Once', children: [this.of(part.input)] };
+    let node: PlanNode = { operator: 'OuterRows' };
+    for (const step of part.steps) node = this.#joined(step, node);
+    return this.#tested(node, part.filter);
+  }
+}
+
+/**
+ * Returns the name of the operator for a condition with EXISTS. A mark join computes whether each
+ * EXISTS is true, for a condition in which this does not decide alone.
+ */
+function testOperator(condition: BoundExpression): string {
+  if (condition.kind === 'exists') return 'SEMI_JOIN';
+  if (condition.kind === 'not' && condition.operand.kind === 'exists') return 'ANTI_JOIN';
+  return testsOf(condition).length === 0 ? 'Filter' : 'MARK_JOIN';
 }
 
 /** Returns the plan node of one pattern's scan. */
-export function scanNode(scan: ScanPlan, pattern: BoundPattern, figures: Figures): PlanNode {
+function scanNode(scan: ScanPlan, pattern: BoundPattern, figures: Figures): PlanNode {
   const own = {
     alias: pattern.alias,
     table: pattern.table.name,
@@ -124,14 +241,16 @@ export function scanNode(scan: ScanPlan, pattern: BoundPattern, figures: Figures
 }
 
 function pathNode(path: AccessPath): PlanNode {
-  const { startTs, endTs, nodes, ranges } = path;
+  const { startTs, endTs, at, nodes, ranges, inRoles } = path;
   return {
     operator: path.strategy,
     estimated_rows: path.estimatedRows,
     buckets_scanned: path.bucketsScanned,
     ...(startTs === undefined ? {} : { start_ts: startTs }),
     ...(endTs === undefined ? {} : { end_ts: endTs }),
+    ...(at === undefined ? {} : { at }),
     ...(nodes.length === 0 ? {} : { nodes: [...nodes] }),
+    ...(inRoles.length === 0 ? {} : { roles: inRoles.map(({ node, role }) => `${node} IN ${role}`) }),
     ...(ranges.length === 0 ? {} : { ranges: ranges.map(rangeText) }),
   };
 }

@@ -21,8 +21,13 @@ export const MAX_HEIGHT = 500;
  * rows do not count.
  */
 export const MAX_OPERANDS = 50_000;
-/** Patterns of one MATCH. */
+/** Patterns of one MATCH, and of one EXISTS. */
 export const MAX_PATTERNS = 16;
+/**
+ * Patterns of one statement, including those of every EXISTS. The planner represents a set of
+ * patterns as the bits of a 32-bit integer.
+ */
+export const MAX_ALL_PATTERNS = 30;
 /** Items of one RETURN; the columns of `RETURN *` do not count. */
 export const MAX_ITEMS = 2000;
 /** Terms of one ORDER BY. */

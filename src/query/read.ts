@@ -10,7 +10,8 @@ import { bucketsOf, explainRow } from './explain.ts';
 import type { MatchNode } from './parser/ast.ts';
 import { checkConstants } from './planner/constant-work.ts';
 import type { MatchPlan } from './planner/plan.ts';
-import { type Estimator, planShape } from './planner/planner.ts';
+import { planShape } from './planner/planner.ts';
+import type { Estimator } from './planner/scans.ts';
 import type { MatchShape } from './planner/shape.ts';
 import { checkTimes } from './planner/time-parameters.ts';
 import { rowsResult, type StatementResult, typesOfAnswer, whenDone } from './result.ts';
@@ -46,12 +47,14 @@ function planOf(shape: MatchShape, text: string, { parameters, view }: ReadOptio
 }
 
 export function estimatorOf(view: ReadView): Estimator {
-  return ({ table }, { startTs, endTs, nodes, ranges }) => {
+  return ({ table }, { startTs, endTs, at, nodes, ranges, inRoles }) => {
     const bounds = {
       startTs,
       endTs,
+      at,
       nodes: nodes.length === 0 ? undefined : nodes,
       where: ranges.length === 0 ? undefined : ranges,
+      inRoles,
     };
     return table.estimate(bounds, view.snapshotOf(table), view.overlayOf(table));
   };
@@ -105,7 +108,7 @@ function readOf(
     forms: shape.forms,
     steps: runMatch(plan, context),
     plan: () => {
-      const { total } = bucketsOf(plan.input);
+      const { total } = bucketsOf(plan);
       const scanned = context.bucketsScanned;
       return {
         strategy: plan.strategy,
@@ -185,7 +188,7 @@ function contextOf(shape: MatchShape, text: string, options: ReadOptions, measur
   const { view, nowUs, memory, memoryBytes, parameters } = options;
   const context = new QueryContext({
     source: sourceOf(view),
-    patterns: match.patterns,
+    patterns: match.inner.length === 0 ? match.patterns : [...match.patterns, ...match.inner],
     parameters,
     nowUs,
     measured,
@@ -203,12 +206,12 @@ function contextOf(shape: MatchShape, text: string, options: ReadOptions, measur
 /** Returns the source through which the executor reads the rows of a view. */
 export function sourceOf(view: ReadView): RowSource {
   return {
-    scan: ({ table }, { startTs, endTs, nodes, where, limit }, columns) => {
-      const request: ScanRequest = { startTs, endTs, nodes, where, limit, format: 'columns', columns };
+    scan: ({ table }, { startTs, endTs, at, nodes, inRoles, where, limit }, columns) => {
+      const request: ScanRequest = { startTs, endTs, at, nodes, inRoles, where, limit, format: 'columns', columns };
       return table.scan(request, view.snapshotOf(table), view.overlayOf(table));
     },
-    scanApart: ({ table }, { startTs, endTs, where }, columns) => {
-      const request: ScanRequest = { startTs, endTs, where, format: 'columns', columns };
+    scanApart: ({ table }, { startTs, endTs, at, where }, columns) => {
+      const request: ScanRequest = { startTs, endTs, at, where, format: 'columns', columns };
       return table.scanApart(request, view.snapshotOf(table), view.overlayOf(table));
     },
     segmentScan: ({ table }, bounds) => table.segmentScan(bounds, view.snapshotOf(table), view.overlayOf(table)),

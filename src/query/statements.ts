@@ -402,10 +402,10 @@ export class Statements {
       // transaction.
       steps.return(undefined as never);
       transaction.rewind(mark);
-      // If the table was altered between two steps, the failure is not the statement's fault. In
-      // this case `assertUnaltered` throws `conflict`, and a write outside transactions is retried.
+      // If a table was altered between two steps, the failure is not the statement's fault. In this
+      // case `assertUnaltered` throws `conflict`, and a write outside transactions is retried.
       if (error instanceof HedgerowError && error.status < 500)
-        transaction.assertUnaltered(bound.kind === 'insert' ? bound.table : bound.pattern.table);
+        for (const table of tablesOf(bound)) transaction.assertUnaltered(table);
       throw error;
     }
     return written!;
@@ -432,6 +432,12 @@ function bindChange(
     case 'delete':
       return bindDelete(statement, text, database, parameters);
   }
+}
+
+/** Returns the tables that a change reads or writes. */
+function tablesOf(bound: BoundInsert | BoundUpdate | BoundDelete): Table[] {
+  if (bound.kind === 'insert') return [bound.table];
+  return [bound.pattern.table, ...bound.inner.map(({ table }) => table)];
 }
 
 function writtenResult(written: Written, { table }: ChangeNode, lsn: number): StatementResult {

@@ -3,29 +3,30 @@
 
 import type { EdgeInput, PropertyValue, RowKey, Table, Transaction } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
+import type { RoleLists, RoleSet } from '../model/roles.ts';
 import type {
   BoundDelete,
   BoundExpression,
   BoundInsert,
   BoundInsertRow,
-  BoundPattern,
   BoundSet,
   BoundUpdate,
   Value,
 } from './binder/bound.ts';
 import type { ParameterValues } from './binder/parameters.ts';
-import { QueryContext } from './executor/context.ts';
+import { nameOfField } from './binder/scope.ts';
+import { type Batches, QueryContext } from './executor/context.ts';
+import { existsRows } from './executor/joins/exists.ts';
 import type { MemoryPool } from './executor/memory.ts';
 import { type Batch, batchOf, type RowSet } from './executor/rows/row-set.ts';
 import { compacted, scanRows } from './executor/rows/scan-rows.ts';
 import { constantValue, evaluate } from './executor/values/evaluate.ts';
 import { type Vector, valueAt } from './executor/values/vector.ts';
 import type { Span } from './parser/ast.ts';
-import { accessOf } from './planner/access.ts';
 import { checkConstants } from './planner/constant-work.ts';
-import { addNeeds, noNeeds } from './planner/patterns-of.ts';
-import type { ScanPlan } from './planner/plan.ts';
-import { type Estimator, planScan } from './planner/planner.ts';
+import { addNeeds } from './planner/patterns-of.ts';
+import type { Estimator } from './planner/scans.ts';
+import { planSearch, type SearchPlan } from './planner/search.ts';
 import { checkTimes } from './planner/time-parameters.ts';
 import { type ReadView, sourceOf } from './read.ts';
 import { errorPlaced } from './syntax-error.ts';
@@ -100,13 +101,20 @@ function edgeOf(row: BoundInsertRow, parameters: ParameterValues): EdgeInput {
     properties[column] = constantValue(value, parameters) as PropertyValue;
   return {
     event_ts: constantValue(row.eventTs, parameters) as number,
-    members: constantValue(row.members, parameters) as readonly number[],
+    members: row.members === undefined ? [] : (constantValue(row.members, parameters) as readonly number[]),
+    roles: row.roles.length === 0 ? undefined : givenRoles(row, parameters),
     properties,
   };
 }
 
+function givenRoles({ roles }: BoundInsertRow, parameters: ParameterValues): RoleLists {
+  const lists: Record<string, readonly number[]> = Object.create(null);
+  for (const { role, value } of roles) lists[role] = constantValue(value, parameters) as readonly number[];
+  return lists;
+}
+
 export function* runDelete(node: BoundDelete, options: WriteOptions): Generator<null, Written, void> {
-  const { context, plan } = searchOf(node.pattern, node.text, node.where, [], options);
+  const { context, plan } = searchOf(node, [], options);
   try {
     return yield* deleteFound(node, plan, context, options);
   } finally {
@@ -116,17 +124,17 @@ export function* runDelete(node: BoundDelete, options: WriteOptions): Generator<
 
 function* deleteFound(
   node: BoundDelete,
-  plan: ScanPlan,
+  plan: SearchPlan,
   context: QueryContext,
   options: WriteOptions,
 ): Generator<null, Written, void> {
-  const found: RowSet[] = [];
-  for (const batch of context.paced(scanRows(plan, context))) {
-    if (batch !== null) found.push(kept(batch, context));
+  const sets: RowSet[] = [];
+  for (const batch of found(plan, context)) {
+    if (batch !== null) sets.push(kept(batch, context));
     yield null;
   }
   let count = 0;
-  for (const set of found) {
+  for (const set of sets) {
     for (let row = 0; row < set.rows; row++) {
       options.transaction.deleteRow(node.pattern.table, keyOf(set, row));
       if (++count % ROWS_A_STEP === 0) yield null;
@@ -137,7 +145,7 @@ function* deleteFound(
 
 export function* runUpdate(node: BoundUpdate, options: WriteOptions): Generator<null, Written, void> {
   const values = node.sets.map((set) => set.value);
-  const { context, plan } = searchOf(node.pattern, node.text, node.where, values, options, node.pattern.table);
+  const { context, plan } = searchOf(node, values, options, node.pattern.table);
   try {
     return yield* updateFound(node, plan, context, options);
   } finally {
@@ -147,19 +155,19 @@ export function* runUpdate(node: BoundUpdate, options: WriteOptions): Generator<
 
 function* updateFound(
   node: BoundUpdate,
-  plan: ScanPlan,
+  plan: SearchPlan,
   context: QueryContext,
   options: WriteOptions,
 ): Generator<null, Written, void> {
-  const found: Changes[] = [];
+  const all: Changes[] = [];
   // All rows are found, and all new values computed from the old ones, before the first row is
   // changed.
-  for (const batch of context.paced(scanRows(plan, context))) {
-    if (batch !== null) found.push(changesOf(node, kept(batch, context), context));
+  for (const batch of found(plan, context)) {
+    if (batch !== null) all.push(changesOf(node, kept(batch, context), context));
     yield null;
   }
   let count = 0;
-  for (const changes of found) {
+  for (const changes of all) {
     for (let row = 0; row < changes.set.rows; row++) {
       updateRow(node, keyOf(changes.set, row), newEdge(node, changes, row), options);
       if (++count % ROWS_A_STEP === 0) yield null;
@@ -189,7 +197,7 @@ function updateRow({ pattern, sets, text }: BoundUpdate, key: RowKey, edge: Edge
     if (answersRows) transaction.updateRow(pattern.table, key, edge);
     else transaction.changeRow(pattern.table, key, edge);
   } catch (error) {
-    const columns = sets.map(({ field }) => (field.kind === 'property' ? field.name : field.kind));
+    const columns = sets.map(({ field }) => nameOfField(field));
     const places = sets.map(({ place }) => place);
     throw valueRefused(error, text, columns, places);
   }
@@ -203,36 +211,42 @@ const TOO_MANY_CHANGES =
  * its columns.
  */
 function searchOf(
-  pattern: BoundPattern,
-  text: string,
-  where: readonly BoundExpression[],
+  search: BoundUpdate | BoundDelete,
   values: readonly BoundExpression[],
   options: WriteOptions,
   whole?: Table,
-): { context: QueryContext; plan: ScanPlan } {
+): { context: QueryContext; plan: SearchPlan } {
+  const { pattern, text, where } = search;
   const { parameters, view, nowUs, memory, memoryBytes } = options;
   checkTimes([...where, ...values], parameters);
   checkConstants(where, text, parameters);
-  const access = accessOf(pattern, where, parameters);
-  const needs = noNeeds();
-  for (const expression of [...access.filter, ...values]) addNeeds(expression, [needs], [pattern]);
-  needs.times = true;
-  needs.ids = true;
-  if (whole !== undefined) {
-    needs.members = true;
-    for (const column of whole.columns.columns) needs.properties.add(column.id);
-  }
+  const plan = planSearch(search, parameters, options.estimate, (needs, patterns) => {
+    for (const value of values) addNeeds(value, needs, patterns);
+    const own = needs[0]!;
+    own.times = true;
+    own.ids = true;
+    if (whole === undefined) return;
+    own.members = true;
+    own.masks = !whole.roles.isEmpty;
+    for (const column of whole.columns.columns) own.properties.add(column.id);
+  });
   const context = new QueryContext({
     source: sourceOf(view),
-    patterns: [pattern],
+    patterns: [pattern, ...search.inner],
     parameters,
     nowUs,
     tooLarge: TOO_MANY_CHANGES,
-    expressions: () => [...access.filter, ...values],
+    expressions: () => [...plan.filter, ...values],
     memory,
     memoryBytes,
   });
-  return { context, plan: planScan(pattern, 0, access, needs, options.estimate) };
+  return { context, plan };
+}
+
+/** Yields the rows that a search finds. */
+function found({ scan, input, exists }: SearchPlan, context: QueryContext): Batches<Batch> {
+  const rows = () => scanRows(scan, context);
+  return context.paced(input.op === 'existsFilter' ? existsRows(input, exists, rows, context) : rows());
 }
 
 /**
@@ -271,13 +285,29 @@ function changesOf(node: BoundUpdate, set: RowSet, context: QueryContext): Chang
 }
 
 /** Returns the new content of a row. */
-function newEdge({ sets }: BoundUpdate, { set, values, columns }: Changes, row: number): EdgeInput {
+function newEdge({ sets, pattern }: BoundUpdate, { set, values, columns }: Changes, row: number): EdgeInput {
   const properties: Record<string, PropertyValue> = Object.create(null);
   for (const { name, vector } of columns) properties[name] = valueAt(vector, row) as PropertyValue;
   const members = Array.from(set.members.subarray(set.offsets[row]!, set.offsets[row + 1]!));
-  const edge = { event_ts: set.times[row]!, members: members as readonly number[], properties };
+  const edge: Edge = { event_ts: set.times[row]!, members, roles: undefined, properties };
   for (const [index, { field }] of sets.entries()) assign(edge, field, values[index]!, row);
+  const { roles } = pattern.table;
+  if (!roles.isEmpty) {
+    const masks = Array.from(set.masks.subarray(set.offsets[row]!, set.offsets[row + 1]!));
+    edge.roles = newRoles(roles, edge, roles.listsOf(members, masks));
+  }
   return edge;
+}
+
+/**
+ * Returns the roles of a changed row: those that SET gives, and of the others the old ones, for the
+ * members that stay.
+ */
+function newRoles(roles: RoleSet, { members, roles: given = {} }: Edge, old: RoleLists): RoleLists {
+  const stay = new Set(members);
+  const lists: Record<string, readonly number[]> = Object.create(null);
+  for (const name of roles.names) lists[name] = given[name] ?? old[name]!.filter((member) => stay.has(member));
+  return lists;
 }
 
 function newValues({ value, place }: BoundSet, text: string, batch: Batch, { environment }: QueryContext): Vector {
@@ -288,11 +318,23 @@ function newValues({ value, place }: BoundSet, text: string, batch: Batch, { env
   }
 }
 
-type Edge = { event_ts: number; members: readonly number[]; properties: Record<string, PropertyValue> };
+interface Edge {
+  event_ts: number;
+  members: readonly number[];
+  /** The lists of the roles that SET gives. */
+  roles: RoleLists | undefined;
+  properties: Record<string, PropertyValue>;
+}
 
 function assign(edge: Edge, field: BoundUpdate['sets'][number]['field'], vector: Vector, place: number): void {
   const value: Value = valueAt(vector, place);
   if (field.kind === 'event_ts') edge.event_ts = value as number;
   else if (field.kind === 'members') edge.members = value as readonly number[];
+  else if (field.kind === 'role') edge.roles = withRole(edge.roles, field.name, value as readonly number[]);
   else edge.properties[field.name] = value as PropertyValue;
+}
+
+function withRole(lists: RoleLists | undefined, role: string, members: readonly number[]): RoleLists {
+  const all: Record<string, readonly number[]> = Object.create(null);
+  return Object.assign(all, lists, { [role]: members });
 }

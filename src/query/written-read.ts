@@ -63,12 +63,14 @@ export class WrittenRead {
     this.nowUs = nowUs;
     this.startUs = startUs;
     this.endUs = 0;
-    const { startTs, endTs, nodes, ranges } = path;
+    const { startTs, endTs, at, nodes, ranges, inRoles } = path;
     const request: ScanRequest = {
       startTs,
       endTs,
+      at,
       nodes: nodes.length === 0 ? undefined : nodes,
       where: ranges.length === 0 ? undefined : ranges,
+      inRoles,
       limit: plan.limit,
       // Rows that are wrapped must each end with a newline, by which `wrapped` finds their ends.
       format: before === undefined ? format : 'ndjson',

@@ -191,12 +191,15 @@ function numberOf(tag: string): number {
 }
 
 /**
- * Writes an edge as a line, without null values:
- * `[HEDGE-12] event_ts=1700000000 members=[3, 9] weight=0.5 formation="escort"`.
+ * Writes an edge as a line, without null values except for the end of an interval:
+ * `[HEDGE-12] event_ts=1700000000 members=[3, 9] weight=0.5 formation="escort"`. Roles follow the
+ * members: `sender=[3] recipient=[9]`.
  */
 export function edgeLine(edge: RetrievedEdge, names?: ReadonlyMap<number, string>): string {
   const shown = edge.members.slice(0, MEMBERS_SHOWN);
-  const parts = [`[${edge.hedge_tag}]`, `event_ts=${edge.event_ts}`, `members=[${shown.join(', ')}]`];
+  const parts = [`[${edge.hedge_tag}]`, `event_ts=${edge.event_ts}`, ...endOf(edge), `members=[${shown.join(', ')}]`];
+  for (const [role, nodes] of Object.entries(edge.roles ?? {}))
+    if (nodes.length > 0) parts.push(`${role}=[${nodes.slice(0, MEMBERS_SHOWN).join(', ')}]`);
   const called = shown.flatMap((node) => names?.get(node) ?? []);
   if (called.length > 0) parts.push(`names=[${called.map((name) => quotedText(name, 64)).join(', ')}]`);
   const columns = Object.entries(edge.properties).slice(0, COLUMNS_SHOWN);
@@ -210,6 +213,11 @@ export function edgeLine(edge: RetrievedEdge, names?: ReadonlyMap<number, string
   }
   if (shown.length < edge.members.length) parts.push(`size=${edge.members.length}`);
   return parts.join(' ');
+}
+
+/** An edge of a table with intervals that has no end is said to hold. */
+function endOf({ end_ts: end }: RetrievedEdge): string[] {
+  return end === undefined ? [] : [end === null ? 'end_ts=none' : `end_ts=${end}`];
 }
 
 /** Writes a fact: `[STEP-1] close(1, 2) confidence=0.9 by [RULE-1] from [HEDGE-3] [HEDGE-4]`. */

@@ -1,7 +1,10 @@
 // Turns edges into the base facts that rules can use. In these facts `e` is the edge's id:
 //
-//   hyperedge(e)    at(e, seconds)      member(e, node)     weight(e, w)     mean_dist(e, metres)
-//   size(e, count)  bucket(e, number)   formation(e, text)  property(e, column, value)
+//   hyperedge(e)    at(e, seconds)      until(e, seconds)   member(e, node)  weight(e, w)
+//   size(e, count)  bucket(e, number)   formation(e, text)  mean_dist(e, metres)
+//   property(e, column, value)          role(e, node, role)
+//
+// Only edges of tables with intervals that have an end give `until`.
 
 import { BaseFacts, type RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
@@ -22,7 +25,11 @@ export function* edgeFacts(edges: readonly RetrievedEdge[], rules: RuleSet, buck
     const { edge_id: id, event_ts: ts } = edge;
     if (wanted.hyperedge) facts.add('hyperedge', id);
     if (wanted.at) facts.add('at', id, ts);
+    if (wanted.until && edge.end_ts !== undefined && edge.end_ts !== null) facts.add('until', id, edge.end_ts);
     if (wanted.member) for (const node of edge.members) facts.add('member', id, node);
+    if (wanted.role)
+      for (const [role, nodes] of Object.entries(edge.roles ?? {}))
+        for (const node of nodes) facts.add('role', id, node, role);
     if (wanted.weight && edge.weight !== null) facts.add('weight', id, edge.weight);
     if (wanted.mean_dist && edge.mean_dist_m !== null) facts.add('mean_dist', id, edge.mean_dist_m);
     if (wanted.formation && edge.formation !== null) facts.add('formation', id, edge.formation);
@@ -44,7 +51,9 @@ export function* edgeFacts(edges: readonly RetrievedEdge[], rules: RuleSet, buck
 const PREDICATES = [
   'hyperedge',
   'at',
+  'until',
   'member',
+  'role',
   'weight',
   'mean_dist',
   'formation',

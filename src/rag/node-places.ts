@@ -1,16 +1,19 @@
 // Finds which arguments of predicates are nodes: the arguments that rules take from
-// `member(E, node)`, directly or through other predicates.
+// `member(E, node)` or `role(E, node, role)`, directly or through other predicates.
 //
-// Places count from 0: `member` has a node in place 1. An argument of a rule's head is a node if
-// its variable occurs in a node place of an atom in the body. When a predicate gets a place, the
-// rules that have it in the body are read again, until no place is added. So recursion and the
-// order of rules do not matter. Example: from `met(A, B) if member(E, A), member(E, B)` and
+// Places count from 0: `member` and `role` have a node in place 1. An argument of a rule's head is
+// a node if its variable occurs in a node place of an atom in the body. When a predicate gets a
+// place, the rules that have it in the body are read again, until no place is added. So recursion
+// and the order of rules do not matter. Example: from `met(A, B) if member(E, A), member(E, B)` and
 // `near(A) if met(A, B)` it finds both places of `met` and place 0 of `near`.
 
 import type { RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 
 type Rule = RuleSet['rules'][number];
+
+/** Base predicates with a node. */
+const OF_EDGES = ['member', 'role'] as const;
 
 /** Number of rules that are read in one step. */
 const RULES_A_STEP = 100;
@@ -30,8 +33,9 @@ export function* nodePlaces({ rules }: RuleSet): Steps<ReadonlyMap<string, Reado
     }
     if (index % RULES_A_STEP === RULES_A_STEP - 1) yield;
   }
+  if (readers.has('role')) places.set('role', new Set([1]));
   // A set, so that a rule that already waits is not added again.
-  const waiting = new Set(readers.get('member'));
+  const waiting = new Set(OF_EDGES.flatMap((pred) => readers.get(pred) ?? []));
   let read = 0;
   for (const rule of waiting) {
     waiting.delete(rule);

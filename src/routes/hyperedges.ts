@@ -4,6 +4,7 @@
 import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/index.ts';
 import {
   formatOf,
+  invalidFields,
   JSON_BODY,
   JSON_OR_NDJSON_BODY,
   jsonTextReply,
@@ -22,8 +23,9 @@ import { FORMAT_MAX_MEMBERS } from '../limits.ts';
 import { readEdge, readEdgeKey, tableNameOf } from '../model/edge.ts';
 import type { Call, Route } from './application.ts';
 import { bulkInsert } from './bulk-insert.ts';
+import { rowBody } from './edge-body.ts';
 import { lookedUpNode } from './looked-up-node.ts';
-import { formOf, givenMembers, readMemberForm, shownMembers } from './member-form.ts';
+import { formOf, givenMembers, readMemberForm, shownRow } from './member-form.ts';
 import { bindingOf } from './open-rows.ts';
 import { parseRowsQuery, type RowsQuery, requireWindow, wantsIso } from './rows-query.ts';
 import { rowsReply, rowsTag } from './rows-reply.ts';
@@ -54,8 +56,11 @@ function rows(call: Call, query: RowsQuery, given: string | undefined): Reply | 
   const table = call.database.table(query.table);
   const node = given === undefined ? undefined : lookedUpNode(call, table, given, query.kind);
   const format = formatOf(call.accept);
-  const { startTs, endTs, limit, cursor, isoTimes = false } = query;
+  const { startTs, endTs, at, limit, cursor, isoTimes = false } = query;
   const members = formOf(table, query.members);
+  const role = node === undefined ? undefined : query.role;
+  if (role !== undefined && table.roles.maskOf(role) === 0)
+    throw invalidFields([{ loc: ['query', 'role'], msg: `cannot be used: ${table.roles.unknownText(role)}` }]);
   const tag = cursor === undefined ? rowsTag(table, format, isoTimes, members) : undefined;
   if (call.holds(tag)) {
     table.assertUsable();
@@ -64,8 +69,8 @@ function rows(call: Call, query: RowsQuery, given: string | undefined): Reply | 
   const place =
     cursor === undefined
       ? undefined
-      : call.services.cursors.read(cursor, table, bindingOf({ table, node, startTs, endTs }));
-  const request = { table, node, startTs, endTs, limit, place, format, isoTimes, members, tag };
+      : call.services.cursors.read(cursor, table, bindingOf({ table, node, role, startTs, endTs, at }));
+  const request = { table, node, role, startTs, endTs, at, limit, place, format, isoTimes, members, tag };
   // The cursor may be from the leader, whose state has not arrived here yet.
   if (place === undefined || place.lsn <= call.database.lastLsn) return rowsReply(call, request, true);
   return untilVisible(call, place.lsn).then(() => rowsReply(call, request, false));
@@ -80,12 +85,7 @@ function insert(call: Call): Promise<Reply> {
   const name = table.name;
   const edge = readEdge(body, table, BODY);
   const form = formOf(table, readMemberForm(given.members, 'query'));
-  const bodyOf = (row: EdgeRow) =>
-    insertBody(
-      name,
-      form === 'numbers' ? row : withMembers(row, shownMembers(call.database.nodes, row.members, form)),
-      iso,
-    );
+  const bodyOf = (row: EdgeRow) => rowBody(table, shownRow(call.database.nodes, row, form), iso);
   if (call.once === undefined) {
     return table.insert(edge).then(({ row, lsn }) => insertReply(name, bodyOf(row), lsn));
   }
@@ -101,17 +101,6 @@ function insert(call: Call): Promise<Reply> {
 
 function insertReply(table: string, body: string, lsn: number): Reply {
   return jsonTextReply(201, body, lsn, { audit: { table } });
-}
-
-/** Returns the row with its members as answers show them. */
-function withMembers(row: EdgeRow, members: unknown): EdgeRow {
-  return { ...row, members: members as number[] };
-}
-
-/** Returns the row's JSON with the table name inserted before the first field. */
-function insertBody(table: string, row: EdgeRow, iso: boolean): string {
-  const shown = iso ? { ...row, event_ts: isoTime(row.event_ts) } : row;
-  return `{"table":"${table}",${JSON.stringify(shown).slice(1)}`;
 }
 
 async function remove(call: Call): Promise<Reply> {

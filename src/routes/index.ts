@@ -15,6 +15,7 @@ import { logRoutes } from './log.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { metricsRoutes } from './metrics.ts';
 import { oneEdgeRoutes } from './one-edge.ts';
+import { patchEdgeRoutes } from './patch-edge.ts';
 import { queryRoutes } from './query.ts';
 import { reasonRoutes } from './reason.ts';
 import { ruleRoutes } from './rules.ts';
@@ -38,6 +39,7 @@ export const routes: readonly Route[] = [
   ...metricsRoutes,
   ...hyperedgeRoutes,
   ...oneEdgeRoutes,
+  ...patchEdgeRoutes,
   ...maintenanceRoutes,
   ...tableRoutes,
   ...indexRoutes,

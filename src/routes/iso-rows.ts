@@ -2,6 +2,7 @@
 
 import type { AnswerFormat } from '../http/index.ts';
 import { isoTime } from '../iso-time.ts';
+import { isoRow } from './edge-body.ts';
 
 const NEWLINE = 10;
 const COMMA = 44;
@@ -17,9 +18,16 @@ const MORE_BYTES = 32;
 /**
  * Returns the rewritten rows. `lines` contains complete rows, each followed by a newline. In the
  * format `json`, the result has commas between rows, and one before the first row if `rowsBefore`
- * is not 0.
+ * is not 0. `end` is the column of the ends of intervals, if the table has them; its rows are then
+ * parsed, because the end may stand after any text.
  */
-export function isoRows(lines: Uint8Array, rowsBefore: number, format: AnswerFormat['rows']): Uint8Array {
+export function isoRows(
+  lines: Uint8Array,
+  rowsBefore: number,
+  format: AnswerFormat['rows'],
+  end: string | undefined,
+): Uint8Array {
+  if (end !== undefined) return parsedRows(lines, rowsBefore, format, end);
   const from = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
   const text = Buffer.allocUnsafe(lines.length + MORE_BYTES * rowsOf(from));
   let length = 0;
@@ -35,6 +43,13 @@ export function isoRows(lines: Uint8Array, rowsBefore: number, format: AnswerFor
     at = end + 1;
   }
   return text.subarray(0, length);
+}
+
+function parsedRows(lines: Uint8Array, rowsBefore: number, format: AnswerFormat['rows'], end: string): Uint8Array {
+  const rows = Buffer.from(lines.buffer, lines.byteOffset, lines.length).toString().split('\n').slice(0, -1);
+  const texts = rows.map((row) => JSON.stringify(isoRow(JSON.parse(row) as Record<string, unknown>, end)));
+  if (format === 'ndjson') return Buffer.from(texts.map((text) => `${text}\n`).join(''));
+  return Buffer.from(`${rowsBefore > 0 && texts.length > 0 ? ',' : ''}${texts.join(',')}`);
 }
 
 function rowsOf(lines: Buffer): number {

@@ -1,7 +1,7 @@
 // How the members of a named table are shown in an answer: as keys, as objects with kind and key,
 // or as the internal numbers of the nodes.
 
-import type { Nodes, Table } from '../engine/index.ts';
+import type { EdgeRow, Nodes, Table } from '../engine/index.ts';
 import { invalidFields } from '../http/index.ts';
 import type { MemberInput } from '../model/edge.ts';
 import type { KindAndKey, NodeKey } from '../model/node-refs.ts';
@@ -57,4 +57,14 @@ export function givenMembers(
     if (form === 'numbers') return number === 0 ? null : number;
     return form === 'keys' ? key : { kind, key };
   });
+}
+
+/** Returns a row with its members, and those of its roles, as answers show them. */
+export function shownRow(nodes: Nodes, row: EdgeRow, form: MemberForm): EdgeRow {
+  if (form === 'numbers') return row;
+  const shown = (numbers: readonly number[]) => shownMembers(nodes, numbers, form) as number[];
+  const members = shown(row.members);
+  if (row.roles === undefined) return { ...row, members };
+  const roles = Object.entries(row.roles).map(([role, numbers]) => [role, shown(numbers)]);
+  return { ...row, members, roles: Object.fromEntries(roles) };
 }

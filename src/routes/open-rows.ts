@@ -28,8 +28,12 @@ export interface LookedUpNode {
 export interface RowsRequest {
   table: Table;
   node: LookedUpNode | undefined;
+  /** A role of the table that the node must have. */
+  role: string | undefined;
   startTs: number | undefined;
   endTs: number | undefined;
+  /** Only edges that hold at this time. */
+  at: number | undefined;
   limit: number | undefined;
   /** Where the page begins; undefined for the first page. */
   place: CursorPlace | undefined;
@@ -88,7 +92,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     const { isoTimes, format } = this.request;
     const { rows } = this.#scan;
     const slice = this.#keyed(this.#scan.borrowNext());
-    return isoTimes && slice !== null ? isoRows(slice, rows, format.rows) : slice;
+    return isoTimes && slice !== null ? isoRows(slice, rows, format.rows, this.request.table.columns.end?.name) : slice;
   }
 
   /** Replaces the numbers of members in the rows of a named table by keys. */
@@ -176,20 +180,22 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   }
 
   #start(): Scan {
-    const { table, node, startTs, endTs, limit, format, isoTimes, members } = this.request;
+    const { table, node, role, startTs, endTs, at, limit, format, isoTimes, members } = this.request;
     const snapshot = this.#pin?.snapshot;
     return table.scan(
       {
         startTs,
         endTs,
+        at,
         nodes: node === undefined ? undefined : [node.number],
+        inRoles: node === undefined || role === undefined ? undefined : [{ node: node.number, role }],
         limit,
         after: this.#after,
         // Rows that are rewritten need a newline after each row, which marks where the row ends.
         format: isoTimes ? 'ndjson' : format.rows,
         // All pages of a cursor have the columns of the cursor's snapshot, even if the table is
         // altered between two pages.
-        rows: members === 'numbers' ? snapshot?.rowPlan : markedPlanOf((snapshot ?? table).columns),
+        rows: members === 'numbers' ? snapshot?.rowPlan : markedPlanOf((snapshot ?? table).columns, table.definition),
       },
       snapshot,
     );
@@ -200,6 +206,8 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
  * Returns the parameters to which a cursor is bound, in addition to its snapshot. The page size and
  * the format may change between pages.
  */
-export function bindingOf(request: Pick<RowsRequest, 'table' | 'node' | 'startTs' | 'endTs'>): string {
-  return `${request.table.name}|${request.node?.number ?? ''}|${request.startTs ?? ''}|${request.endTs ?? ''}`;
+export function bindingOf(request: Pick<RowsRequest, 'table' | 'node' | 'role' | 'startTs' | 'endTs' | 'at'>): string {
+  const { table, node, role, startTs = '', endTs = '', at } = request;
+  const roleText = role === undefined ? '' : `|${role.toLowerCase()}`;
+  return `${table.name}|${node?.number ?? ''}|${startTs}|${endTs}${roleText}${at === undefined ? '' : `|at ${at}`}`;
 }

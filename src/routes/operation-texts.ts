@@ -13,15 +13,17 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   getMetrics:
     'The text form that Prometheus scrapes. Names start with `hedgerow_`; the usual `process_` and `nodejs_` metrics are included. The README of `src/observe` lists them.',
   rangeHyperedges:
-    'All edges with `start_ts` <= time <= `end_ts`. Without `limit`, all rows are sent in one streamed answer. With `limit`, they are sent in pages: pass `next_cursor` as `cursor`, with the same other parameters, until it is null; all pages show one state of the table. A window that ends before it begins is empty.',
+    'All edges with `start_ts` <= time <= `end_ts`. Without `limit`, all rows are sent in one streamed answer. With `limit`, they are sent in pages: pass `next_cursor` as `cursor`, with the same other parameters, until it is null; all pages show one state of the table. A window that ends before it begins is empty. With `at`, only edges of a table with intervals that hold at this time are returned, and the window is optional: it bounds their beginnings.',
   insertHyperedge:
-    'Stores an edge and returns it with its new id once it is durable. User columns may be at the top level or in `properties`. With `Content-Type: application/x-ndjson` the body has one edge per line. All of them are stored in one commit, or none; the error names the first bad line. Inserting an edge twice gives two edges: an `Idempotency-Key` makes the request safe to repeat.',
+    'Stores an edge and returns it with its new id once it is durable. User columns may be at the top level or in `properties`. In a table with roles, `members` may be an object that maps roles to lists, or a list whose items may be `{node, role}`; rows have `roles` beside `members`. With `Content-Type: application/x-ndjson` the body has one edge per line. All of them are stored in one commit, or none; the error names the first bad line. Inserting an edge twice gives two edges: an `Idempotency-Key` makes the request safe to repeat.',
   deleteHyperedge:
-    'Removes every edge with exactly this time and this set of members, whatever its other columns contain, and returns how many there were. It is not an error if there were none. To delete single rows, send `DELETE FROM ... WHERE id = ...` to `/v1/query`.',
+    'Removes every edge with exactly this time and this set of members, whatever its other columns contain and whatever roles the members have, and returns how many there were. It is not an error if there were none. To delete single rows, send `DELETE FROM ... WHERE id = ...` to `/v1/query`.',
   getHyperedge:
     'The edge with an id that an insert returned, with all its columns. Each table has its own ids. The answer is 404 if the edge was deleted or never existed. Ids have no index: the table is read in steps until the edge is found.',
+  patchHyperedge:
+    'Changes the columns that the body names, of the edge with this id, and returns the new row. Null clears a column, so `"end_ts": null` makes an edge of a table with intervals hold again without an end. The time and the members stay; an UPDATE statement can change them. As for reads by id, the table is read in steps until the edge is found.',
   lookupNode:
-    'All edges that contain the node, of all times or within a window, found by the index of nodes. Pages and streams work as for a range. A node that is in no edge gives an empty list.',
+    'All edges that contain the node, of all times or within a window, found by the index of nodes. Pages and streams work as for a range, and so does `at`. `role` asks for edges in which the node has a role. A node that is in no edge gives an empty list.',
   compactHyperedges:
     'Writes the rows in memory, which so far are durable only in the log, into segments, merges small segments and drops deleted rows; with `ttl_seconds`, also drops older rows. Reads and writes continue meanwhile. The answer is sent when the result is durable.',
   setAutocompact:
@@ -37,7 +39,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   listTables:
     'Every table with its user columns, number of rows and settings, ordered by name. `defaults=true` shows the defaults of columns too.',
   createTable:
-    'Makes an empty table. `columns` are user columns beside the built-in ones (id, event_ts, members, weight, mean_dist_m, formation). `bucket_seconds` is the width of the time slots of its index: about the width of usual windows is good.',
+    'Makes an empty table. `columns` are user columns beside the built-in ones (id, event_ts, members, weight, mean_dist_m, formation). `roles` are names of roles that members may have, such as sender and recipient. `bucket_seconds` is the width of the time slots of its index: about the width of usual windows is good.',
   getTable:
     'One table with its user columns, number of rows and settings. Upper and lower case in the name do not matter.',
   dropTable: 'Removes the table with its rows and indexes, for good. The primary table cannot be dropped (409).',

@@ -21,12 +21,18 @@ const PIECE_MS = 2;
 
 /**
  * A replacer for `JSON.stringify` that writes the times of edges and of the window as ISO 8601.
- * Recognising them by name is safe: no user column is named event_ts, and no user column contains
- * objects.
+ * Recognising them by name is safe: no user column is named event_ts, no user column contains
+ * objects, and a user column named end_ts is in the object `properties`.
  */
-function withText(name: string, value: unknown): unknown {
+function withText(this: unknown, name: string, value: unknown): unknown {
+  if (name === 'end_ts' && typeof value === 'number') return isEdge(this) ? isoTime(value) : value;
   if (name === 'event_ts' && typeof value === 'number') return isoTime(value);
   return name === 'window' && typeof value === 'object' ? isoWindow(value as Question['window']) : value;
+}
+
+/** Edges have their columns in an object of their own. */
+function isEdge(holder: unknown): boolean {
+  return typeof holder === 'object' && holder !== null && 'edge_id' in holder;
 }
 
 export function isoWindow(window: Question['window']) {

@@ -11,8 +11,11 @@ export interface RowsQuery {
   table: string | undefined;
   startTs: number | undefined;
   endTs: number | undefined;
+  at: number | undefined;
   limit: number | undefined;
   cursor: string | undefined;
+  /** Of a node lookup: the role that the node must have. */
+  role: string | undefined;
   /** True if times are written as ISO 8601; undefined means the default (seconds). */
   isoTimes: boolean | undefined;
   /** How members are shown; undefined means the default of the table. */
@@ -26,8 +29,10 @@ export function parseRowsQuery(query: string): RowsQuery {
     table: undefined,
     startTs: undefined,
     endTs: undefined,
+    at: undefined,
     limit: undefined,
     cursor: undefined,
+    role: undefined,
     isoTimes: undefined,
     members: undefined,
     kind: undefined,
@@ -49,9 +54,9 @@ export function parseRowsQuery(query: string): RowsQuery {
   return result;
 }
 
-/** Throws `invalid_input` unless both bounds of the range are given. */
+/** Throws `invalid_input` unless both bounds of the range, or the time `at`, are given. */
 export function requireWindow(query: RowsQuery): void {
-  if (query.startTs !== undefined && query.endTs !== undefined) return;
+  if (query.at !== undefined || (query.startTs !== undefined && query.endTs !== undefined)) return;
   const errors: FieldError[] = [];
   if (query.startTs === undefined) errors.push({ loc: ['query', 'start_ts'], msg: 'is missing' });
   if (query.endTs === undefined) errors.push({ loc: ['query', 'end_ts'], msg: 'is missing' });
@@ -78,6 +83,10 @@ function takeParameter(into: RowsQuery, name: string, value: string): string | u
       if (into.endTs !== undefined) throw givenTwice(name);
       into.endTs = parseTime(value);
       return Number.isNaN(into.endTs) ? timeProblemOf(value) : undefined;
+    case 'at':
+      if (into.at !== undefined) throw givenTwice(name);
+      into.at = parseTime(value);
+      return Number.isNaN(into.at) ? timeProblemOf(value) : undefined;
     case 'limit':
       if (into.limit !== undefined) throw givenTwice(name);
       into.limit = parseInteger(value);
@@ -90,6 +99,10 @@ function takeParameter(into: RowsQuery, name: string, value: string): string | u
     case 'cursor':
       if (into.cursor !== undefined) throw givenTwice(name);
       into.cursor = value;
+      return undefined;
+    case 'role':
+      if (into.role !== undefined) throw givenTwice(name);
+      into.role = value;
       return undefined;
     case 'times':
       if (into.isoTimes !== undefined) throw givenTwice(name);

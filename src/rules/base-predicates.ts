@@ -4,7 +4,9 @@
 export const BASE_PREDICATES: ReadonlyMap<string, number> = new Map([
   ['hyperedge', 1],
   ['at', 2],
+  ['until', 2],
   ['member', 2],
+  ['role', 3],
   ['weight', 2],
   ['mean_dist', 2],
   ['formation', 2],

@@ -8,7 +8,11 @@ import type { Constant } from './rule.ts';
 export interface EdgeSaying {
   readonly edge_id: number;
   readonly event_ts: number;
+  /** Only in tables with intervals. */
+  readonly end_ts?: number | null | undefined;
   readonly members: readonly number[];
+  /** Members by role, of a table with roles. */
+  readonly roles?: Readonly<Record<string, readonly number[]>> | undefined;
   readonly weight: number | null;
   readonly mean_dist_m: number | null;
   readonly formation: string | null;
@@ -39,8 +43,12 @@ function says(edge: EdgeSaying, predicate: string, [value, second]: readonly Con
       return true;
     case 'at':
       return edge.event_ts === value;
+    case 'until':
+      return edge.end_ts !== null && edge.end_ts === value;
     case 'member':
       return edge.members.includes(value as number);
+    case 'role':
+      return typeof second === 'string' && listOf(edge.roles, second).includes(value as number);
     case 'weight':
       return edge.weight === value;
     case 'mean_dist':
@@ -54,4 +62,8 @@ function says(edge: EdgeSaying, predicate: string, [value, second]: readonly Con
     default:
       return undefined;
   }
+}
+
+function listOf(roles: EdgeSaying['roles'], role: string): readonly number[] {
+  return roles !== undefined && Object.hasOwn(roles, role) ? roles[role]! : [];
 }

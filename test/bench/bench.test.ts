@@ -11,6 +11,7 @@ import { runFollow } from '../../bench/follow.ts';
 import { runGuard } from '../../bench/guard.ts';
 import { runHttp } from '../../bench/http.ts';
 import { runImport } from '../../bench/import.ts';
+import { runIntervals } from '../../bench/intervals.ts';
 import { runLoad } from '../../bench/load.ts';
 import { runLoop } from '../../bench/loop.ts';
 import { alternate, median } from '../../bench/measure.ts';
@@ -55,6 +56,7 @@ describe('parts of the benches', () => {
     ['reasoning', runReasoning, 18],
     ['virtual', runVirtual, duckdb === undefined ? 0 : 10],
     ['follow', runFollow, 8],
+    ['intervals', runIntervals, 3],
     ['changes', runChanges, 6],
     ['workers', runWorkers, 13],
     ['loop', runLoop, 60],

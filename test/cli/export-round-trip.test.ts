@@ -1,8 +1,10 @@
 // Tests typical exports, and cases in which `random-round-trips.test.ts` once found a defect.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { exportCommand } from '../../src/cli/export/command.ts';
+import { writeOutput } from '../../src/cli/export/output-file.ts';
 import { importCommand } from '../../src/cli/import/command.ts';
 import { multiset } from './round-trip.ts';
 import { lookInto, rowsOf, TestWorld } from './support.ts';
@@ -101,6 +103,17 @@ test.each(['csv', 'ndjson', 'parquet', 'hif'])(
     });
   },
 );
+
+test.each(['x.csv', 'x.csv.gz'])('an export that fails before its first byte leaves no file: %s', async (name) => {
+  async function* failing(): AsyncGenerator<Uint8Array> {
+    yield* [];
+    throw new Error('no rows');
+  }
+  await expect(writeOutput(failing(), world.path(name), world.stdout)).rejects.toThrow('no rows');
+  // Whatever the failed export has left to do with files is done before these files are written.
+  for (let i = 0; i < 8; i++) await writeFile(world.path('last'), '');
+  expect(readdirSync(world.cwd)).toEqual(['last']);
+});
 
 test('a result without rows keeps the names of its columns', async () => {
   world.file('x.ndjson', '{"event_ts":1,"members":[1]}\n');

@@ -78,6 +78,7 @@ describe.each(SHELLS)('completion of %s', (shell) => {
       expect(offers('hedgerow keys create --role ')).toEqual(['admin', 'readonly', 'readwrite']);
       expect(offers('hedgerow keys create --role readwrite --expires')).toEqual(['--expires-days']);
       expect(offers('hedgerow import --format ')).toEqual(['csv', 'hif', 'ndjson', 'parquet']);
+      expect(offers('hedgerow export --format g')).toEqual(['gexf', 'graphml']);
       expect(offers('hedgerow query --format ')).toContain('table');
       expect(offers('hedgerow serve --transport ')).toEqual(['auto', 'node', 'uws']);
       expect(offers('hedgerow virtual query --un')).toEqual(['--unordered']);

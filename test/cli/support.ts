@@ -97,10 +97,14 @@ export function keyRowsOf(database: Database, name: string): Record<string, unkn
   const table = database.table(name);
   const isNamed = table.kinds !== undefined;
   const asObjects = isNamed && table.kinds.length > 1;
-  return rowsOf(table).map((row) => ({
-    ...row,
-    members: isNamed ? row.members.map((number) => database.nodes.shown(number, asObjects)) : row.members,
-  }));
+  const shown = (numbers: readonly number[]) =>
+    isNamed ? numbers.map((number) => database.nodes.shown(number, asObjects)) : numbers;
+  return rowsOf(table).map((row) => {
+    const keyed = { ...row, members: shown(row.members) } as Record<string, unknown>;
+    if (!('roles' in row)) return keyed;
+    const roles = Object.entries(row.roles as unknown as Record<string, number[]>);
+    return { ...keyed, roles: Object.fromEntries(roles.map(([role, numbers]) => [role, shown(numbers)])) };
+  });
 }
 
 /** Opens the directory, runs `look` and closes the directory. */

@@ -86,6 +86,10 @@ const CALLS = {
     rangePages: (client) => client.hyperedges.rangePages({ start_ts: 0, end_ts: 9, limit: 1 }),
     get: async (client) =>
       client.hyperedges.get((await client.hyperedges.range({ start_ts: 0, end_ts: 9 })).hyperedges[0]!.id),
+    patch: async (client) => {
+      const { hyperedges } = await client.hyperedges.range({ start_ts: 0, end_ts: 9 });
+      return client.hyperedges.patch(hyperedges[0]!.id, { weight: 1 });
+    },
     node: (client) => client.hyperedges.node(1),
     nodeRows: (client) => client.hyperedges.nodeRows(1),
     nodePages: (client) => client.hyperedges.nodePages(1, { limit: 1 }),

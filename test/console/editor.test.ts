@@ -77,8 +77,16 @@ const offered = (text: string, isAsked = false) =>
 
 describe('completion', () => {
   test('offers tables where a table is expected', () => {
-    for (const text of ['MATCH (e:', 'INSERT INTO ', 'COPY x FROM ', 'MATCH (e:ma'])
+    for (const text of [
+      'MATCH (e:',
+      'INSERT INTO ',
+      'COPY x FROM ',
+      'MATCH (e:ma',
+      'DROP HYPEREDGE TABLE IF EXISTS ',
+      'MATCH (e:mail) WHERE NOT EXISTS ((x:',
+    ])
       expect([text, offered(text)]).toEqual([text, ['mail', '`order`']]);
+    expect(offered('MATCH (e:mail) WHERE NOT EXISTS ')).toBe(undefined);
   });
 
   test('offers the columns of the table of an alias, in backquotes where needed', () => {
@@ -87,6 +95,8 @@ describe('completion', () => {
       expect.arrayContaining(['id', 'members', '`limit`']),
     );
     expect(offered('MATCH (a:mail), (o:`order`) RETURN o.l')).not.toContain('note');
+    expect(offered('MATCH (a:mail) WHERE EXISTS ((o:`order`) WHERE o.l')).toContain('`limit`');
+    expect(offered('MATCH (o:`order`) WHERE EXISTS ((x:mail) WHERE o.l')).toContain('`limit`');
     expect(offered('MATCH (e:none) RETURN e.')).toEqual([
       'id',
       'event_ts',
@@ -119,6 +129,8 @@ describe('completion', () => {
       'MATCH (e:mail',
       'MATCH (e',
       'MATCH (a:mail), (e',
+      'MATCH (a:mail) WHERE EXISTS ((e',
+      'MATCH (a:mail) WHERE NOT exists ( (x:mail), (e',
       'MATCH (e:mail) RETURN e.id AS e',
       'MATCH (e:mail) WHERE e.id = $i',
     ])

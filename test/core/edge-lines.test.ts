@@ -9,6 +9,7 @@ import { encodeProperties } from '../../src/core/properties.ts';
 import { kindOfType } from '../../src/model/column-types.ts';
 import { ColumnSet, defineColumns } from '../../src/model/columns.ts';
 import { readEdge } from '../../src/model/edge.ts';
+import { RoleSet } from '../../src/model/roles.ts';
 import { type Random, randomFrom } from './support/random.ts';
 
 const SEED = Number(process.env.HEDGEROW_SEED ?? 1);
@@ -24,7 +25,7 @@ const columns = new ColumnSet(
   ),
 );
 const LIMIT = 64;
-const table = { name: 't', columns, maxMembers: LIMIT };
+const table = { name: 't', columns, maxMembers: LIMIT, roles: RoleSet.none };
 const keys: LineKey[] = [
   { name: 'id', column: undefined },
   ...columns.columns.map(({ id, name, type }) => ({ name, column: { id, kind: kindOfType(type) } })),

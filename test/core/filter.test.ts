@@ -8,6 +8,8 @@ import { type Random, randomFrom } from './support/random.ts';
 import { buildSegment } from './support/segments.ts';
 
 const RANGE_BYTES = 32;
+/** The flag of a range that nulls are in. */
+const NULL_IN = 8;
 const NUMERIC = COLUMNS.filter(({ type }) => type === 'REAL' || type === 'INTEGER');
 
 interface Range {
@@ -41,7 +43,7 @@ function placeRanges(core: Instance, ranges: readonly Range[]): number {
 
 function holds(edge: Edge, { column, low, high, missing, flags }: Range): boolean {
   const value = edge.properties.has(column) ? edge.properties.get(column) : missing;
-  if (typeof value !== 'number') return false;
+  if (typeof value !== 'number' || Number.isNaN(value)) return (flags & NULL_IN) !== 0;
   return (flags & 1 ? value > low : value >= low) && (flags & 2 ? value < high : value <= high);
 }
 
@@ -53,7 +55,7 @@ function randomRanges(random: Random): Range[] {
       [-Infinity, Infinity, 0, -0, SAFE, -SAFE, 0.5][random.below(20)] ?? values[random.below(values.length)]!;
     const [low, high] = [bound(), bound()];
     const missing = typeof column.byDefault === 'number' ? column.byDefault : Number.NaN;
-    return { column: column.id, low, high, missing, flags: random.below(4) };
+    return { column: column.id, low, high, missing, flags: random.below(4) | (random.below(4) === 0 ? NULL_IN : 0) };
   });
 }
 

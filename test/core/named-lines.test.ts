@@ -7,6 +7,7 @@ import { EdgeLines, KeyDictionary, type LineKey, loadCore } from '../../src/core
 import { encodeProperties } from '../../src/core/properties.ts';
 import { ColumnSet, defineColumns } from '../../src/model/columns.ts';
 import { readEdge } from '../../src/model/edge.ts';
+import { RoleSet } from '../../src/model/roles.ts';
 import { BUILDS } from './support/instance.ts';
 import { describeKeys } from './support/keys-model.ts';
 import { type Random, randomFrom } from './support/random.ts';
@@ -16,7 +17,7 @@ const PERSON = 3;
 const YEAR = 9;
 const LIMIT = 6;
 const columns = new ColumnSet(defineColumns([{ name: 'note', type: 'TEXT' }], 3));
-const table = { name: 't', columns, maxMembers: LIMIT };
+const table = { name: 't', columns, maxMembers: LIMIT, roles: RoleSet.none };
 const keys: LineKey[] = columns.columns.map(({ id, name, type }) => ({
   name,
   column: { id, kind: type === 'TEXT' ? 'text' : 'real' },

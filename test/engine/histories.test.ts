@@ -51,6 +51,8 @@ function expectAll(kinds: readonly string[], totals: Record<string, number>, his
 
 const ALL_KINDS = [
   'read',
+  'create with intervals',
+  'read at a time',
   'own read',
   'pinned read',
   'pages',

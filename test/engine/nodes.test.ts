@@ -4,6 +4,7 @@
 import { expect, test } from 'vitest';
 import { type Database, markedPlanOf, type Table } from '../../src/engine/index.ts';
 import type { MemberInput } from '../../src/model/edge.ts';
+import { namedRows } from '../support/named-rows.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 
 async function codeOf(run: () => unknown): Promise<unknown> {
@@ -17,7 +18,7 @@ async function codeOf(run: () => unknown): Promise<unknown> {
 
 /** Returns the members of all rows as answers show them. */
 function membersOf(database: Database, table: Table, asObjects = false): unknown[] {
-  const scan = table.scan({ format: 'ndjson', rows: markedPlanOf(table.columns) });
+  const scan = table.scan({ format: 'ndjson', rows: markedPlanOf(table.columns, table.definition) });
   let text = '';
   for (let slice = scan.next(); slice !== null; slice = scan.next())
     text += Buffer.from(database.nodes.translate(slice, asObjects)).toString();
@@ -259,4 +260,38 @@ test('the rows of a transaction include the nodes that it creates, until it goes
   expect(membersOf(database, calls)).toEqual([['Ada'], ['Grace']]);
   expect(nodesIn(person)).toHaveLength(2);
   await database.close();
+});
+
+test('members of named tables have roles', async () => {
+  const { fs, database } = await town();
+  await database.createTable({ name: 'mail', memberTables: ['Person'], roles: ['sender', 'recipient'] });
+  const mail = database.table('mail');
+  await insert(mail, 1, ['Zoe']);
+  await mail.insert({ event_ts: 2, members: [], roles: { sender: ['Zoe', 'Ada'], recipient: ['Ada', 'Bob'] } });
+  const transaction = database.begin();
+  transaction.insert(mail, {
+    event_ts: 3,
+    members: ['Eve'],
+    roles: { Recipient: ['Bob', { kind: 'Person', key: 'Al' }] },
+  });
+  await transaction.commit();
+  const bulk = mail.bulk();
+  bulk.add({ event_ts: 4, members: ['Zoe'], roles: { sender: ['Uma'] } });
+  await bulk.commit();
+  expect(await codeOf(() => mail.insert({ event_ts: 5, members: [], roles: { reader: ['Ada'] } }))).toBe(
+    'invalid_input',
+  );
+  const wanted = [
+    { members: ['Zoe'], roles: { sender: [], recipient: [] } },
+    { members: ['Zoe', 'Ada', 'Bob'], roles: { sender: ['Zoe', 'Ada'], recipient: ['Ada', 'Bob'] } },
+    { members: ['Bob', 'Eve', 'Al'], roles: { sender: [], recipient: ['Bob', 'Al'] } },
+    { members: ['Zoe', 'Uma'], roles: { sender: ['Uma'], recipient: [] } },
+  ];
+  expect(namedRows(database, mail)).toMatchObject(wanted);
+  await database.compact({});
+  expect(namedRows(database, mail)).toMatchObject(wanted);
+  await database.close();
+  const again = await openSim(fs);
+  expect(namedRows(again, again.table('mail'))).toMatchObject(wanted);
+  await again.close();
 });

@@ -329,7 +329,7 @@ function memtable(script: Script): void {
 export function makeVectors(): Step[] {
   const script = new Script();
   script.call('hg_abi_version', [], 1);
-  script.call('hg_format_version', [], 1);
+  script.call('hg_format_version', [], 2);
   checksum(script);
   encode(script);
   build(script);

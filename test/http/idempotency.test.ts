@@ -119,6 +119,8 @@ describe('a write with an Idempotency-Key', () => {
     // query.test.ts, rules in rules.test.ts.
     const others = ['POST /v1/indexes', 'DELETE /v1/indexes/{table}/{column}', 'POST /v1/backup', 'POST /v1/query'];
     others.push('POST /v1/rules', 'DELETE /v1/rules/{id}');
+    // Covered in intervals.test.ts.
+    others.push('PATCH /v1/hyperedges/{id}');
     // Covered in virtual-specs.test.ts and virtual-materialize.test.ts.
     const graph = '/v1/virtual/graphs/{id}';
     others.push('POST /v1/virtual/graphs', `PUT ${graph}`, `DELETE ${graph}`, `DELETE ${graph}/cache`);

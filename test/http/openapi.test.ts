@@ -50,10 +50,12 @@ describe('the document of the service', () => {
     expect(Object.fromEntries(types)).toEqual({
       node_id: 'integer',
       start_ts: ['integer', 'string'],
+      at: ['integer', 'string'],
       times: 'string',
       end_ts: ['integer', 'string'],
       table: 'string',
       limit: 'integer',
+      role: 'string',
       cursor: 'string',
     });
   });

@@ -15,6 +15,7 @@ import { decodedParameters, Router } from '../../src/http/router.ts';
 import { v } from '../../src/http/schema.ts';
 import { ColumnSet } from '../../src/model/columns.ts';
 import { readEdge } from '../../src/model/edge.ts';
+import { RoleSet } from '../../src/model/roles.ts';
 import { routes } from '../../src/routes/index.ts';
 import { parseRowsQuery } from '../../src/routes/rows-query.ts';
 import { edgeBody } from '../../src/routes/schemas/edges.ts';
@@ -249,7 +250,7 @@ describe('handwritten checks and the schemas that describe them', () => {
     fc.constantFrom(null, undefined, 2 ** 53, 1.5, [], [1], [1, 'x'], [2 ** 53], {}),
   );
   const field = (usual: fc.Arbitrary<unknown>) => fc.oneof({ weight: 5, arbitrary: usual }, value);
-  const table = { name: 't', columns: new ColumnSet([]), maxMembers: 64 };
+  const table = { name: 't', columns: new ColumnSet([]), maxMembers: 64, roles: RoleSet.none };
 
   test('accept the same edges', () => {
     const edge = fc.record(

@@ -7,6 +7,7 @@ import type {
   EdgeRow,
   PropertyValue,
   RangeCondition,
+  RoleCondition,
   RowKey,
 } from '../../src/engine/types.ts';
 
@@ -14,7 +15,9 @@ import type {
 export interface NaiveRequest {
   startTs?: number | undefined;
   endTs?: number | undefined;
+  at?: number | undefined;
   nodes?: readonly number[] | undefined;
+  inRoles?: readonly RoleCondition[] | undefined;
   where?: readonly RangeCondition[] | undefined;
   limit?: number | undefined;
   after?: RowKey | undefined;
@@ -30,6 +33,8 @@ const BUILT_IN: readonly NaiveColumn[] = [
   { key: -2, name: 'mean_dist_m', type: 'REAL' },
   { key: -1, name: 'formation', type: 'TEXT' },
 ];
+
+const END: NaiveColumn = { key: -4, name: 'end_ts', type: 'INTEGER' };
 
 /** One version of a row. */
 export class NaiveRow {
@@ -50,8 +55,8 @@ export class NaiveRow {
   get row(): EdgeRow {
     const { columns, allColumns } = this.#table;
     if (this.#shown.columns === columns) return this.#shown.row;
-    const { id, event_ts, members } = this.#shown.row;
-    const row: EdgeRow = { id, event_ts, members };
+    const { id, event_ts, members, roles } = this.#shown.row;
+    const row: EdgeRow = { id, event_ts, members, ...(roles === undefined ? {} : { roles }) };
     for (const { key, name, default: fallback = null } of allColumns)
       row[name] = this.#values.has(key) ? this.#values.get(key)! : fallback;
     this.#shown = { row, columns };
@@ -64,6 +69,9 @@ export class NaiveTable {
   rows: NaiveRow[] = [];
   /** Never modified in place: an ALTER assigns a new array. */
   columns: readonly NaiveColumn[];
+  readonly roles: readonly string[];
+  /** Whether the table has the column `end_ts`. */
+  readonly intervals: boolean;
   /** LSN of the last change of columns or name. */
   shapeLsn = 0;
   /** The rows as of this LSN and later are known; a compaction has dropped earlier ones. */
@@ -72,19 +80,33 @@ export class NaiveTable {
   #droppedId = 0;
   #nextKey: number;
 
-  constructor(columns: readonly ColumnDefinition[] = []) {
+  constructor(columns: readonly ColumnDefinition[] = [], roles: readonly string[] = [], intervals = false) {
+    this.roles = roles;
+    this.intervals = intervals;
     this.columns = columns.map((column, key) => ({ ...column, key }));
     this.#nextKey = columns.length;
   }
 
   get allColumns(): readonly NaiveColumn[] {
-    return [...BUILT_IN, ...this.columns];
+    return [...BUILT_IN, ...(this.intervals ? [END] : []), ...this.columns];
   }
 
   /** Returns the row that an insert of `edge` stores. */
   rowOf(id: number, edge: EdgeInput): EdgeRow {
-    const members = [...new Set(edge.members as number[])].sort((a, b) => a - b);
-    const row: EdgeRow = { id, event_ts: edge.event_ts, members, weight: null, mean_dist_m: null, formation: null };
+    const listed = Object.values(edge.roles ?? {}).flat() as number[];
+    const members = setOf([...(edge.members as number[]), ...listed]);
+    const listOf = (role: string): number[] =>
+      setOf(Object.entries(edge.roles ?? {}).flatMap(([name, list]) => (isSame(name, role) ? (list as number[]) : [])));
+    const row: EdgeRow = {
+      id,
+      event_ts: edge.event_ts,
+      members,
+      ...(this.roles.length > 0 ? { roles: Object.fromEntries(this.roles.map((role) => [role, listOf(role)])) } : {}),
+      weight: null,
+      mean_dist_m: null,
+      formation: null,
+    };
+    if (this.intervals) row.end_ts = null;
     for (const column of this.columns) row[column.name] = column.default ?? null;
     for (const [name, value] of Object.entries(edge.properties ?? {}))
       if (value !== undefined) row[name] = value as PropertyValue;
@@ -165,6 +187,14 @@ export class NaiveTable {
   }
 }
 
+function setOf(members: readonly number[]): number[] {
+  return [...new Set(members)].sort((a, b) => a - b);
+}
+
+function isSame(name: string, other: string): boolean {
+  return name.toLowerCase() === other.toLowerCase();
+}
+
 /** Returns the versions in (event_ts, id) order. */
 export function inOrder(versions: readonly NaiveRow[]): NaiveRow[] {
   return [...versions].sort((a, b) => a.row.event_ts - b.row.event_ts || a.row.id - b.row.id);
@@ -181,16 +211,28 @@ export function isEdge(row: EdgeRow, eventTs: number, members: readonly number[]
 
 /** Returns the rows of `ordered` that a request selects, and whether its limit left some out. */
 export function select(ordered: readonly EdgeRow[], request: NaiveRequest): { rows: EdgeRow[]; hasMore: boolean } {
-  const { startTs = -Infinity, endTs = Infinity, nodes = [], where = [], limit = Infinity, after } = request;
+  const { startTs = -Infinity, endTs = Infinity, at, nodes = [], where = [], limit = Infinity, after } = request;
+  const { inRoles = [] } = request;
   const rows = ordered.filter(
     (row) =>
       row.event_ts >= startTs &&
       row.event_ts <= endTs &&
+      (at === undefined || holdsAt(row, at)) &&
       nodes.every((node) => row.members.includes(node)) &&
+      inRoles.every((condition) => isInRole(row, condition)) &&
       where.every((condition) => isInRange(row, condition)) &&
       (after === undefined || row.event_ts > after.eventTs || (row.event_ts === after.eventTs && row.id > after.id)),
   );
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+}
+
+function isInRole({ roles = {} }: EdgeRow, { node, role }: RoleCondition): boolean {
+  return Object.entries(roles).some(([name, list]) => isSame(name, role) && list.includes(node));
+}
+
+/** Returns whether an edge of a table with intervals holds at a time. */
+export function holdsAt({ event_ts, end_ts }: EdgeRow, at: number): boolean {
+  return event_ts <= at && (end_ts === null || at < (end_ts as number));
 }
 
 function isInRange(row: EdgeRow, condition: RangeCondition): boolean {

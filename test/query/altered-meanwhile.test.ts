@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/engine/index.ts';
+import { valueAt } from '../../src/query/executor/values/vector.ts';
+import type { StatementResult } from '../../src/query/result.ts';
 import { Statements } from '../../src/query/statements.ts';
 import type { RunSteps } from '../../src/schedule/scheduler.ts';
 import { nodeFs } from '../../src/storage/node-fs.ts';
@@ -89,6 +91,58 @@ test.each(cases)('DELETE succeeds if %s runs after its step %i', async (alter, a
   const slices = interrupted(() => run(alter), { after });
   expect(await run(DELETE, slices)).toMatchObject([{ operation: 'DELETE', rows_affected: ROWS - 200 }]);
   expect(await run('MATCH (t:T) RETURN COUNT(*) AS rows')).toEqual([{ rows: 200 }]);
+});
+
+/** Statements that read the column `n` of the table U some steps after they have begun. */
+const TWO_TABLES = [
+  'MATCH (t:T), (u:U) WHERE t.n = u.n RETURN COUNT(*) AS rows',
+  'MATCH (t:T) WHERE EXISTS ((u:U) WHERE u.n = t.n) RETURN COUNT(*) AS rows',
+  'MATCH (t:T) WHERE NOT EXISTS ((u:U) WHERE u.n = -1) RETURN COUNT(*) AS rows',
+];
+
+test.each(TWO_TABLES)(
+  'a MATCH reads the columns of its snapshot, even if they are dropped meanwhile: %s',
+  async (text) => {
+    await run('CREATE HYPEREDGE TABLE U (node) PROPERTIES (n INTEGER)');
+    for (let after = 0; after < 12; after++) {
+      const bulk = database.table('U').bulk();
+      for (let i = 0; i < ROWS; i++) bulk.add({ event_ts: i, members: [i % 10], properties: { n: i } });
+      await bulk.commit();
+      const result = statements.read(statements.prepare(text), {}, 's', undefined)! as StatementResult;
+      let value: unknown;
+      for (let steps = 0; ; steps++) {
+        if (steps === after) await run('ALTER TABLE U DROP COLUMN n');
+        const next = result.steps.next();
+        if (next.done === true) {
+          // The drop comes late enough for all rows to be read before, or it has no effect.
+          if (steps < after) await run('ALTER TABLE U DROP COLUMN n');
+          break;
+        }
+        if (next.value !== null) value = valueAt(next.value.items[0]!, 0);
+      }
+      result.close();
+      expect([after, value]).toEqual([after, ROWS]);
+      await run('DELETE FROM U');
+      await run('ALTER TABLE U ADD COLUMN n INTEGER');
+    }
+  },
+);
+
+test('DELETE with EXISTS starts again if the table inside loses a column meanwhile', async () => {
+  await run('CREATE HYPEREDGE TABLE U (node) PROPERTIES (n INTEGER, spare TEXT)');
+  await run("INSERT INTO U (event_ts, members, n, spare) VALUES (1, [1], 7, 'a'), (2, [2], 8, 'b')");
+  for (const after of [1, 2, 3]) {
+    const slices = interrupted(
+      () => run(`ALTER TABLE U ${after % 2 ? 'DROP COLUMN spare' : 'ADD COLUMN spare TEXT'}`),
+      { after },
+    );
+    const rows = await run(`DELETE FROM T WHERE n < ${100 * after} AND NOT EXISTS ((u:U) WHERE u.n = n)`, slices);
+    expect(rows).toMatchObject([{ rows_affected: after === 1 ? 98 : 100 }]);
+  }
+  const slices = interrupted(() => run('ALTER TABLE U DROP COLUMN n'));
+  expect(await run('DELETE FROM T WHERE EXISTS ((u:U) WHERE u.n + 1000 = n)', slices)).toMatchObject([
+    { rows_affected: 2 },
+  ]);
 });
 
 test.each([

@@ -5,22 +5,23 @@ import type { MatchNode } from '../../src/query/parser/ast.ts';
 import type { DuckColumn, DuckDb } from '../support/duckdb.ts';
 import { matchSql } from './duckdb-sql.ts';
 import type { NaiveEntry, NaiveResult } from './naive.ts';
-import type { NaiveTable } from './naive-expressions.ts';
+import { type NaiveTable, rolesOf } from './naive-expressions.ts';
 import type { NaiveValue } from './naive-values.ts';
 
 const TYPES = { INTEGER: 'BIGINT', REAL: 'DOUBLE', TEXT: 'VARCHAR', BOOLEAN: 'BOOLEAN' } as const;
 
 /** Drops and recreates the tables in DuckDB. */
 export async function loadTables(duckdb: DuckDb, tables: readonly NaiveTable[]): Promise<void> {
-  for (const { name, columns, rows } of tables) {
+  for (const { name, columns, roles = [], rows } of tables) {
     const types: Record<string, DuckColumn> = { id: 'BIGINT', event_ts: 'BIGINT', members: 'BIGINT[]' };
+    for (const role of roles) types[role] = 'BIGINT[]';
     for (const column of columns) types[column.name] = TYPES[column.type];
     const names = Object.keys(types);
     await duckdb.run(`drop table if exists "${name}"`);
     await duckdb.createTable(
       name,
       types,
-      rows.map((row) => names.map((column) => row[column])),
+      rows.map((row) => names.map((column) => (roles.includes(column) ? rolesOf(row)[column] : row[column]))),
     );
   }
 }

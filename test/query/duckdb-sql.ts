@@ -1,7 +1,15 @@
 // Translates a MATCH into DuckDB SQL with the same meaning. The only code that it shares with
 // src/query is the syntax tree. With the naive evaluator it shares the rules for unifying types.
 
-import type { CallNode, Expression, ItemNode, MatchNode, NameNode } from '../../src/query/parser/ast.ts';
+import type {
+  CallNode,
+  ExistsNode,
+  Expression,
+  ItemNode,
+  MatchNode,
+  NameNode,
+  PatternNode,
+} from '../../src/query/parser/ast.ts';
 import { itemNodes } from './list-nodes.ts';
 import { findColumn, isAggregate, type NaiveTable, type ScalarType, type Type, unify } from './naive-expressions.ts';
 
@@ -14,6 +22,7 @@ interface Piece {
 interface Names {
   readonly patterns: readonly { readonly alias: string; readonly table: NaiveTable }[];
   readonly parameters: Readonly<Record<string, unknown>>;
+  readonly tables: readonly NaiveTable[];
   /** In ORDER BY, returns the item that has the given name. */
   readonly itemNamed?: (name: string) => Expression | undefined;
 }
@@ -43,22 +52,16 @@ export function matchSql(
   tables: readonly NaiveTable[],
   parameters: Readonly<Record<string, unknown>>,
 ): MatchSql {
-  const patterns = node.patterns.map((pattern) => ({
-    alias: pattern.alias.name,
-    table: tables.find((table) => table.name.toLowerCase() === pattern.table.name.toLowerCase())!,
-  }));
-  const names: Names = { patterns, parameters };
-  const conditions = node.patterns.flatMap((pattern) => holdsAll(pattern.alias.name, pattern.members, names));
-  if (node.where !== undefined) conditions.push(castTo(sqlOf(node.where, names), 'boolean'));
+  const patterns = patternsOf(node.patterns, tables);
+  const names: Names = { patterns, parameters, tables };
+  const conditions = conditionsOf(node, names);
   const items = node.items === undefined ? allColumns(names) : node.items.map((item) => itemOf(item, names));
   const orders = node.orderBy.map(({ expression }) => orderSql(expression, items, names));
   const listed = [
     ...items.map((item, place) => `${sqlOf(item.node, names).sql} as c${place}`),
     ...orders.map((sql, place) => `${sql} as o${place}`),
   ];
-  const from = patterns.map(({ alias, table }) => `"${table.name}" as ${quoted(alias)}`).join(', ');
-  const where = conditions.length === 0 ? '' : ` where ${conditions.map((one) => `(${one})`).join(' and ')}`;
-  const inner = `select ${node.distinct ? 'distinct ' : ''}${listed.join(', ')} from ${from}${where}${groupBy(items.map((item) => item.node))}`;
+  const inner = `select ${node.distinct ? 'distinct ' : ''}${listed.join(', ')} from ${fromSql(patterns, conditions)}${groupBy(items.map((item) => item.node))}`;
   const order = node.orderBy.map(
     ({ descending }, place) => `o${place} ${descending ? 'desc nulls first' : 'asc nulls last'}`,
   );
@@ -69,6 +72,30 @@ export function matchSql(
     skip: countOf(node.skip, parameters) ?? 0,
     limit: countOf(node.limit, parameters) ?? Infinity,
   };
+}
+
+function patternsOf(nodes: readonly PatternNode[], tables: readonly NaiveTable[]): Names['patterns'] {
+  return nodes.map((pattern) => ({
+    alias: pattern.alias.name,
+    table: tables.find((table) => table.name.toLowerCase() === pattern.table.name.toLowerCase())!,
+  }));
+}
+
+/** Returns the conditions of MEMBERS and WHERE. */
+function conditionsOf({ patterns, where }: Pick<MatchNode, 'patterns' | 'where'>, names: Names): string[] {
+  const conditions = patterns.flatMap((pattern) => holdsAll(pattern.alias.name, pattern.members, names));
+  return where === undefined ? conditions : [...conditions, castTo(sqlOf(where, names), 'boolean')];
+}
+
+function fromSql(patterns: Names['patterns'], conditions: readonly string[]): string {
+  const from = patterns.map(({ alias, table }) => `"${table.name}" as ${quoted(alias)}`).join(', ');
+  return from + (conditions.length === 0 ? '' : ` where ${conditions.map((one) => `(${one})`).join(' and ')}`);
+}
+
+function existsSql(node: ExistsNode, names: Names): Piece {
+  const own = patternsOf(node.patterns, names.tables);
+  const conditions = conditionsOf(node, { ...names, patterns: [...names.patterns, ...own] });
+  return { sql: `exists (select 1 from ${fromSql(own, conditions)})`, type: 'boolean' };
 }
 
 function quoted(name: string): string {
@@ -114,10 +141,12 @@ function hasAggregate(node: Expression): boolean {
 function allColumns({ patterns }: Names): Item[] {
   const at = { start: 0, end: 0 };
   return patterns.flatMap(({ alias, table }) =>
-    ['id', 'event_ts', 'members', ...table.columns.map((column) => column.name)].map((name) => ({
-      node: { kind: 'column', alias: { name: alias, ...at }, column: { name, ...at }, ...at } as const,
-      name: patterns.length === 1 ? name : undefined,
-    })),
+    ['id', 'event_ts', 'members', ...(table.roles ?? []), ...table.columns.map((column) => column.name)].map(
+      (name) => ({
+        node: { kind: 'column', alias: { name: alias, ...at }, column: { name, ...at }, ...at } as const,
+        name: patterns.length === 1 ? name : undefined,
+      }),
+    ),
   );
 }
 
@@ -214,6 +243,8 @@ function sqlOf(node: Expression, names: Names): Piece {
       const operand = of(node.operand);
       return { sql: operand.type === 'row' ? 'false' : `(${operand.sql} is null)`, type: 'boolean' };
     }
+    case 'exists':
+      return existsSql(node, names);
   }
 }
 
@@ -223,8 +254,14 @@ function patternOf(alias: NameNode, { patterns }: Names) {
 
 function rowSql(node: NameNode, names: Names): Piece {
   const { alias, table } = patternOf(node, names);
-  const columns = ['id', 'event_ts', 'members', ...table.columns.map(({ name }) => name)];
-  return { sql: `{${columns.map((name) => `'${name}': ${quoted(alias)}.${quoted(name)}`).join(', ')}}`, type: 'row' };
+  const field = (name: string) => `'${name}': ${quoted(alias)}.${quoted(name)}`;
+  const { roles = [] } = table;
+  const fields = [
+    ...['id', 'event_ts', 'members'].map(field),
+    ...(roles.length === 0 ? [] : [`'roles': {${roles.map(field).join(', ')}}`]),
+    ...table.columns.map(({ name }) => field(name)),
+  ];
+  return { sql: `{${fields.join(', ')}}`, type: 'row' };
 }
 
 /**
@@ -318,6 +355,10 @@ function membershipSql(operand: Piece, list: Expression, names: Names): Piece {
 
 function callSql(node: CallNode, names: Names): Piece {
   const pattern = (index: number) => patternOf(node.args[index] as NameNode & Expression, names);
+  const nodes = (index: number) => {
+    const argument = node.args[index]!;
+    return argument.kind === 'column' ? sqlOf(argument, names).sql : column(index, 'members');
+  };
   const column = (index: number, name: string) => `${quoted(pattern(index).alias)}.${name}`;
   switch (node.name.name.toLowerCase()) {
     case 'size': {
@@ -330,9 +371,19 @@ function callSql(node: CallNode, names: Names): Piece {
         type: 'integer',
       };
     case 'shared':
-      return { sql: `len(list_intersect(${column(0, 'members')}, ${column(1, 'members')}))`, type: 'integer' };
+      return { sql: `len(list_intersect(${nodes(0)}, ${nodes(1)}))`, type: 'integer' };
     case 'intersects':
-      return { sql: `list_has_any(${column(0, 'members')}, ${column(1, 'members')})`, type: 'boolean' };
+      return { sql: `list_has_any(${nodes(0)}, ${nodes(1)})`, type: 'boolean' };
+    case 'holds': {
+      const time = castTo(sqlOf(node.args[1]!, names), 'real');
+      const [begin, end] = [column(0, 'event_ts'), column(0, 'end_ts')];
+      return { sql: `(${begin} <= ${time} and (${end} is null or ${end} > ${time}))`, type: 'boolean' };
+    }
+    case 'during': {
+      const ends = [0, 1].map((place) => column(place, pattern(place).table.intervals ? 'end_ts' : 'event_ts'));
+      const inside = `${ends[1]} is null or (${ends[0]} is not null and ${ends[0]} <= ${ends[1]})`;
+      return { sql: `(${column(1, 'event_ts')} <= ${column(0, 'event_ts')} and (${inside}))`, type: 'boolean' };
+    }
     default: {
       const width = castTo(sqlOf(node.args[2]!, names), 'real');
       const difference = `(${column(0, 'event_ts')} - ${column(1, 'event_ts')})`;
@@ -350,7 +401,7 @@ function callSql(node: CallNode, names: Names): Piece {
 function aggregateSql(node: CallNode, names: Names): Piece {
   const name = node.name.name.toUpperCase();
   if (node.star) return { sql: 'count(*)', type: 'integer' };
-  const { sql, type } = sqlOf(node.args[0]!, { patterns: names.patterns, parameters: names.parameters });
+  const { sql, type } = sqlOf(node.args[0]!, { ...names, itemNamed: () => undefined });
   const value = `${node.distinct ? 'distinct ' : ''}${sql}`;
   switch (name) {
     case 'COUNT':

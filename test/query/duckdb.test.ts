@@ -21,7 +21,7 @@ const FIRST_SEED = Number(process.env.HEDGEROW_SEED ?? 1);
 /**
  * Names of golden files with statements that read rows. The other files show refusals and plans.
  */
-const READS = /^(0[1-9]|10)-/;
+const READS = /^(0[1-9]|10|27)-/;
 
 const installed = await openDuckDb();
 if (installed === undefined) console.log(`skipped, DuckDB as a second judge: ${DUCKDB_MISSING}`);

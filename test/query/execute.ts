@@ -48,10 +48,11 @@ export function planOf(database: Database, node: MatchNode, text: string, parame
 }
 
 export function planBound(bound: BoundMatch, parameters: ParameterValues): MatchPlan {
-  return planMatch(bound, parameters, (pattern, { startTs, endTs, nodes, ranges }) =>
+  return planMatch(bound, parameters, (pattern, { startTs, endTs, at, nodes, ranges }) =>
     pattern.table.estimate({
       startTs,
       endTs,
+      at,
       nodes: nodes.length === 0 ? undefined : nodes,
       where: ranges.length === 0 ? undefined : ranges,
     }),
@@ -71,7 +72,7 @@ export function contextOf(plan: MatchPlan, parameters: ParameterValues, measured
   let us = 0;
   return new QueryContext({
     source: NEWEST,
-    patterns: plan.match.patterns,
+    patterns: [...plan.match.patterns, ...plan.match.inner],
     parameters,
     nowUs: () => (us += 3),
     measured,
@@ -95,7 +96,7 @@ export function runPlan(plan: MatchPlan, parameters: ParameterValues): Answer {
       strategy: plan.strategy,
       indexType: indexTypeOf(plan.strategy),
       bucketsScanned: context.bucketsScanned,
-      totalBuckets: bucketsOf(plan.input).total,
+      totalBuckets: bucketsOf(plan).total,
     },
   };
 }

@@ -19,7 +19,7 @@ import { contextOf, planBound } from './execute.ts';
 import { type GoldenCase, goldenNames, readGolden } from './golden-file.ts';
 import { pick } from './random-expressions.ts';
 import { randomStatement } from './random-statements.ts';
-import { makeTables, randomEdges } from './random-tables.ts';
+import { makeTables, ROLES, randomEdges } from './random-tables.ts';
 
 /** HEDGEROW_FUZZ=200000 is the long form. */
 const STATEMENTS = Number(process.env.HEDGEROW_FUZZ ?? 3000);
@@ -30,7 +30,7 @@ let database: Database;
 beforeAll(async () => {
   const random = new Random(4711);
   database = await openSim(simDisk(), { core: 'debug' });
-  for (const table of await makeTables(database, random)) await table.insert(randomEdges(random, 8));
+  for (const table of await makeTables(database, random, ROLES)) await table.insert(randomEdges(random, 8, ROLES));
   await database.compact();
 });
 
@@ -56,7 +56,7 @@ const PIECES = [
   ...'MATCH HYPEREDGE MEMBERS WHERE RETURN DISTINCT ORDER BY ASC DESC SKIP LIMIT AND OR NOT IN BETWEEN IS NULL CONTAINS STARTS WITH ENDS AS'.split(
     ' ',
   ),
-  ...'true false null count sum avg min max collect size bucket shared intersects overlaps follows a b a.n a.members b.place Contact Trip'.split(
+  ...'true false null count sum avg min max collect size bucket shared intersects overlaps follows holds during a b a.n a.members a.src b.dst b.place Contact Trip'.split(
     ' ',
   ),
   ...[
@@ -131,7 +131,7 @@ function mutated(random: Random, text: string): string {
 function source(random: Random): string {
   const kind = random.below(8);
   if (kind === 0) return pick(random, OTHERS);
-  return kind < 4 ? randomStatement(random).text : pick(random, CORPUS);
+  return kind < 4 ? randomStatement(random, ROLES).text : pick(random, CORPUS);
 }
 
 /** Maximum number of steps of one statement over a dozen rows. A step takes at most a few ms. */

@@ -18,7 +18,15 @@ function randomSet(random: Random, rows: number, nodes: number): RowSet {
     offsets[row + 1] = members.length;
   }
   const ids = Float64Array.from({ length: rows }, (_, row) => row + 1);
-  return { rows, times, ids, offsets, members: Float64Array.from(members), columns: new Map() };
+  return {
+    rows,
+    times,
+    ids,
+    offsets,
+    members: Float64Array.from(members),
+    masks: new Uint16Array(0),
+    columns: new Map(),
+  };
 }
 
 function pairsOf(finder: PairFinder): string[] {

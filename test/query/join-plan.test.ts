@@ -10,10 +10,11 @@ import { planOf, shown } from './plan-world.ts';
 describe('join plans', () => {
   const join = (text: string, parameters?: ParameterValues) =>
     planOf(`MATCH ${text} RETURN count(*)`, parameters).input as JoinPlan;
+  const joined = (plan: MatchPlan) => plan.input as JoinPlan | ScanPlan;
   /** Returns the aliases in the order in which their patterns are read. */
   const order = (plan: MatchPlan): string[] => {
     const aliases: string[] = [];
-    for (let input = plan.input; ; input = input.left) {
+    for (let input = joined(plan); ; input = input.left) {
       aliases.unshift(plan.match.patterns[input.op === 'scan' ? input.pattern : input.right.pattern]!.alias);
       if (input.op === 'scan') return aliases;
     }
@@ -21,7 +22,7 @@ describe('join plans', () => {
   const windows = (text: string): string[] => {
     const plan = planOf(`MATCH ${text} RETURN count(*)`);
     const scans: ScanPlan[] = [];
-    for (let input = plan.input; ; input = input.left) {
+    for (let input = joined(plan); ; input = input.left) {
       scans.push(input.op === 'scan' ? input : input.right);
       if (input.op === 'scan') break;
     }

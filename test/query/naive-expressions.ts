@@ -3,6 +3,7 @@
 
 import type { CallNode, Expression, NameNode } from '../../src/query/parser/ast.ts';
 import { itemNodes } from './list-nodes.ts';
+import { naiveExists } from './naive-exists.ts';
 import {
   aggregate,
   and,
@@ -29,6 +30,9 @@ export interface NaiveTable {
   readonly bucketSeconds: number;
   /** Built-in and user columns in display order, without id, event_ts and members. */
   readonly columns: readonly { readonly name: string; readonly type: 'INTEGER' | 'REAL' | 'TEXT' | 'BOOLEAN' }[];
+  /** Names of the roles; the rows of a table with roles have the field `roles`. */
+  readonly roles?: readonly string[];
+  readonly intervals: boolean;
   rows: NaiveRow[];
 }
 
@@ -57,6 +61,8 @@ export interface Names {
   readonly patterns: readonly { readonly alias: string; readonly table: NaiveTable }[];
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly aggregates: boolean;
+  /** All tables, where EXISTS is allowed: in WHERE. */
+  readonly tables?: readonly NaiveTable[] | undefined;
   /** In ORDER BY, returns the meaning of the returned item that has the given name. */
   readonly itemNamed?: (name: string) => Meaning | undefined;
 }
@@ -132,6 +138,8 @@ export function meaningOf(node: Expression, names: Names): Meaning {
       const operand = of(node.operand);
       return { type: 'boolean', value: (place) => operand.value(place) === null };
     }
+    case 'exists':
+      return naiveExists(node, names);
   }
 }
 
@@ -169,10 +177,15 @@ const TYPES = { INTEGER: 'integer', REAL: 'real', TEXT: 'text', BOOLEAN: 'boolea
  * Finds a column of a pattern by name, ignoring case. The returned `name` is the name as it is
  * displayed.
  */
-export function findColumn(table: NaiveTable, name: string): { name: string; type: Type } | undefined {
+export function findColumn(
+  table: NaiveTable,
+  name: string,
+): { name: string; type: Type; isRole?: boolean } | undefined {
   const lower = name.toLowerCase();
   if (lower === 'id' || lower === 'event_ts') return { name: lower, type: 'integer' };
   if (lower === 'members') return { name: lower, type: 'list of integer' };
+  const role = table.roles?.find((one) => one.toLowerCase() === lower);
+  if (role !== undefined) return { name: role, type: 'list of integer', isRole: true };
   const found = table.columns.find((one) => one.name.toLowerCase() === lower);
   return found && { name: found.name, type: TYPES[found.type] };
 }
@@ -180,7 +193,13 @@ export function findColumn(table: NaiveTable, name: string): { name: string; typ
 function column(pattern: number, node: NameNode, names: Names): Meaning {
   const found = findColumn(names.patterns[pattern]!.table, node.name);
   if (found === undefined) throw new Refusal('unknown_column', `no column ${node.name}`);
-  return { type: found.type, value: ({ rows }) => rows[pattern]![found.name]! };
+  const value = (row: NaiveRow) => (found.isRole === true ? rolesOf(row)[found.name]! : row[found.name]!);
+  return { type: found.type, value: ({ rows }) => value(rows[pattern]!) };
+}
+
+/** Returns the members of a row by role. */
+export function rolesOf(row: NaiveRow): Readonly<Record<string, readonly number[]>> {
+  return row.roles as unknown as Record<string, readonly number[]>;
 }
 
 function logic(join: (values: readonly NaiveValue[]) => boolean | null, items: readonly Meaning[]): Meaning {
@@ -268,6 +287,17 @@ function call(node: CallNode, names: Names): Meaning {
     const argument = node.args[index];
     return argument?.kind === 'name' ? patternOf(names, argument) : refuse('an alias is missing');
   };
+  /** Returns the nodes of a side of shared(): all members of an alias, or those of a role. */
+  const side = (index: number): Meaning['value'] => {
+    const argument = node.args[index];
+    if (argument?.kind !== 'column') {
+      const pattern = alias(index);
+      return ({ rows }) => rows[pattern]!.members;
+    }
+    const list = meaningOf(argument, names);
+    if (list.type !== 'list of integer') refuse('no list of nodes');
+    return list.value;
+  };
   const plain = (count: number) => {
     if (node.star || node.distinct || node.args.length !== count) refuse('arguments');
   };
@@ -288,10 +318,21 @@ function call(node: CallNode, names: Names): Meaning {
     case 'shared':
     case 'intersects': {
       plain(2);
-      const [a, b] = [alias(0), alias(1)];
-      const shared = ({ rows }: Place) => rows[a]!.members.filter((node) => rows[b]!.members.includes(node)).length;
+      const [a, b] = [side(0), side(1)];
+      const shared = (place: Place) => {
+        const other = b(place) as readonly number[];
+        return (a(place) as readonly number[]).filter((member) => other.includes(member)).length;
+      };
       if (node.name.name.toLowerCase() === 'shared') return { type: 'integer', value: shared };
       return { type: 'boolean', value: (place) => shared(place) >= 1 };
+    }
+    case 'holds':
+      plain(2);
+      return holding(node, alias(0), names);
+    case 'during': {
+      plain(2);
+      const [a, b] = [alias(0), alias(1)];
+      return { type: 'boolean', value: ({ rows }) => isDuring(rows[a]!, rows[b]!) };
     }
     case 'overlaps':
     case 'follows':
@@ -300,6 +341,28 @@ function call(node: CallNode, names: Names): Meaning {
     default:
       return refuse('no such function');
   }
+}
+
+function holding(node: CallNode, a: number, names: Names): Meaning {
+  if (!names.patterns[a]!.table.intervals) refuse('a table without intervals');
+  const time = meaningOf(node.args[1]!, names);
+  if (time.type !== 'null' && !NUMBERS.includes(time.type)) refuse('a time is a number');
+  return {
+    type: time.type === 'null' ? 'null' : 'boolean',
+    value: (place) => {
+      const at = time.value(place) as number | null;
+      const { event_ts, ...more } = place.rows[a]!;
+      const end_ts = more.end_ts as number | null;
+      return at === null ? null : event_ts <= at && (end_ts === null || at < end_ts);
+    },
+  };
+}
+
+/** Edges of tables without intervals end where they begin. */
+function isDuring(inner: NaiveRow, outer: NaiveRow): boolean {
+  const endOf = (row: NaiveRow) =>
+    row.end_ts === undefined ? row.event_ts : ((row.end_ts as number | null) ?? Infinity);
+  return outer.event_ts <= inner.event_ts && endOf(inner) <= endOf(outer);
 }
 
 function nearness(node: CallNode, a: number, b: number, names: Names): Meaning {

@@ -2,6 +2,7 @@
 // the syntax tree with src/query.
 
 import type { Expression, ItemNode, MatchNode } from '../../src/query/parser/ast.ts';
+import { membersTest, naivePatterns } from './naive-exists.ts';
 import {
   type Combination,
   findColumn,
@@ -14,7 +15,7 @@ import {
   type Names,
   type Place,
 } from './naive-expressions.ts';
-import { identity, type NaiveValue, orderOf, Refusal, refuse } from './naive-values.ts';
+import { identity, type NaiveValue, orderOf, refuse } from './naive-values.ts';
 
 export interface NaiveEntry {
   readonly values: readonly NaiveValue[];
@@ -50,7 +51,7 @@ export function naiveMatch(
 ): NaiveResult {
   const names = namesOf(node, tables, parameters);
   const holds = node.patterns.map((pattern) => membersTest(pattern.members, parameters));
-  const where = node.where === undefined ? undefined : meaningOf(node.where, names);
+  const where = node.where === undefined ? undefined : meaningOf(node.where, { ...names, tables });
   if (where !== undefined && !isCondition(where.type)) refuse('WHERE is no condition');
   const items = itemsOf(node, text, { ...names, aggregates: true });
   const isGrouped = items.some((item) => hasAggregate(item.node));
@@ -74,22 +75,7 @@ export function naiveMatch(
 }
 
 function namesOf(node: MatchNode, tables: readonly NaiveTable[], parameters: Names['parameters']): Names {
-  const patterns = node.patterns.map((pattern) => {
-    const table = tables.find((one) => one.name.toLowerCase() === pattern.table.name.toLowerCase());
-    if (table === undefined) throw new Refusal('table_not_found', `no table ${pattern.table.name}`);
-    return { alias: pattern.alias.name, table };
-  });
-  if (new Set(patterns.map(({ alias }) => alias.toLowerCase())).size < patterns.length) refuse('an alias twice');
-  return { patterns, parameters, aggregates: false };
-}
-
-/** Returns the test for MEMBERS: an edge must contain all listed nodes. No edge contains null. */
-function membersTest(node: Expression | undefined, parameters: Names['parameters']): (row: NaiveRow) => boolean {
-  if (node === undefined) return () => true;
-  const meaning = meaningOf(node, { patterns: [], parameters, aggregates: false });
-  if (meaning.type !== 'list of integer') refuse('MEMBERS of no integers');
-  const wanted = meaning.value({ rows: [], group: [] }) as readonly (number | null)[];
-  return (row) => wanted.every((member) => member !== null && row.members.includes(member));
+  return { patterns: naivePatterns(node.patterns, tables), parameters, aggregates: false };
 }
 
 function combinations({ patterns }: Names, holds: readonly ((row: NaiveRow) => boolean)[]): Combination[] {
@@ -109,7 +95,7 @@ function itemsOf(node: MatchNode, text: string, names: Names): Item[] {
 
 function allColumns(names: Names): Item[] {
   return names.patterns.flatMap(({ alias, table }) =>
-    ['id', 'event_ts', 'members', ...table.columns.map((column) => column.name)].map((name) => {
+    ['id', 'event_ts', 'members', ...(table.roles ?? []), ...table.columns.map((column) => column.name)].map((name) => {
       const at = { start: 0, end: 0 };
       const node = { kind: 'column', alias: { name: alias, ...at }, column: { name, ...at }, ...at } as const;
       return { name: names.patterns.length === 1 ? name : `${alias}.${name}`, node, meaning: meaningOf(node, names) };

@@ -37,6 +37,10 @@ function show(node: Expression): string {
       return `(${show(node.operand)} between ${show(node.low)} and ${show(node.high)})`;
     case 'isNull':
       return `(${show(node.operand)} is null)`;
+    case 'exists': {
+      const patterns = node.patterns.map(({ alias, table }) => `${alias.name}:${table.name}`);
+      return `exists(${patterns.join(', ')}${node.where === undefined ? '' : ` where ${show(node.where)}`})`;
+    }
   }
 }
 

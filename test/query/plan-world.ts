@@ -51,8 +51,9 @@ export function planOf(text: string, parameters: ParameterValues = {}): MatchPla
 }
 
 /** Returns `start..end`, the nodes and the ranges of an access path. */
-export function shown({ startTs, endTs, nodes, ranges }: AccessPath): string {
+export function shown({ startTs, endTs, at, nodes, ranges }: AccessPath): string {
   const parts: string[] = [];
+  if (at !== undefined) parts.push(`at ${at}`);
   if (startTs !== undefined || endTs !== undefined) parts.push(`${startTs ?? ''}..${endTs ?? ''}`);
   if (nodes.length > 0) parts.push(`nodes ${[...nodes].join(' ')}`);
   for (const { column, low, high, lowInclusive, highInclusive } of ranges)

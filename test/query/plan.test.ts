@@ -290,7 +290,7 @@ describe('the strategy and the figures of a plan', () => {
     const exact = (condition: string) => {
       const plan = planOf(`MATCH (a:Contact) WHERE ${condition} RETURN a.id`);
       const { rows, plan: touched } = runPlan(plan, {});
-      expect([(plan.input as ScanPlan).estimatedRows, bucketsOf(plan.input).scanned]).toEqual([
+      expect([(plan.input as ScanPlan).estimatedRows, bucketsOf(plan).scanned]).toEqual([
         rows.length,
         touched!.bucketsScanned,
       ]);

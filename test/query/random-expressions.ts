@@ -10,10 +10,16 @@ const REALS = ['0.0', '0.5', '1.5', '2.0', '-0.25', '1e1', '.75', '-3.5', '12.25
 export interface Shape {
   readonly random: Random;
   readonly aliases: readonly string[];
+  readonly roles: readonly string[];
   /** Values that are sent with the text; the function `parameter` adds to them. */
   readonly parameters: Record<string, unknown>;
   /** Whether to write names in another case, redundant parentheses, and keywords in lower case. */
   readonly loose: boolean;
+  /**
+   * How deep EXISTS may be nested at this place; undefined or 0: it must not occur. The function
+   * makes the EXISTS, so that this file need not know patterns.
+   */
+  readonly exists?: { readonly depth: number; readonly make: (shape: Shape) => string } | undefined;
 }
 
 export function pick<T>(random: Random, from: readonly T[]): T {
@@ -109,12 +115,25 @@ function leaf(shape: Shape, kind: Kind): string {
   }
 }
 
-function integerCall({ random, aliases }: Shape): string {
+/** Returns a list of nodes of an alias: its members or those of a role. */
+export function nodesOf({ random, roles, loose }: Shape, alias: string): string {
+  if (roles.length === 0 || random.below(2) === 0) return `${alias}.members`;
+  const role = pick(random, roles);
+  return `${alias}.${loose && random.below(3) === 0 ? role.toUpperCase() : role}`;
+}
+
+/** Returns a side of shared(): an alias or, in tables with roles, one of its lists of nodes. */
+function sideOf(shape: Shape, alias: string): string {
+  return shape.roles.length > 0 && shape.random.below(2) === 0 ? nodesOf(shape, alias) : alias;
+}
+
+function integerCall(shape: Shape): string {
+  const { random, aliases } = shape;
   const alias = () => pick(random, aliases);
   const forms = [
-    `size(${alias()}.members)`,
+    `size(${nodesOf(shape, alias())})`,
     `bucket(${alias()})`,
-    `shared(${alias()}, ${alias()})`,
+    `shared(${sideOf(shape, alias())}, ${sideOf(shape, alias())})`,
     `SIZE( ${alias()}.MEMBERS )`,
   ];
   return pick(random, forms);
@@ -148,6 +167,7 @@ function arithmetic(shape: Shape, kind: 'integer' | 'real', depth: number): stri
 export function condition(shape: Shape, depth: number): string {
   const { random } = shape;
   const inner = () => operand(shape, 'boolean', depth);
+  if ((shape.exists?.depth ?? 0) > 0 && random.below(9) === 0) return shape.exists!.make(shape);
   switch (random.below(14)) {
     case 0:
     case 1:
@@ -190,8 +210,8 @@ function comparison(shape: Shape, depth: number): string {
   const { random } = shape;
   const operator = pick(random, COMPARES);
   if (random.below(25) === 0) {
-    const list = random.below(2) === 0 ? nodeList(shape) : `${pick(random, shape.aliases)}.members`;
-    return `${pick(random, shape.aliases)}.members ${random.below(2) === 0 ? '=' : '<>'} ${list}`;
+    const list = random.below(2) === 0 ? nodeList(shape) : nodesOf(shape, pick(random, shape.aliases));
+    return `${nodesOf(shape, pick(random, shape.aliases))} ${random.below(2) === 0 ? '=' : '<>'} ${list}`;
   }
   const kind = pick<Kind>(random, ['integer', 'integer', 'integer', 'real', 'text', 'boolean']);
   const other = kind === 'integer' && random.below(6) === 0 ? 'real' : kind;
@@ -217,13 +237,15 @@ function between(shape: Shape, depth: number): string {
 function hasNode(shape: Shape, depth: number): string {
   const { random } = shape;
   const node = random.below(3) === 0 ? operand(shape, 'integer', depth) : String(random.below(9) - 3);
-  return `${node} ${negation(random)}IN ${pick(random, shape.aliases)}.members`;
+  return `${node} ${negation(random)}IN ${nodesOf(shape, pick(random, shape.aliases))}`;
 }
 
 function nearness(shape: Shape, depth: number): string {
   const { random, aliases } = shape;
   const [a, b] = [pick(random, aliases), pick(random, aliases)];
-  if (random.below(3) === 0) return `intersects(${a}, ${b})`;
+  if (random.below(3) === 0) return `intersects(${sideOf(shape, a)}, ${sideOf(shape, b)})`;
+  if (random.below(6) === 0) return `during(${a}, ${b})`;
+  if (random.below(6) === 0) return `holds(${a}, ${operand(shape, pick(random, ['integer', 'real']), depth - 1)})`;
   const width =
     random.below(4) === 0 ? expression(shape, pick(random, ['integer', 'real']), depth - 1) : random.below(25);
   return `${pick(random, ['overlaps', 'follows', 'FOLLOWS'])}(${a}, ${b}, ${width})`;
@@ -246,22 +268,28 @@ export function indexable(shape: Shape): string {
   const node = () => random.below(9) - 3;
   const numeric = () => pick(random, ['n', 'score', 'weight', 'big']);
   const forms: (() => string)[] = [
+    () => `holds(${a}, ${time()})`,
+    () => `HOLDS(${a}, ${parameter(shape, time())})`,
+    () => `(holds(${a}, ${time()}) OR ${node()} IN ${a}.members)`,
     () => `${a}.event_ts ${compare()} ${time()}`,
     () => `${time()} ${compare()} ${a}.event_ts`,
     () => `${a}.event_ts BETWEEN ${time()} - 20 AND ${time()} + ${random.below(40)}`,
     () => `${a}.event_ts IN [${time()}, ${time()}, ${time()}, ${time()}, ${random.below(4) === 0 ? 'null' : time()}]`,
     () => `bucket(${a}) ${compare()} ${random.below(16) - 6}${random.below(5) === 0 ? '.5' : ''}`,
     () => `${random.below(16) - 6} ${compare()} bucket(${a})`,
-    () => `${node()} IN ${a}.members`,
+    () => `${node()} IN ${nodesOf(shape, a)}`,
+    () => `(${node()} IN ${nodesOf(shape, a)} OR ${node()} IN ${nodesOf(shape, a)} AND ${a}.n > ${random.below(9)})`,
     () => `${a}.${numeric()} ${compare()} ${random.below(24) / 2 - 4}`,
     () => `${a}.${numeric()} BETWEEN ${random.below(10) - 5} AND ${random.below(14)}`,
-    () => `(${a}.event_ts < ${time()} OR ${node()} IN ${a}.members)`,
+    () => `(${a}.event_ts < ${time()} OR ${node()} IN ${nodesOf(shape, a)})`,
     () =>
       `(${a}.event_ts = ${time()} OR ${a}.${numeric()} > ${random.below(12)} AND ${node()} IN ${a}.members OR null)`,
     () => `overlaps(${a}, ${b}, ${random.below(20) - 2}${random.below(4) === 0 ? '.5' : ''})`,
     () => `follows(${a}, ${b}, ${random.below(30) - 2})`,
-    () => `shared(${a}, ${b}) ${pick(random, ['>=', '>', '=', '<'])} ${random.below(3)}`,
-    () => `${random.below(3)} <= shared(${a}, ${b})`,
+    () => `holds(${a}, ${b}.event_ts)`,
+    () => `during(${a}, ${b})`,
+    () => `shared(${sideOf(shape, a)}, ${sideOf(shape, b)}) ${pick(random, ['>=', '>', '=', '<'])} ${random.below(3)}`,
+    () => `${random.below(3)} <= shared(${sideOf(shape, a)}, ${sideOf(shape, b)})`,
     () => `${a}.event_ts - ${b}.event_ts ${compare()} ${random.below(20) - 10}`,
     () => `${a}.event_ts + ${random.below(9)} ${compare()} ${b}.event_ts - ${random.below(9)}`,
     () => `${a}.n = ${b}.n`,
@@ -269,7 +297,12 @@ export function indexable(shape: Shape): string {
     () => `${a}.place = ${b}.place`,
     () => `${a}.score + 1 = ${b}.n`,
     () => `bucket(${a}) = bucket(${b})`,
+    () => `${a}.n IN ${b}.members`,
+    () => `${a}.n + 1 IN ${b}.members`,
+    () => `${a}.id <> ${b}.id`,
+    () => `${b}.event_ts BETWEEN ${a}.event_ts AND ${a}.event_ts + ${random.below(30)}`,
+    () => `${a}.members = ${b}.members`,
   ];
-  const own = 11;
+  const own = 14;
   return forms[random.below(a === b && random.below(8) > 0 ? own : forms.length)]!();
 }

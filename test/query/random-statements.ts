@@ -2,16 +2,18 @@
 // are valid, and some must be refused.
 
 import type { Random } from '../support/random.ts';
-import { condition, expression, indexable, type Kind, nodeList, pick, type Shape } from './random-expressions.ts';
+import { pattern, randomExists, withExists } from './random-exists.ts';
+import { condition, expression, indexable, type Kind, nodesOf, pick, type Shape } from './random-expressions.ts';
 
 export interface RandomStatement {
   readonly text: string;
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
-export function randomStatement(random: Random): RandomStatement {
+/** `roles`: the roles of every table. */
+export function randomStatement(random: Random, roles: readonly string[]): RandomStatement {
   const aliases = ['a', 'b', 'c'].slice(0, pick(random, [1, 1, 1, 1, 2, 2, 3]));
-  const shape: Shape = { random, aliases, parameters: {}, loose: random.below(2) === 0 };
+  const shape: Shape = { random, aliases, roles, parameters: {}, loose: random.below(2) === 0 };
   const parts = [`MATCH ${aliases.map((alias) => pattern(shape, alias)).join(', ')}`];
   const conditions = conditionsOf(shape);
   if (conditions.length > 0) parts.push(`WHERE ${conditions.join(' AND ')}`);
@@ -24,19 +26,13 @@ export function randomStatement(random: Random): RandomStatement {
   return { text: parts.join(separator) + (random.below(10) === 0 ? ' ;' : ''), parameters: shape.parameters };
 }
 
-function pattern(shape: Shape, alias: string): string {
-  const { random } = shape;
-  const table = pick(random, ['Contact', 'Contact', 'Trip', 'trip']);
-  const members = random.below(8) === 0 ? ` MEMBERS ${nodeList(shape)}` : '';
-  return `${random.below(4) === 0 ? 'HYPEREDGE ' : ''}(${alias}:${table})${members}`;
-}
-
 /**
  * Returns the conditions. Each two neighbouring patterns get a condition that usually connects
  * them; in a join of two patterns it may be missing.
  */
-function conditionsOf(shape: Shape): string[] {
-  const { random, aliases } = shape;
+function conditionsOf(given: Shape): string[] {
+  const { random, aliases } = given;
+  const shape = random.below(3) === 0 ? withExists(given) : given;
   const conditions: string[] = [];
   for (let i = 1; i < aliases.length; i++) {
     if (aliases.length === 2 && random.below(6) === 0) continue;
@@ -44,6 +40,7 @@ function conditionsOf(shape: Shape): string[] {
   }
   for (let count = pick(random, [0, 0, 1, 1, 2]); count > 0; count--) conditions.push(indexable(shape));
   if (random.below(3) === 0) conditions.push(`(${condition(shape, 1 + random.below(3))})`);
+  if (shape.exists !== undefined && random.below(4) > 0) conditions.push(randomExists(shape));
   return conditions;
 }
 
@@ -79,11 +76,13 @@ const KINDS: readonly Kind[] = ['integer', 'integer', 'real', 'text', 'boolean']
 function plainItem(shape: Shape, isKey: boolean): string {
   const { random, aliases } = shape;
   const alias = pick(random, aliases);
+  // EXISTS must be refused here.
+  if (aliases.length < 3 && random.below(300) === 0) return randomExists(withExists(shape));
   switch (random.below(12)) {
     case 0:
       return alias;
     case 1:
-      return `${alias}.members`;
+      return nodesOf(shape, alias);
     case 2:
       return `bucket(${alias})`;
     case 3:

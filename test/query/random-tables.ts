@@ -12,6 +12,8 @@ const BUILT_IN = [
   { name: 'formation', type: 'TEXT' },
 ] as const;
 
+const END = { name: 'end_ts', type: 'INTEGER' } as const;
+
 /** Returns user columns of every type, each with or without a default. */
 function userColumns(random: Random): ColumnDefinition[] {
   const withDefault = (name: string, type: ColumnDefinition['type'], value: PropertyValue) =>
@@ -30,15 +32,20 @@ function userColumns(random: Random): ColumnDefinition[] {
 export class DoubleTable {
   readonly table: Table;
   readonly naive: NaiveTable;
-  readonly #columns: readonly ColumnDefinition[];
+  readonly #roles: readonly string[];
 
   constructor(table: Table, columns: readonly ColumnDefinition[]) {
     this.table = table;
-    this.#columns = columns;
-    this.naive = { name: table.name, bucketSeconds: table.bucketSeconds, columns: [...BUILT_IN, ...columns], rows: [] };
+    this.#roles = table.roles.names;
+    const { name, bucketSeconds } = table;
+    const intervals = table.columns.end !== undefined;
+    const ends = intervals ? [END] : [];
+    const roles = this.#roles;
+    this.naive = { name, bucketSeconds, columns: [...BUILT_IN, ...ends, ...columns], roles, rows: [], intervals };
   }
 
-  async insert(edges: readonly EdgeInput[]): Promise<void> {
+  async insert(given: readonly EdgeInput[]): Promise<void> {
+    const edges = this.naive.intervals ? given : given.map(withoutEnd);
     if (edges.length === 0) return;
     const bulk = this.table.bulk();
     for (const edge of edges) bulk.add(edge);
@@ -51,9 +58,11 @@ export class DoubleTable {
     const row: Record<string, unknown> = {
       id,
       event_ts: edge.event_ts,
-      members: [...new Set(edge.members as number[])].sort((a, b) => a - b),
+      members: setOf([...(edge.members as number[]), ...(Object.values(edge.roles ?? {}).flat() as number[])]),
     };
-    for (const { name, type: _, ...more } of [...BUILT_IN, ...this.#columns] as ColumnDefinition[])
+    if (this.#roles.length > 0)
+      row.roles = Object.fromEntries(this.#roles.map((role) => [role, setOf((edge.roles?.[role] ?? []) as number[])]));
+    for (const { name, type: _, ...more } of this.naive.columns as readonly ColumnDefinition[])
       row[name] = given[name] === undefined ? (more.default ?? null) : given[name];
     return row as NaiveRow;
   }
@@ -72,12 +81,22 @@ export class DoubleTable {
   }
 }
 
-export async function makeTables(database: Database, random: Random): Promise<DoubleTable[]> {
+function setOf(members: readonly number[]): number[] {
+  return [...new Set(members)].sort((a, b) => a - b);
+}
+
+/** The roles of the tables in worlds with roles. */
+export const ROLES: readonly string[] = ['src', 'Dst'];
+
+export async function makeTables(database: Database, random: Random, roles: readonly string[]): Promise<DoubleTable[]> {
   const tables: DoubleTable[] = [];
+  const intervals = random.below(4) > 0;
   for (const name of ['Contact', 'Trip']) {
     const columns = userColumns(random);
     const bucketSeconds = pick(random, [10, 10, 7, 1, 100]);
-    tables.push(new DoubleTable(await database.createTable({ name, bucketSeconds, columns }), columns));
+    tables.push(
+      new DoubleTable(await database.createTable({ name, bucketSeconds, columns, roles, intervals }), columns),
+    );
   }
   return tables;
 }
@@ -86,23 +105,38 @@ export async function makeTables(database: Database, random: Random): Promise<Do
  * Returns edges, some with equal times or repeated member sets. Any property may be missing or
  * null.
  */
-export function randomEdges(random: Random, count: number): EdgeInput[] {
+export function randomEdges(random: Random, count: number, roles: readonly string[]): EdgeInput[] {
   const edges: EdgeInput[] = [];
   for (let i = 0; i < count; i++) {
-    if (i > 0 && random.below(8) === 0) edges.push({ ...pick(random, edges), properties: properties(random) });
-    else edges.push({ event_ts: random.below(70) - 25, members: members(random), properties: properties(random) });
+    const event_ts = i > 0 && random.below(8) === 0 ? pick(random, edges).event_ts : random.below(70) - 25;
+    const same = edges.find((edge) => edge.event_ts === event_ts);
+    const isEqual = same !== undefined && random.below(2) === 0;
+    const edge = isEqual ? same : edgeOf(random, roles);
+    edges.push({ ...edge, event_ts, properties: properties(random, event_ts) });
   }
   return edges;
+}
+
+function edgeOf(random: Random, roles: readonly string[]): EdgeInput {
+  const edge = { event_ts: 0, members: members(random) };
+  if (roles.length === 0 || random.below(5) === 0) return edge;
+  const list = () => [...edge.members.filter(() => random.below(2) === 0), ...(random.below(5) === 0 ? [4] : [])];
+  return { ...edge, roles: Object.fromEntries(roles.map((role) => [role, list()])) };
 }
 
 function members(random: Random): number[] {
   return Array.from({ length: 1 + random.below(4) }, () => random.below(9) - 3);
 }
 
-function properties(random: Random): Record<string, PropertyValue | undefined> {
+function withoutEnd({ properties, ...edge }: EdgeInput): EdgeInput {
+  return { ...edge, properties: { ...properties, end_ts: undefined } };
+}
+
+function properties(random: Random, eventTs: number): Record<string, PropertyValue | undefined> {
   const maybe = (value: PropertyValue): PropertyValue | undefined =>
     random.below(4) === 0 ? undefined : random.below(4) === 0 ? null : value;
   return {
+    end_ts: maybe(eventTs + pick(random, [0, 1, 3, 10, 40, 1000])),
     weight: maybe(random.below(40) / 4 - 3),
     mean_dist_m: maybe(random.below(5)),
     formation: maybe(pick(random, TEXTS)),

@@ -5,7 +5,7 @@ import type { Database } from '../../src/engine/index.ts';
 import { Random } from '../support/random.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 import { type RandomStatement, randomStatement } from './random-statements.ts';
-import { type DoubleTable, makeTables, randomEdges } from './random-tables.ts';
+import { type DoubleTable, makeTables, ROLES, randomEdges } from './random-tables.ts';
 
 export const STATEMENTS_OF_A_WORLD = 25;
 
@@ -23,21 +23,22 @@ export async function eachState(seed: number, visit: (state: WorldState) => Prom
   const database = await openSim(simDisk(seed), {
     core: seed % 4 === 0 ? 'debug' : seed % 4 === 1 ? 'plain' : 'release',
   });
-  const tables = await makeTables(database, random);
-  const statements = Array.from({ length: STATEMENTS_OF_A_WORLD }, () => randomStatement(random));
+  const roles = seed % 2 === 0 ? ROLES : [];
+  const tables = await makeTables(database, random, roles);
+  const statements = Array.from({ length: STATEMENTS_OF_A_WORLD }, () => randomStatement(random, roles));
   const show = (state: string, isChanged: boolean) => visit({ database, tables, statements, state, isChanged });
   for (const table of tables)
-    await table.insert(randomEdges(random, random.below(6) === 0 ? 0 : 10 + random.below(20)));
+    await table.insert(randomEdges(random, random.below(6) === 0 ? 0 : 10 + random.below(20), roles));
   for (const table of tables) await table.deleteSome(random, 0.1);
   await show('in memory', true);
   await database.compact();
   await show('compacted', false);
-  for (const table of tables) await table.insert(randomEdges(random, random.below(20)));
+  for (const table of tables) await table.insert(randomEdges(random, random.below(20), roles));
   for (const table of tables) await table.deleteSome(random, 0.2);
   await show('half and half', true);
   await indexAll(database, random);
   await show('indexed', false);
-  for (const table of tables) await table.insert(randomEdges(random, random.below(10)));
+  for (const table of tables) await table.insert(randomEdges(random, random.below(10), roles));
   for (const table of tables) await table.deleteSome(random, 0.1);
   await show('indexed, with rows in memory', true);
 }

@@ -19,6 +19,7 @@ function randomSet(random: Random, rows: number, parts: { members: boolean; size
     ids: Float64Array.from({ length: rows }, (_, row) => 100 + row),
     offsets: parts.sizes ? offsets : new Uint32Array(1),
     members: Float64Array.from({ length: parts.members ? offsets[rows]! : 0 }, (_, place) => 1000 + place),
+    masks: Uint16Array.from({ length: parts.members ? offsets[rows]! : 0 }, (_, place) => place * 7),
     columns: new Map([
       [NUMBER, { kind: 'number', nulls: bits(random, rows), values: Float64Array.from({ length: rows }, Math.sqrt) }],
       [TEXT, { kind: 'text', nulls: bits(random, rows), codes: places(random, rows), texts: ['a', 'b', 'c'] }],
@@ -36,6 +37,7 @@ function rowsOf(set: RowSet): object[] {
     id: set.ids[row],
     size: set.offsets.length > 1 ? set.offsets[row + 1]! - set.offsets[row]! : undefined,
     members: set.offsets.length > 1 ? [...set.members.subarray(set.offsets[row], set.offsets[row + 1])] : [],
+    masks: set.offsets.length > 1 ? [...set.masks.subarray(set.offsets[row], set.offsets[row + 1])] : [],
     columns: [...set.columns.values()].map((column) => [
       column.nulls[row],
       column.kind === 'number' ? column.values[row] : column.texts[column.codes[row]!],

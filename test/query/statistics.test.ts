@@ -55,7 +55,7 @@ function expectTrue(table: Table, random: Random, view?: View, isAllLive = false
 function overlayOf(database: Database, table: Table, snapshot: Snapshot, random: Random): ScanOverlay {
   const { context } = table;
   const memtable = CoreMemtable.alone(context.module.instantiate(), table.bucketSeconds, 0);
-  for (const [place, { event_ts, members }] of randomEdges(random, 5).entries()) {
+  for (const [place, { event_ts, members }] of randomEdges(random, 5, []).entries()) {
     context.batch.add(
       event_ts,
       [...new Set(members as number[])].sort((a, b) => a - b),
@@ -84,12 +84,12 @@ describe('counts and bounds of windows', () => {
   it.each(Array.from({ length: 12 }, (_, place) => place + 1))('match the rows with seed %i', async (seed) => {
     const random = new Random(seed);
     const database = await openSim(simDisk(seed), { core: seed % 3 === 0 ? 'debug' : 'release' });
-    const [double] = await makeTables(database, random);
+    const [double] = await makeTables(database, random, []);
     const { table } = double!;
     const old: View[] = [];
     expectTrue(table, random);
     for (let round = 0; round < 4; round++) {
-      await double!.insert(randomEdges(random, 5 + random.below(ROWS_AT_ONCE - 5)));
+      await double!.insert(randomEdges(random, 5 + random.below(ROWS_AT_ONCE - 5), []));
       expectTrue(table, random, undefined, round === 0);
       old.push({ snapshot: database.snapshot(table) });
       await double!.deleteSome(random, 0.3);

@@ -62,6 +62,7 @@ describe('base predicates', () => {
   it('are the documented ones', () => {
     expect(Object.fromEntries(BASE_PREDICATES)).toEqual({
       hyperedge: 1,
+      role: 3,
       at: 2,
       member: 2,
       weight: 2,

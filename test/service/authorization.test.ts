@@ -52,6 +52,7 @@ const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
   readwrite: [
     'POST /v1/hyperedges',
     'DELETE /v1/hyperedges',
+    'PATCH /v1/hyperedges/{id}',
     'POST /v1/hyperedges/compact',
     'POST /v1/autocompact',
     'POST /v1/batch',

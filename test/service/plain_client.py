@@ -116,6 +116,12 @@ def hyperedges():
     iso = call("GET", "/v1/hyperedges/{id}", id=row["id"], query={"times": "iso"})
     equal(iso, {**row, "event_ts": "1970-01-01T00:01:40Z"}, "edge with its time as a text")
     call("GET", "/v1/hyperedges/{id}", id=999999, status=404)
+    changed = call("PATCH", "/v1/hyperedges/{id}", {"weight": 0.75, "formation": None}, id=row["id"])
+    equal(changed, {**row, "table": "hyperedges", "weight": 0.75, "formation": None}, "changed edge")
+    call("PATCH", "/v1/hyperedges/{id}", {"table": "hyperedges", "weight": 0.5, "formation": "escort é"}, id=row["id"])
+    call("PATCH", "/v1/hyperedges/{id}", {"end_ts": 7}, id=row["id"], status=400)
+    call("PATCH", "/v1/hyperedges/{id}", {"weight": 1}, id=999999, status=404)
+    call("GET", "/v1/hyperedges", query={"at": 100}, status=400)
     node = call("GET", "/v1/hyperedges/node/{node_id}", node_id=1)
     has(node, node_id=1, num_tuples=1)
     deleted = call("DELETE", "/v1/hyperedges", {"event_ts": 100, "members": [2, 3, 1]})
@@ -123,6 +129,22 @@ def hyperedges():
     again = call("DELETE", "/v1/hyperedges", {"event_ts": 100, "members": [2, 3, 1]})
     has(again, deleted=False, matched=0)
     has(call("GET", "/v1/hyperedges/node/{node_id}", node_id=1), num_tuples=0, hyperedges=[])
+    roles()
+
+
+def roles():
+    call("POST", "/v1/tables", {"name": "mail", "roles": ["sender", "recipient"]}, status=201)
+    members = {"sender": [1], "recipient": [2, 3]}
+    made = call("POST", "/v1/hyperedges", {"table": "mail", "event_ts": 5, "members": members}, status=201)
+    has(made, members=[1, 2, 3], roles=members)
+    items = [{"node": 3, "role": "sender"}, {"node": 1, "role": ["recipient"]}, 4]
+    made = call("POST", "/v1/hyperedges", {"table": "mail", "event_ts": 6, "members": items}, status=201)
+    has(made, members=[1, 3, 4], roles={"sender": [3], "recipient": [1]})
+    sent = call("GET", "/v1/hyperedges/node/{node_id}", node_id=1, query={"table": "mail", "role": "sender"})
+    equal([row["event_ts"] for row in sent["hyperedges"]], [5], "edges by role")
+    wrong = {"table": "mail", "event_ts": 7, "members": {"seller": [1]}}
+    call("POST", "/v1/hyperedges", wrong, status=400)
+    call("DELETE", "/v1/tables/{name}", name="mail")
 
 
 def changes():

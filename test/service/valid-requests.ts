@@ -145,6 +145,13 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
       return { path: `/v1/hyperedges/${made.json?.id ?? 1}` };
     },
   },
+  'PATCH /v1/hyperedges/{id}': {
+    status: 200,
+    make: async (admin) => {
+      const made = await admin({ method: 'POST', path: '/v1/hyperedges', body: EDGE });
+      return { path: `/v1/hyperedges/${made.json?.id ?? 1}`, body: { weight: 0.25 } };
+    },
+  },
   'GET /v1/hyperedges/node/{node_id}': fixed(200, '/v1/hyperedges/node/1'),
   'POST /v1/hyperedges/compact': fixed(200, '/v1/hyperedges/compact', {}),
   'POST /v1/autocompact': fixed(200, '/v1/autocompact', { threshold: 0 }),

@@ -43,7 +43,8 @@ export class SimWriters {
   /** Returns an edge with a weight that no other row has. */
   edge(name: string): { edge: EdgeInput; token: number } {
     const { source, ledger } = this.#world;
-    const made = source.edge(ledger.model.table(name).columns);
+    const { columns, roles } = ledger.model.table(name);
+    const made = source.edge({ columns, roles, intervals: false });
     const token = this.#world.token();
     return { edge: { ...made, properties: { ...made.properties, weight: token } }, token };
   }

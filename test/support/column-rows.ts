@@ -18,24 +18,27 @@ export function compareColumns(
     times: true,
     ids: true,
     members: true,
+    masks: !table.roles.isEmpty,
     columns: columns.map(({ id, type, default: missing }) => ({ id, type, missing })),
   });
   const scan = scanOf({ format: 'columns', columns: plan });
   const found: EdgeRow[] = [];
   for (let slice = scan.next(); slice !== null; slice = scan.next())
     for (const block of readColumnBlocks(slice as Uint8Array<ArrayBuffer>, plan))
-      found.push(...rowsOfBlock(block, columns));
+      found.push(...rowsOfBlock(block, table));
   const texts = [found, wanted].map((rows) => JSON.stringify(rows));
   if (texts[0] !== texts[1])
     throw new Error(`${what}: as columns\n got ${texts[0]!.slice(0, 1500)}\nwant ${texts[1]!.slice(0, 1500)}`);
 }
 
-function rowsOfBlock(block: ColumnBlock, columns: readonly { name: string; type: string }[]): EdgeRow[] {
+function rowsOfBlock(block: ColumnBlock, { columns: { columns }, roles }: Table): EdgeRow[] {
   let at = 0;
   return Array.from({ length: block.rows }, (_, place) => {
     const members = [...block.members.subarray(at, at + block.sizes[place]!)];
+    const masks = [...block.masks.subarray(at, at + block.sizes[place]!)];
     at += block.sizes[place]!;
     const row: EdgeRow = { id: block.ids[place]!, event_ts: block.times[place]!, members };
+    if (!roles.isEmpty) row.roles = roles.listsOf(members, masks);
     for (const [index, { name, type }] of columns.entries()) row[name] = cellOf(block, index, place, type);
     return row;
   });

@@ -139,7 +139,16 @@ export class EdgeSource {
     }
   }
 
-  edge(columns: readonly ColumnDefinition[]): EdgeInput {
+  /** Returns an edge for a table with these columns and roles; with `intervals`, most edges have an end. */
+  edge({
+    columns,
+    roles,
+    intervals,
+  }: {
+    columns: readonly ColumnDefinition[];
+    roles: readonly string[];
+    intervals: boolean;
+  }): EdgeInput {
     const random = this.#random;
     const properties: Record<string, PropertyValue> = {};
     if (random.chance(0.6)) {
@@ -151,8 +160,39 @@ export class EdgeSource {
       ];
       for (const column of all) if (random.chance(0.4)) properties[column.name] = this.value(column);
     }
-    const edge = { event_ts: this.time(), members: this.members() };
+    const edge: EdgeInput = { event_ts: this.time(), members: this.members() };
+    if (intervals && random.chance(0.7)) properties.end_ts = this.#end(edge.event_ts);
+    if (roles.length > 0 && random.chance(0.8)) edge.roles = this.#roles(roles, edge.members as readonly number[]);
     return Object.keys(properties).length > 0 || random.chance(0.1) ? { ...edge, properties } : edge;
+  }
+
+  /** Returns random lists of members, and sometimes of other nodes, by role. */
+  #roles(roles: readonly string[], members: readonly number[]): Record<string, number[]> {
+    const random = this.#random;
+    const lists: Record<string, number[]> = {};
+    for (const role of roles) {
+      if (random.chance(0.3)) continue;
+      const list = members.filter(() => random.chance(0.5));
+      if (random.chance(0.1) && members.length < this.#maxMembers - 20) list.push(this.node());
+      lists[random.chance(0.1) ? role.toUpperCase() : role] = list;
+    }
+    return lists;
+  }
+
+  /** Returns the roles of a new table; often none. */
+  roles(): string[] {
+    const random = this.#random;
+    if (random.chance(0.5)) return [];
+    const count = random.chance(0.2) ? 16 : 1 + random.below(3);
+    return Array.from({ length: count }, (_, index) => `role_${index}`);
+  }
+
+  /** Returns an end: often none, none soon, or that of an edge that ends where it begins. */
+  #end(eventTs: number): number | null {
+    const random = this.#random;
+    if (random.chance(0.15)) return null;
+    const length = this.pick([0, 1, random.below(20), random.below(this.#spanTs), Math.abs(this.wide())]);
+    return Math.min(MAX, eventTs + length);
   }
 
   columns(): ColumnDefinition[] {

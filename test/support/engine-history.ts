@@ -12,7 +12,7 @@ import { DocumentHistory } from './document-history.ts';
 import { EdgeSource } from './edge-source.ts';
 import { FollowedHistory, isOfDisk } from './followed-history.ts';
 import { FOLLOWED } from './follower.ts';
-import { requestOf } from './history-requests.ts';
+import { checkStrategy, requestOf, strategyOf } from './history-requests.ts';
 import { type HistoryWorld, type Inflight, type ModelDdl, refusedBy } from './history-world.ts';
 import { LogMemory } from './memory-log.ts';
 import { Random } from './random.ts';
@@ -515,12 +515,12 @@ export class EngineHistory {
 
   async #insert(): Promise<void> {
     const name = this.#name();
-    await this.#maybeWait(this.#startInsert(name, this.#source.edge(this.#models.get(name)!.columns)));
+    await this.#maybeWait(this.#startInsert(name, this.#source.edge(this.#models.get(name)!)));
   }
 
   async #insertEqual(): Promise<void> {
     const name = this.#name();
-    const edge = this.#source.edge(this.#models.get(name)!.columns);
+    const edge = this.#source.edge(this.#models.get(name)!);
     for (let count = 2 + this.#random.below(3); count > 0; count--)
       await this.#maybeWait(this.#startInsert(name, edge));
   }
@@ -538,12 +538,12 @@ export class EngineHistory {
     const bulk = table.bulk();
     const edges: EdgeInput[] = [];
     for (let count = 1 + this.#random.below(this.#random.chance(0.1) ? 120 : 12); count > 0; count--) {
-      const edge = this.#source.edge(model.columns);
+      const edge = this.#source.edge(model);
       bulk.add(edge);
       edges.push(edge);
       if (this.#random.chance(0.1)) refusedBy(() => bulk.add({ event_ts: 0.5, members: [1] }), 'invalid_input');
       if (this.#random.chance(0.05)) refusedBy(() => bulk.add({ event_ts: 1, members: [] }), 'empty_members');
-      if (this.#random.chance(0.05)) await this.#maybeWait(this.#startInsert(name, this.#source.edge(model.columns)));
+      if (this.#random.chance(0.05)) await this.#maybeWait(this.#startInsert(name, this.#source.edge(model)));
     }
     const firstId = table.nextId;
     const rows = edges.map((edge, index) => model.rowOf(firstId + index, edge));
@@ -595,8 +595,8 @@ export class EngineHistory {
     const name = this.#name();
     const row = this.#liveRow(name);
     if (row === undefined) return;
-    const { id: _, event_ts, members, ...properties } = row;
-    this.#deleted.push({ name, edge: { event_ts, members, properties: properties as EdgeInput['properties'] } });
+    const { id: _, event_ts, members, roles, ...properties } = row;
+    this.#deleted.push({ name, edge: { event_ts, members, roles, properties: properties as EdgeInput['properties'] } });
     const shuffled = this.#random.chance(0.3) ? [...members].reverse().concat(members[0]!) : members;
     await this.#maybeWait(this.#startDelete(name, event_ts, shuffled));
   }
@@ -648,7 +648,7 @@ export class EngineHistory {
     const model = this.#models.get(name)!;
     const row = this.#liveRow(name);
     const ttlSeconds = NOW_SECONDS - (row?.event_ts ?? 0) - this.#random.below(3);
-    if (!Number.isSafeInteger(ttlSeconds) || ttlSeconds < 1) return;
+    if (!Number.isSafeInteger(ttlSeconds) || ttlSeconds < 1 || model.intervals) return;
     const width = this.#db.table(name).bucketSeconds;
     const cutoff = Math.floor((NOW_SECONDS - ttlSeconds) / width) * width;
     this.log.push(`compact ttl ${name} cutoff ${cutoff}`);
@@ -711,18 +711,19 @@ export class EngineHistory {
 
   async #createTable(): Promise<void> {
     if (this.#models.size > 4) return;
-    const name = `t${this.#tables++}`;
-    const columns = this.#source.columns();
+    const [name, columns] = [`t${this.#tables++}`, this.#source.columns()];
     const bucketSeconds = this.#source.pick([1, 3, 10, 3600, 1_000_000]);
-    const model = new NaiveTable(columns);
-    this.log.push(`create ${name} width ${bucketSeconds} ${JSON.stringify(columns).slice(0, 300)}`);
+    const roles = this.#source.roles();
+    const input = { name, bucketSeconds, columns, roles, intervals: this.#random.chance(0.4) };
+    const model = new NaiveTable(columns, roles, input.intervals);
+    this.log.push(`create ${JSON.stringify(input).slice(0, 300)}`);
     const redo = (lsn: number): void => {
       model.shapeLsn = lsn;
       this.#models.set(name, model);
     };
     const undo = (): void => void this.#models.delete(name);
-    const made = await this.#define({ redo, undo }, () => this.#db.createTable({ name, bucketSeconds, columns }));
-    if (made) this.#saw('create');
+    const made = await this.#define({ redo, undo }, () => this.#db.createTable(input));
+    if (made) this.#saw(input.intervals ? 'create with intervals' : 'create');
   }
 
   async #threshold(): Promise<void> {
@@ -772,6 +773,7 @@ export class EngineHistory {
   #request(rows: readonly EdgeRow[]): NaiveRequest {
     const request = requestOf(this.#random, this.#source, rows);
     if (request.where !== undefined && request.where.length > 0) this.#saw('filter');
+    if (request.at !== undefined) this.#saw('read at a time');
     return request;
   }
 
@@ -842,7 +844,8 @@ export class EngineHistory {
   ): void {
     if (scan.plan().strategy === 'PSI_RANGE') this.#saw('order of a column');
     if (this.#compaction !== undefined || this.#damaged || this.#db.lastLsn !== this.#head) return;
-    if (request.where !== undefined) return;
+    checkStrategy(request, scan.plan().strategy);
+    if (request.where !== undefined || request.at !== undefined) return;
     const { segments, memtables } = table.version;
     const filled = memtables.filter(({ memtable }) => memtable.rows > 0);
     const inSegments = filled.length === 0 && segments.every((segment) => segment.dead.count === 0);
@@ -851,14 +854,8 @@ export class EngineHistory {
     const buckets = (rows: readonly EdgeRow[]): number =>
       new Set(rows.map((row) => Math.floor(row.event_ts / table.bucketSeconds))).size;
     const plan = scan.plan();
-    const nodes = new Set(request.nodes).size;
-    const bounded = request.startTs !== undefined || request.endTs !== undefined;
-    const wanted = {
-      strategy:
-        nodes > 1 ? 'FMI_INTERSECT' : nodes === 1 ? 'FMI_LOOKUP' : bounded ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN',
-      buckets_scanned: buckets(given),
-      total_buckets: buckets(all),
-    };
+    const strategy = strategyOf(request);
+    const wanted = { strategy, buckets_scanned: buckets(given), total_buckets: buckets(all) };
     const found = { strategy: plan.strategy, buckets_scanned: plan.buckets_scanned, total_buckets: plan.total_buckets };
     if (JSON.stringify(found) !== JSON.stringify(wanted)) {
       throw new Error(

@@ -12,7 +12,7 @@ export interface NamedRow {
 
 /** Returns the rows of a named table, with keys as members. */
 export function namedRows(database: Database, table: Table, bounds: ScanBounds = {}, asObjects = false): NamedRow[] {
-  const scan = table.scan({ format: 'ndjson', rows: markedPlanOf(table.columns), ...bounds });
+  const scan = table.scan({ format: 'ndjson', rows: markedPlanOf(table.columns, table.definition), ...bounds });
   const texts: string[] = [];
   for (let slice = scan.next(); slice !== null; slice = scan.next())
     texts.push(Buffer.from(database.nodes.translate(slice, asObjects)).toString());
@@ -29,7 +29,7 @@ export function nodeRows(table: Table): Record<string, unknown>[] {
 
 /** Returns the numbers of the members of all edges, or of all nodes of a node table. */
 export function numbersIn(table: Table): number[] {
-  const scan = table.scan({ format: 'ndjson', rows: markedPlanOf(table.columns) });
+  const scan = table.scan({ format: 'ndjson', rows: markedPlanOf(table.columns, table.definition) });
   const numbers: number[] = [];
   for (let slice = scan.next(); slice !== null; slice = scan.next()) {
     const bytes = Buffer.from(slice);

@@ -153,7 +153,7 @@ export class TransactionHistory {
 
   #insert(open: OpenTransaction, name: string): void {
     const { table, model } = tableOf(this.#world, name);
-    const edge = this.#world.source.edge(model.columns);
+    const edge = this.#world.source.edge(model);
     const row = model.rowOf(table.nextId, edge);
     this.#world.assertFresh(model, row.id);
     this.#world.note(`tx insert ${name} ${row.id}@${row.event_ts}`);
@@ -202,13 +202,18 @@ export class TransactionHistory {
       open.staged.push({ kind: 'remove', table, model, target });
       return;
     }
-    const made = source.edge(model.columns);
+    const made = source.edge(model);
     const { event_ts, members } = target.row;
     const edge = {
       ...made,
       ...(random.chance(0.5) ? { event_ts } : {}),
       ...(random.chance(0.4) ? { members } : {}),
     };
+    const end = edge.properties?.end_ts;
+    if (typeof end === 'number' && end < edge.event_ts) {
+      refusedBy(() => open.tx.updateRow(table, key, edge), 'invalid_input');
+      edge.properties = { ...edge.properties, end_ts: edge.event_ts };
+    }
     const row = model.rowOf(key.id, edge);
     this.#world.note(`tx update ${name} ${key.id}@${key.eventTs} to @${row.event_ts}`);
     sameText(open.tx.updateRow(table, key, edge), row);

@@ -57,7 +57,7 @@ export async function commandAnswer(text: string): Promise<Answer & { readonly s
 }
 
 function planAnswer(table: ForeignTable, flags: RowFlags): Answer {
-  const { names, time, members, properties } = planRows(table, flags, []);
+  const { names, time, members, properties } = planRows(table, flags, [], []);
   return {
     time: `${names[time.index!]} ${String(time.format)}`,
     members: members.indexes.map((index) => names[index]!),

@@ -1,6 +1,7 @@
 // Computes betweenness centrality.
 
-import { betweenness as betweennessOf } from '../../core/index.ts';
+import { betweenness as betweennessOf, directedBetweenness } from '../../core/index.ts';
+import { DIRECTION } from '../direction.ts';
 import { type Measure, NODE_MAP } from '../measure.ts';
 import { CENTRALITY_PARAMETERS, centralityGraph, PROJECTION } from './centrality.ts';
 
@@ -14,15 +15,18 @@ export const betweenness: Measure = {
       name: 'normalized',
       type: 'boolean',
       default: true,
-      about: 'Divide by the number of pairs of other nodes, C(n - 1, 2).',
+      about:
+        'Divide by the number of pairs of other nodes, C(n - 1, 2); if directed, of ordered pairs, (n - 1)(n - 2).',
     },
+    ...DIRECTION,
     ...CENTRALITY_PARAMETERS,
   ],
   result: NODE_MAP,
   *run(input, params) {
     const { graph, size, basis, definition, shape } = yield* centralityGraph(input, params);
-    const sums = yield* betweennessOf(graph);
-    const pairs = ((size - 1) * (size - 2)) / 2;
+    const isDirected = input.direction !== undefined;
+    const sums = isDirected ? yield* directedBetweenness(graph) : yield* betweennessOf(graph);
+    const pairs = ((size - 1) * (size - 2)) / (isDirected ? 1 : 2);
     const values = params.normalized === true ? sums.map((sum) => (pairs <= 0 ? 0 : sum / pairs)) : sums;
     return { shape: shape(values), definition, basis };
   },

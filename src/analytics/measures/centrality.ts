@@ -63,22 +63,25 @@ export interface CentralityGraph {
   shape: (values: Float64Array) => Shape;
 }
 
-export function* centralityGraph({ projections }: MeasureInput, params: ParameterValues): Steps<CentralityGraph> {
+export function* centralityGraph(input: MeasureInput, params: ParameterValues): Steps<CentralityGraph> {
+  const { projections, direction } = input;
   const projection = (params.projection as string | undefined) ?? 'clique';
   const s = params.s as number;
-  const basis = basisOf(params, projection === 'clique' ? 'events' : 'distinct');
+  const basis = basisOf(params, projection === 'clique' || direction !== undefined ? 'events' : 'distinct');
   const other = projection === 'line' ? 'node_id' : 'edge_id';
   if (params[other] !== undefined)
     throw misplacedParameter(other, `projection ${projection} answers by ${projection === 'line' ? 'edge' : 'node'}.`);
+  const kind = projection === 'clique' ? 'nodes' : projection === 'line' ? 'edges' : 'bipartite';
+  const directed = direction && (yield* projections.directedGraph(kind, s, direction));
   switch (projection) {
     case 'bipartite': {
-      const graph = yield* projections.bipartiteGraph(basis);
+      const graph = directed ?? (yield* projections.bipartiteGraph(basis));
       const keys = (yield* projections.incidence(basis)).copyNodeIds();
       const shape = (values: Float64Array) => mapOf(keys, values.subarray(0, keys.length), params);
       return { graph, size: graph.vertices, basis, definition: 'bipartite', shape };
     }
     case 'line': {
-      const graph = yield* projections.edgeGraph(s, basis);
+      const graph = directed ?? (yield* projections.edgeGraph(s, basis));
       const sets = yield* projections.incidence(basis);
       const sizes = sets.copySizes();
       const ids = sets.copyEdgeIds();
@@ -89,7 +92,7 @@ export function* centralityGraph({ projections }: MeasureInput, params: Paramete
       return { graph, size: keys.length, basis, definition: 'line', shape };
     }
     default: {
-      const graph = yield* projections.nodeGraph(s, basis);
+      const graph = directed ?? (yield* projections.nodeGraph(s, basis));
       const keys = (yield* projections.incidence(basis)).copyNodeIds();
       return {
         graph,

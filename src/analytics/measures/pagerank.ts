@@ -1,14 +1,30 @@
 // Computes the PageRank of the nodes from a random walk over the edges.
 
-import { pageRank, SINGULAR, type Walk } from '../../core/index.ts';
+import { pageRank, SINGULAR, type Steps, type Walk } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import { basisOf, basisParameter, LIMIT, type Measure, NODE_ID, NODE_MAP, WEIGHTED, WINDOW } from '../measure.ts';
+import type { Direction } from '../directed.ts';
+import { DIRECTION } from '../direction.ts';
+import {
+  basisOf,
+  basisParameter,
+  LIMIT,
+  type Measure,
+  type MeasureResult,
+  NODE_ID,
+  NODE_MAP,
+  type Projections,
+  WEIGHTED,
+  WINDOW,
+} from '../measure.ts';
+import type { ParameterValues } from '../parameters.ts';
 import { mapOf } from '../shapes.ts';
+import { directedPageRank } from './directed-walk.ts';
 import { assertNotNegative } from './weights.ts';
 
 export const pagerank: Measure = {
   name: 'pagerank',
-  about: 'Share of its time that a random walk with restarts spends at a node; sums to 1.',
+  about:
+    'Share of its time that a random walk with restarts spends at a node; sums to 1. Directed: inside an edge, the walk leads from members with `from` to members with `to`; a node without a way out spreads evenly.',
   source: 'Zhou, Huang, Schoelkopf 2006, "Learning with hypergraphs" (the walk); Page et al. 1999 (restarts).',
   parameters: [
     {
@@ -30,6 +46,7 @@ export const pagerank: Measure = {
       about:
         'hyperedge: an edge of the node, then any member of it; clique: a neighbour; clique_count: a neighbour, in proportion to the number of common edges; nonlazy: an edge, then another member of it.',
     },
+    ...DIRECTION,
     NODE_ID,
     WEIGHTED,
     basisParameter('events'),
@@ -37,7 +54,8 @@ export const pagerank: Measure = {
     ...WINDOW,
   ],
   result: NODE_MAP,
-  *run({ projections }, params) {
+  *run({ projections, direction }, params) {
+    if (direction !== undefined) return yield* runDirected(projections, direction, params);
     const walk = params.walk as Walk;
     const basis = basisOf(params, 'events');
     const isWeighted = params.weighted === true;
@@ -61,12 +79,31 @@ export const pagerank: Measure = {
           errors: [{ loc: ['body', 'params', 'alpha'], msg: 'is too near 1' }],
         },
       );
-    if (iterations < 0)
-      throw new HedgerowError(
-        'invalid_input',
-        `PageRank is not within tol after ${params.max_iter as number} rounds: raise max_iter or tol.`,
-        { errors: [{ loc: ['body', 'params', 'max_iter'], msg: 'too few rounds for tol' }] },
-      );
+    if (iterations < 0) throw tooFewRounds(params);
     return { shape: mapOf(sets.copyNodeIds(), scores, params), definition: walk, basis };
   },
 };
+
+function tooFewRounds({ max_iter }: ParameterValues): HedgerowError {
+  return new HedgerowError(
+    'invalid_input',
+    `PageRank is not within tol after ${max_iter as number} rounds: raise max_iter or tol.`,
+    { errors: [{ loc: ['body', 'params', 'max_iter'], msg: 'too few rounds for tol' }] },
+  );
+}
+
+function* runDirected(projections: Projections, direction: Direction, params: ParameterValues): Steps<MeasureResult> {
+  const walk = params.walk as Walk;
+  const events = yield* projections.incidence('events');
+  const isWeighted = params.weighted === true;
+  if (isWeighted) assertNotNegative(events);
+  const { scores, iterations } = yield* directedPageRank(events, yield* projections.directedRows(direction), {
+    walk,
+    alpha: params.alpha as number,
+    tol: params.tol as number,
+    maxIterations: params.max_iter as number,
+    weights: isWeighted ? events.copyWeights() : undefined,
+  });
+  if (iterations < 0) throw tooFewRounds(params);
+  return { shape: mapOf(events.copyNodeIds(), scores, params), definition: walk, basis: 'events' };
+}

@@ -1,6 +1,15 @@
 // Computes distances in the s-graph.
 
-import { distancesFrom, type Steps, searchFromAll, UNREACHED } from '../../core/index.ts';
+import {
+  distancesFrom,
+  type Graph,
+  type Search,
+  Searcher,
+  type Steps,
+  searchFromAll,
+  UNREACHED,
+} from '../../core/index.ts';
+import { DIRECTION } from '../direction.ts';
 import { LIMIT, type Measure, type MeasureInput, type Shape } from '../measure.ts';
 import type { ParameterValues } from '../parameters.ts';
 import { limitOf } from '../shapes.ts';
@@ -10,7 +19,7 @@ import { streamedTriples, Triples } from './triples.ts';
 export const sDistance: Measure = {
   name: 's_distance',
   about:
-    'Number of steps between two nodes (or edges), where each step leads to one with at least s common edges (or members).',
+    'Number of steps between two nodes (or edges), where each step leads to one with at least s common edges (or members). Directed: a step leads from a node by its role `from` in at least s edges to a node with `to` in them, or to an edge in which at least s nodes with `to` in the edge before have `from`.',
   source: S_SOURCE,
   parameters: [
     ...S_PARAMETERS,
@@ -21,11 +30,13 @@ export const sDistance: Measure = {
       about:
         'Only to this node or edge. With a source, the answer is one number, or null if the target is not reached.',
     },
+    ...DIRECTION,
     ...LIMIT,
   ],
   result: {
     type: ['array', 'integer', 'null'],
-    description: '[u, v, d] with u < v for the pairs that reach each other, or one number.',
+    description:
+      '[u, v, d] with u < v for the pairs that reach each other (directed: every pair u, v such that u reaches v), or one number.',
   },
   *run(input, params) {
     const view = yield* sView(input, params);
@@ -39,6 +50,7 @@ function* shapeOf(input: MeasureInput, params: ParameterValues, view: SView): St
   const from = source === undefined ? undefined : yield* vertexOf(input, view, 'source', source);
   const to = target === undefined ? undefined : yield* vertexOf(input, view, 'target', target);
   const graph = yield* sGraph(input, view);
+  if (input.direction !== undefined) return yield* directedShape(view, graph, from, to, limitOf(params));
   const one = from ?? to;
   if (one === undefined && limitOf(params) === undefined)
     return streamedTriples(view.ids, (u, add) => {
@@ -58,5 +70,30 @@ function* shapeOf(input: MeasureInput, params: ParameterValues, view: SView): St
   }
   const triples = new Triples(limitOf(params));
   for (const [v, d] of distances.entries()) if (d !== UNREACHED && d > 0) triples.add(view.ids[one]!, view.ids[v]!, d);
+  return triples.shape();
+}
+
+/** Distances in a directed graph: from `from`, to `to`, or of all pairs. */
+function* directedShape(
+  { ids, isThere }: SView,
+  graph: Graph,
+  from: number | undefined,
+  to: number | undefined,
+  limit: number | undefined,
+): Steps<Shape> {
+  if (from !== undefined && to !== undefined) {
+    const distance = distancesFrom(graph, from)[to]!;
+    return { kind: 'value', value: isThere(from) && isThere(to) && distance !== UNREACHED ? distance : null };
+  }
+  const triples = new Triples(limit, true);
+  const add = (u: number, { order, distances }: Search): void => {
+    for (const v of order) if (v !== u && (to === undefined || v === to)) triples.add(ids[u]!, ids[v]!, distances[v]!);
+  };
+  if (from === undefined) yield* searchFromAll(graph, add);
+  else {
+    const searcher = new Searcher(graph);
+    add(from, searcher.from(from));
+    searcher.free();
+  }
   return triples.shape();
 }

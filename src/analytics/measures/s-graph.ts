@@ -41,17 +41,18 @@ export interface SView {
   isThere: (vertex: number) => boolean;
 }
 
-export function* sView({ projections }: MeasureInput, params: ParameterValues): Steps<SView> {
+export function* sView({ projections, direction }: MeasureInput, params: ParameterValues): Steps<SView> {
   const s = params.s as number;
   const on = params.on as On;
-  const basis = basisOf(params, on === 'nodes' ? 'events' : 'distinct');
+  const basis = basisOf(params, on === 'nodes' || direction !== undefined ? 'events' : 'distinct');
   const incidence = yield* projections.incidence(basis);
   if (on === 'nodes') return { s, on, basis, incidence, ids: incidence.copyNodeIds(), isThere: () => true };
   const sizes = incidence.copySizes();
   return { s, on, basis, incidence, ids: incidence.copyEdgeIds(), isThere: (edge) => sizes[edge]! >= s };
 }
 
-export function sGraph({ projections }: MeasureInput, { s, on, basis }: SView): Steps<Graph> {
+export function sGraph({ projections, direction }: MeasureInput, { s, on, basis }: SView): Steps<Graph> {
+  if (direction !== undefined) return projections.directedGraph(on, s, direction);
   return on === 'nodes' ? projections.nodeGraph(s, basis) : projections.edgeGraph(s, basis);
 }
 

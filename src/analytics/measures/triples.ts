@@ -42,20 +42,23 @@ export function streamedTriples(ids: Float64Array, rowOf: RowOf): Shape {
 
 /**
  * Collects triples. With a limit it keeps only those with the largest values, ties by least ids.
+ * The first two numbers of a triple ascend unless the triples are ordered pairs.
  */
 export class Triples {
   readonly #limit: number | undefined;
+  readonly #isOrdered: boolean;
   #numbers = new Float64Array(3 * 1024);
   #length = 0;
 
-  constructor(limit: number | undefined) {
+  constructor(limit: number | undefined, isOrdered = false) {
     this.#limit = limit;
+    this.#isOrdered = isOrdered;
   }
 
   add(a: number, b: number, value: number): void {
     if (this.#length + 3 > this.#numbers.length) this.#makeRoom();
-    this.#numbers[this.#length++] = Math.min(a, b);
-    this.#numbers[this.#length++] = Math.max(a, b);
+    this.#numbers[this.#length++] = this.#isOrdered ? a : Math.min(a, b);
+    this.#numbers[this.#length++] = this.#isOrdered ? b : Math.max(a, b);
     this.#numbers[this.#length++] = value;
   }
 

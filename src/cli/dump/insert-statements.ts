@@ -1,7 +1,7 @@
 // Writes the rows of a table as INSERT statements of up to 500 rows, one row per line.
 
 import type { PropertyValue, TableItem } from '../../engine/index.ts';
-import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
+import { builtInColumns } from '../../model/columns.ts';
 import { MAX_STATEMENT_LENGTH } from '../../query/language.ts';
 import type { Row } from '../run/runner.ts';
 import { nameText, valueText } from './statement-values.ts';
@@ -20,15 +20,27 @@ export class InsertStatements {
   readonly #head: string;
   readonly #table: string;
   readonly #columns: Columns;
+  readonly #roles: readonly string[];
   #rows: string[] = [];
   #characters = 0;
   /** Number of rows added so far. */
   count = 0;
 
-  constructor({ name, columns }: Pick<TableItem, 'name' | 'columns'>) {
+  constructor({
+    name,
+    columns,
+    intervals,
+    roles = [],
+  }: Pick<TableItem, 'name' | 'columns' | 'intervals'> & Partial<Pick<TableItem, 'roles'>>) {
+    this.#roles = roles;
     this.#table = name;
-    this.#columns = [...BUILT_IN_COLUMNS, ...columns];
-    const names = ['event_ts', 'members', ...this.#columns.map((column) => nameText(column.name))];
+    this.#columns = [...builtInColumns(intervals), ...columns];
+    const names = [
+      'event_ts',
+      'members',
+      ...roles.map(nameText),
+      ...this.#columns.map((column) => nameText(column.name)),
+    ];
     this.#head = `INSERT INTO ${nameText(name)} (${names.join(', ')}) VALUES\n`;
   }
 
@@ -65,6 +77,7 @@ export class InsertStatements {
   /** Writes every column even if it is null, because an omitted column would get its default. */
   #rowText(row: Row): string {
     const values = this.#columns.map(({ name, type }) => valueText((row[name] ?? null) as PropertyValue, type));
-    return `(${[String(row.event_ts), `[${(row.members as readonly number[]).join(', ')}]`, ...values].join(', ')})`;
+    const lists = ['members', ...this.#roles].map((name) => `[${(row[name] as readonly number[]).join(', ')}]`);
+    return `(${[String(row.event_ts), ...lists, ...values].join(', ')})`;
   }
 }

@@ -3,14 +3,14 @@
 
 import { resolve } from 'node:path';
 import { IDENTIFIER } from '../../model/columns.ts';
-import { endingOf, formatOfName } from '../import/formats.ts';
+import { endingOf } from '../import/formats.ts';
 import { memorySparer } from '../import/progress/spare-memory.ts';
 import type { Times } from '../query/formats.ts';
 import { type RunnerFlags, timesOf } from '../query/options.ts';
 import { errorText } from '../run/error-text.ts';
 import { Cancelled, type Row } from '../run/runner.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
-import { bytesOf, OUTPUT_FORMATS, type OutputFormat, type Rows } from './formats.ts';
+import { bytesOf, OUTPUT_FORMATS, type OutputFormat, outputFormatOfName, type Rows } from './formats.ts';
 import { writeOutput } from './output-file.ts';
 import { columnsOfRows, columnsOfTable, openRows, type RowSource, type TableShape } from './rows.ts';
 
@@ -41,7 +41,7 @@ export async function exportCommand(flags: ExportFlags, world: World): Promise<n
     if (path === undefined && format === 'parquet' && world.stdout.isTTY === true)
       throw new UsageError('Parquet is not for terminals; name a file with --out.');
     const written = timesOf(flags.times);
-    if (written === 'iso' && (format === 'parquet' || format === 'hif'))
+    if (written === 'iso' && format !== 'csv' && format !== 'ndjson')
       throw new UsageError(`--times iso is for csv and ndjson: in ${format} the times of edges are numbers.`);
     const times = [timeFlag('--start', flags.start, Math.ceil), timeFlag('--end', flags.end, Math.floor)] as const;
     checkFlags(flags);
@@ -85,7 +85,7 @@ function checkFlags({ statement, table, start, end, separator }: ExportFlags): v
  */
 function outputFormat({ format, out }: ExportFlags): OutputFormat {
   if (format === undefined) {
-    const found = out === undefined || out === '-' ? 'ndjson' : formatOfName(out);
+    const found = out === undefined || out === '-' ? 'ndjson' : outputFormatOfName(out);
     if (found !== undefined) return found;
     throw new UsageError(
       `The ending ${JSON.stringify(endingOf(out!))} belongs to no known format; name the format with --format.`,
@@ -171,7 +171,7 @@ export async function rowsOf(
       yield next.value;
     }
   }
-  return { columns, batches: all(), areEdges: table !== undefined };
+  return { columns, batches: all(), areEdges: table !== undefined, roles: table?.roles ?? [] };
 }
 
 /** Runs a statement for its column names, which cannot be inferred when there are no rows. */

@@ -2,18 +2,37 @@
 
 import { csvLines, type ParquetSink, type ResultColumn } from '../../query/copy/index.ts';
 import { parquetSink } from '../../query/copy/parquet-remote.ts';
+import { endingOf, formatOfName } from '../import/formats.ts';
 import type { Row } from '../run/runner.ts';
+import { bipartiteGraph } from './bipartite-graph.ts';
+import { gexfBytes } from './gexf-bytes.ts';
+import { graphmlBytes } from './graphml-bytes.ts';
 import { hifBytes } from './hif-bytes.ts';
-import { fits } from './rows.ts';
+import { checkTypes } from './rows.ts';
 
-export const OUTPUT_FORMATS = ['csv', 'ndjson', 'parquet', 'hif'] as const;
+export const OUTPUT_FORMATS = ['csv', 'ndjson', 'parquet', 'hif', 'graphml', 'gexf'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+/** Endings of the formats that only exports know. */
+const GRAPH_ENDINGS: ReadonlyMap<string, OutputFormat> = new Map([
+  ['graphml', 'graphml'],
+  ['gexf', 'gexf'],
+]);
+
+/**
+ * Returns the format for the ending of the name, ignoring `.gz`; undefined for an unknown ending.
+ */
+export function outputFormatOfName(path: string): OutputFormat | undefined {
+  return GRAPH_ENDINGS.get(endingOf(path)) ?? formatOfName(path);
+}
 
 export interface Rows {
   readonly columns: readonly ResultColumn[];
   readonly batches: AsyncIterable<readonly Row[]>;
   /** True for the rows of a table, false for those of an arbitrary statement. */
   readonly areEdges: boolean;
+  /** The columns that are roles; none for the rows of a statement. */
+  readonly roles: readonly string[];
 }
 
 type Cell = Parameters<typeof csvLines>[0][number][number];
@@ -29,6 +48,10 @@ export function bytesOf(format: OutputFormat, rows: Rows, separator: string): As
       return parquetBytes(rows);
     case 'hif':
       return hifBytes(rows);
+    case 'graphml':
+      return graphmlBytes(bipartiteGraph(rows, 'GraphML'));
+    case 'gexf':
+      return gexfBytes(bipartiteGraph(rows, 'GEXF'));
   }
 }
 
@@ -56,26 +79,12 @@ async function* parquetBytes({ columns, batches }: Rows): AsyncGenerator<Uint8Ar
   const sink: ParquetSink = parquetSink(columns);
   try {
     for await (const batch of batches) {
-      checkTypes(batch, columns);
+      checkTypes(batch, columns, 'Parquet');
       const piece = await sink.add(columns.map(({ name }) => batch.map((row) => (row[name] ?? null) as Cell)));
       if (piece.length > 0) yield piece;
     }
     yield await sink.end();
   } finally {
     sink.close();
-  }
-}
-
-/**
- * Throws when a later row of a statement has a value that does not fit the type inferred from the
- * first rows.
- */
-function checkTypes(batch: readonly Row[], columns: readonly ResultColumn[]): void {
-  for (const { name, type } of columns) {
-    const row = batch.find((each) => !fits(each[name], type));
-    if (row === undefined) continue;
-    throw new Error(
-      `The column ${name} holds ${JSON.stringify(row[name]).slice(0, 60)}, but its first rows are ${typeof type === 'string' ? type : 'lists'}, and a Parquet column has one type. Export as NDJSON or CSV.`,
-    );
   }
 }

@@ -48,6 +48,8 @@ async function writeFile(pieces: AsyncIterable<Uint8Array>, path: string, packed
   } catch (error) {
     sink.destroy();
     file.destroy();
+    // Until it is closed, the file may still be being created, after the caller has removed it.
+    await done.catch(() => undefined);
     throw error;
   }
   const handle = await open(path, 'r');

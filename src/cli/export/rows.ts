@@ -3,7 +3,7 @@
 
 import type { ColumnType } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
-import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
+import { builtInColumns } from '../../model/columns.ts';
 import type { ResultColumn } from '../../query/copy/index.ts';
 import { openRunner, type RunnerFlags } from '../query/options.ts';
 import type { Row, StatementRunner } from '../run/runner.ts';
@@ -12,6 +12,10 @@ import type { World } from '../world.ts';
 export interface TableShape {
   readonly name: string;
   readonly columns: readonly { name: string; type: ColumnType }[];
+  /** Older servers leave it out. */
+  readonly intervals?: boolean | undefined;
+  /** Absent in the answers of older servers. */
+  readonly roles?: readonly string[];
   readonly primary: boolean;
 }
 
@@ -60,12 +64,13 @@ async function tablesOf(runner: StatementRunner): Promise<TableShape[]> {
 }
 
 /** Returns the columns of `RETURN *`. */
-export function columnsOfTable({ columns }: TableShape): ResultColumn[] {
+export function columnsOfTable({ columns, intervals, roles = [] }: TableShape): ResultColumn[] {
   return [
     { name: 'id', type: 'integer' },
     { name: 'event_ts', type: 'integer' },
     { name: 'members', type: { listOf: 'integer' } },
-    ...[...BUILT_IN_COLUMNS, ...columns].map(({ name, type }) => ({ name, type: kindOfType(type) })),
+    ...roles.map((name): ResultColumn => ({ name, type: { listOf: 'integer' } })),
+    ...[...builtInColumns(intervals), ...columns].map(({ name, type }) => ({ name, type: kindOfType(type) })),
   ];
 }
 
@@ -107,7 +112,7 @@ function seenType(values: readonly unknown[]): ResultColumn['type'] {
 }
 
 /** Returns whether a value fits a column of this type; null fits every column. */
-export function fits(value: unknown, type: ResultColumn['type']): boolean {
+function fits(value: unknown, type: ResultColumn['type']): boolean {
   if (value === null || value === undefined) return true;
   if (type === 'json') return true;
   if (typeof type !== 'string') return Array.isArray(value) && value.every((item) => fits(item, type.listOf));
@@ -120,5 +125,19 @@ export function fits(value: unknown, type: ResultColumn['type']): boolean {
       return typeof value === 'boolean';
     case 'text':
       return typeof value === 'string';
+  }
+}
+
+/**
+ * Throws an Error when a later row of a statement has a value that does not fit the type inferred
+ * from the first rows. `format` is the name of the format in the message.
+ */
+export function checkTypes(batch: readonly Row[], columns: readonly ResultColumn[], format: string): void {
+  for (const { name, type } of columns) {
+    const row = batch.find((each) => !fits(each[name], type));
+    if (row === undefined) continue;
+    throw new Error(
+      `The column ${name} holds ${JSON.stringify(row[name]).slice(0, 60)}, but its first rows are ${typeof type === 'string' ? type : 'lists'}, and a column has one type in ${format}. Export as NDJSON or CSV.`,
+    );
   }
 }

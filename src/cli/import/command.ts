@@ -25,8 +25,9 @@ export async function importCommand(paths: readonly string[], flags: ImportFlags
     inputs = await openInputs(paths, flags, world);
     if (flags.dryRun === true) return await (await import('./dry-run.ts')).dryRun(inputs, flags, world);
     // Plans every input first, so that unsuitable columns are reported before anything is created.
-    for (const { looked } of inputs) looked.plan([]);
-    const table = tableOf(flags);
+    const intervals = inputs.map(({ looked }) => looked.plan([]).intervals).includes(true);
+    const roles = [...new Set(inputs.flatMap(({ looked }) => looked.roles ?? []))];
+    const table = tableOf(flags, { intervals, roles });
     const warnings = new Set<string>();
     const rejectPathOf = (source: Source) => resolve(world.cwd, flags.rejects ?? `${source.label}.rejects.ndjson`);
     const wanted = { place: placeOf(flags, world), table: flags.table, nodeTable: flags.nodeTable };

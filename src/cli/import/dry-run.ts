@@ -9,7 +9,7 @@ import { chosenKind, nodeTableName, wantedNodes } from './nodes/wanted-nodes.ts'
 import { type ImportFlags, onErrorOf } from './options.ts';
 import type { PlannedInput } from './planned-input.ts';
 import { type TriedRows, tryNodes, tryRows } from './rows/try-rows.ts';
-import { type NewNodeTable, NODES_SUFFIX, type TableColumn } from './targets/target.ts';
+import { columnsOfItem, type NewNodeTable, NODES_SUFFIX, type TableColumn } from './targets/target.ts';
 
 /** Resolves with the exit code: 0, or 1 when the import would fail. */
 export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world: World): Promise<number> {
@@ -40,7 +40,7 @@ class Report {
     const edges = this.#inputs.filter(({ holds }) => holds === 'edges');
     const nodes = this.#inputs.filter(({ holds, format }) => holds === 'nodes' && format !== 'hif');
     const inside = this.#inputs.filter(({ holds, format }) => holds === 'nodes' && format === 'hif');
-    if (edges.length > 0) this.#writeTable();
+    if (edges.length > 0) this.#writeTable(edges);
     const tables = edges.length > 0 ? this.#nodeTables(edges, nodes) : [];
     for (const table of tables) this.#writeNodeTable(table);
     const kinds = tables.length === 0 ? undefined : tables.map((table) => this.#kindOf(table));
@@ -48,7 +48,7 @@ class Report {
     await this.#writeEdges(edges, kinds);
   }
 
-  #writeTable(): void {
+  #writeTable(edges: readonly Input[]): void {
     const { table, place } = this.#look;
     const creates = this.#flags.create === true || this.#flags.createTable === true;
     if (table !== undefined) this.lines.push(`table: ${table.name} at ${place}, ${table.row_count} rows`);
@@ -58,6 +58,15 @@ class Report {
       this.lines.push(`table: there is no ${this.#wanted} at ${place}; --create makes it`);
       this.fails = true;
     }
+    const roles = this.#rolesOf(edges);
+    if (table === undefined && roles.length > 0) this.lines.push(`  with the roles ${roles.join(', ')}`);
+  }
+
+  /** Returns the roles of the table, or those that it will be made with. */
+  #rolesOf(edges: readonly Input[]): readonly string[] {
+    const { table } = this.#look;
+    if (table !== undefined) return table.roles ?? [];
+    return [...new Set(edges.flatMap(({ looked }) => looked.roles ?? []))];
   }
 
   /** Returns the node tables of the table; none if its members are numbers. */
@@ -107,11 +116,15 @@ class Report {
   }
 
   async #writeEdges(inputs: readonly Input[], kinds: readonly MemberKind[] | undefined) {
-    const known: TableColumn[] = [...(this.#look.table?.columns ?? [])];
+    const { table } = this.#look;
+    const known: TableColumn[] =
+      table === undefined ? [] : [...columnsOfItem({ columns: table.columns, intervals: table.intervals === true })];
+    const roles = this.#rolesOf(inputs);
     for (const input of inputs) {
-      const plan = input.looked.plan(known, kinds !== undefined);
+      const plan = input.looked.plan(known, roles, kinds !== undefined);
       const missing = plan.columns.filter(({ name }) => !isKnown(known, name));
-      const tried = await tryRows(plan, [...known, ...missing], kinds);
+      const columns = [...known, ...missing].filter(({ isEnd }) => !isEnd);
+      const tried = await tryRows(plan, { columns, kinds, roles, intervals: table?.intervals ?? plan.intervals });
       const isNumbered = plan.named && kinds === undefined && input.format !== 'ndjson';
       const notes = isNumbered ? [`numbers of names: table ${this.#wanted}${NODES_SUFFIX}, column vertex`] : [];
       this.#writeInput(input, plan, tried, missing, notes);

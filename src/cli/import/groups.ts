@@ -57,7 +57,7 @@ export async function openGroups(
       groups.push(nodeGroup(nodes, table, create));
     }
   }
-  if (target !== undefined) groups.push(edgeGroup(edges, target, create));
+  if (target !== undefined) groups.push(edgeGroup(edges, target, flags));
   return groups;
 }
 
@@ -72,14 +72,14 @@ function nodeGroup(inputs: readonly Input[], target: NodesTarget, create: boolea
   };
 }
 
-function edgeGroup(inputs: readonly Input[], target: ImportTarget, create: boolean): Group {
+function edgeGroup(inputs: readonly Input[], target: ImportTarget, flags: ImportFlags): Group {
   let members: Members | undefined;
   return {
     inputs,
     target,
     nodes: undefined,
     async prepare(input) {
-      const prepared = await prepare(input, target, create, members);
+      const prepared = await prepare(input, target, flags, members);
       members = prepared.members;
       return prepared;
     },

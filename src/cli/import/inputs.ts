@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 import { HedgerowError } from '../../errors.ts';
+import { END_COLUMN } from '../../model/columns.ts';
 import { UsageError, type World } from '../world.ts';
 import type { CsvFlags } from './csv/csv-head.ts';
 import { lookIntoCsv } from './csv/csv-input.ts';
@@ -85,7 +86,12 @@ async function lookIntoEdges(look: Look): Promise<LookedInto> {
   if (format !== 'ndjson') return lookIntoRows(look);
   if (flags.ts !== undefined)
     throw new UsageError(`--ts is for CSV, Parquet and HIF: each line of ${source.label} has its event_ts.`);
-  return lookIntoNdjson(exact(source), flags.create === true || flags.dryRun === true);
+  if (flags.endColumn !== undefined && flags.endColumn.toLowerCase() !== END_COLUMN)
+    throw new UsageError(
+      `--end-column is ${END_COLUMN} for NDJSON: each line of ${source.label} has its ${END_COLUMN}.`,
+    );
+  const wantsColumns = flags.create === true || flags.dryRun === true;
+  return lookIntoNdjson(exact(source), wantsColumns, flags.endColumn !== undefined);
 }
 
 async function lookIntoNodes(look: Look): Promise<LookedInto> {

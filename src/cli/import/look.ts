@@ -9,10 +9,14 @@ import type { World } from '../world.ts';
 import type { ImportFlags } from './options.ts';
 import { ServerClient } from './targets/server-client.ts';
 
+/** Older servers do not say whether a table has intervals, roles or names; it then has none. */
+export type LookedTable = Pick<TableItem, 'name' | 'columns' | 'row_count' | 'member_tables'> &
+  Partial<Pick<TableItem, 'nodes' | 'roles' | 'intervals'>>;
+
 export interface Look {
   readonly place: string;
   /** Undefined when there is no such table. */
-  readonly table: Pick<TableItem, 'name' | 'columns' | 'row_count' | 'nodes' | 'member_tables'> | undefined;
+  readonly table: LookedTable | undefined;
   readonly nodeTables: readonly NodeTableItem[];
 }
 

@@ -2,6 +2,7 @@
 
 import type { ColumnType } from '../../engine/index.ts';
 import { IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
+import { ROLES_FIELD } from '../../model/shape.ts';
 import { cellType, commonType } from '../../tabular/cell-types.ts';
 import { lineBatches } from './line-batches.ts';
 import { kindsIn } from './node-keys.ts';
@@ -17,15 +18,17 @@ const SAMPLE_LINES = 1000;
  * Reads ahead only when `wantsColumns` is true, to find the columns and node tables that may have
  * to be created.
  */
-export async function lookIntoNdjson(source: Source, wantsColumns: boolean): Promise<LookedInto> {
+export async function lookIntoNdjson(source: Source, wantsColumns: boolean, intervals: boolean): Promise<LookedInto> {
   const { lines, chunks } = wantsColumns ? await headLines(source) : { lines: [], chunks: source.chunks };
   const members = lines.flatMap(membersIn);
   const columns = columnsOf(lines);
   return {
-    plan: (known) => ({
-      columns: columns.map(
-        (column) => known.find(({ name }) => name.toLowerCase() === column.name.toLowerCase()) ?? column,
-      ),
+    plan: (known, roles = []) => ({
+      roles: [],
+      columns: columns
+        .filter(({ name }) => !isOfRoles(name, roles))
+        .map((column) => known.find(({ name }) => name.toLowerCase() === column.name.toLowerCase()) ?? column),
+      intervals,
       named: members.some((member) => typeof member !== 'number'),
       kinds: kindsIn(members),
       notes: ['one JSON edge a line', ...columns.map(({ name, type }) => `property: ${name} ${type}`)],
@@ -60,6 +63,11 @@ function membersIn(line: string): readonly unknown[] {
   } catch {
     return [];
   }
+}
+
+/** Returns whether a key of a line is a role of the table, or the field with all roles. */
+function isOfRoles(name: string, roles: readonly string[]): boolean {
+  return roles.length > 0 && [...roles, ROLES_FIELD].some((role) => role.toLowerCase() === name.toLowerCase());
 }
 
 /** Returns the keys that need a column of their own, each with a type that fits its values. */

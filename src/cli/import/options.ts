@@ -39,6 +39,9 @@ export interface ImportFlags extends TargetFlags {
   format?: string | undefined;
   tsColumn?: string | undefined;
   tsFormat?: string | undefined;
+  endColumn?: string | undefined;
+  /** ROLE=COLUMN, for each role that a column holds. */
+  role?: readonly string[] | undefined;
   memberColumns?: string | undefined;
   memberColumn?: string | undefined;
   separator?: string | undefined;
@@ -104,8 +107,11 @@ function directoryOptions(data: string, flags: TargetFlags, world: World): Direc
   return { dir: dataDir, primaryTable, maxMembers, memoryBudgetMb: Math.min(memoryBudgetMb, IMPORT_MEMORY_MB) };
 }
 
-/** Throws UsageError. */
-export function tableOf(flags: TargetFlags): TargetTable {
+/**
+ * Returns the table that the flags name. `made`: whether a table that is created has intervals, and
+ * its roles besides the ones of `--role`. Throws UsageError.
+ */
+export function tableOf(flags: TargetFlags, made: Pick<TargetTable, 'intervals' | 'roles'>): TargetTable {
   const { table: name } = flags;
   const create = flags.createTable === true || (flags as ImportFlags).create === true;
   if (name !== undefined && !IDENTIFIER.test(name)) {
@@ -119,7 +125,10 @@ export function tableOf(flags: TargetFlags): TargetTable {
     );
   const bucketSeconds = integerFlag('--bucket-seconds', flags.bucketSeconds, 1, 2 ** 40);
   if (bucketSeconds !== undefined && !create) throw new UsageError('--bucket-seconds needs --create-table.');
-  return { name, create, bucketSeconds };
+  const given = (flags as ImportFlags).role?.map((part) => part.replace(/=.*$/s, '')) ?? [];
+  const isGiven = (role: string) => given.some((one) => one.toLowerCase() === role.toLowerCase());
+  const roles = [...given, ...made.roles.filter((role) => !isGiven(role))];
+  return { name, create, bucketSeconds, roles, intervals: made.intervals };
 }
 
 export function batchLimits(flags: ImportFlags): BatchLimits {

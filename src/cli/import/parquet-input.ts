@@ -24,8 +24,8 @@ export async function lookIntoParquet(source: Source, planner: RowPlanner): Prom
   try {
     const sample = await sampleOf(path);
     return {
-      plan: (known) => {
-        const { itemsOf, ...planned } = planner.plan(sample, known);
+      plan: (known, roles = []) => {
+        const { itemsOf, ...planned } = planner.plan(sample, known, roles);
         const batches = (limits: BatchLimits, from: Position, members: Members | undefined) => {
           const shown = (cells: readonly unknown[]) =>
             jsonText(Object.fromEntries(sample.names.map((name, place) => [name, cells[place]])));

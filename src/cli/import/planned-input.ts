@@ -8,12 +8,14 @@ import type { TableColumn } from './targets/target.ts';
 
 /** An input whose beginning has been read. */
 export interface LookedInto {
+  /** The roles that the input itself names; a table that is created for it gets them. */
+  readonly roles?: readonly string[] | undefined;
   /**
-   * Plans how the input is stored in a table with these columns; of a node table the first one is
-   * the key. `keepsNodes`: the members of the table are nodes of a node table. Throws UsageError
-   * for flags that do not fit.
+   * Plans how the input is stored in a table with these columns and roles; of a node table the
+   * first column is the key. `keepsNodes`: the members of the table are nodes of a node table.
+   * Throws UsageError for flags that do not fit.
    */
-  plan(known: readonly TableColumn[], keepsNodes?: boolean): PlannedInput;
+  plan(known: readonly TableColumn[], roles?: readonly string[], keepsNodes?: boolean): PlannedInput;
   /** The nodes with their attributes, in a format that has them beside the edges. */
   readonly nodes?: LookedInto | undefined;
   close(): void;
@@ -24,6 +26,10 @@ export interface PlannedInput {
   readonly columns: readonly TableColumn[];
   /** Of nodes: the column with the key, which `columns` does not hold. */
   readonly key?: TableColumn | undefined;
+  /** True when a table that is created for the input must have intervals. */
+  readonly intervals: boolean;
+  /** Roles that the table needs. */
+  readonly roles: readonly string[];
   /** True when members are names, and not integers. */
   readonly named: boolean;
   /** The kinds of the members, if each member says its kind. */

@@ -3,6 +3,7 @@
 import type { Input } from './inputs.ts';
 import { type Members, NodeKeys } from './node-keys.ts';
 import { NodeNames } from './node-names.ts';
+import type { ImportFlags } from './options.ts';
 import type { PlannedInput } from './planned-input.ts';
 import type { BatchTarget, ImportTarget, NodesTarget } from './targets/target.ts';
 
@@ -13,12 +14,24 @@ import type { BatchTarget, ImportTarget, NodesTarget } from './targets/target.ts
 export async function prepare(
   input: Input,
   target: ImportTarget,
-  create: boolean,
+  flags: ImportFlags,
   members: Members | undefined,
 ): Promise<{ plan: PlannedInput; members: Members | undefined }> {
   const { kinds } = target;
-  const plan = input.looked.plan(target.columns(), kinds !== undefined);
-  await addColumns(input, plan, target, create);
+  const known = target.roles();
+  const plan = input.looked.plan(target.columns(), known, kinds !== undefined);
+  if (flags.endColumn !== undefined && !target.columns().some(({ isEnd }) => isEnd))
+    throw new Error(
+      `Table ${target.tableName} has no intervals, so its edges have no end. Import into a new table with --create, or leave out --end-column.`,
+    );
+  const missing = plan.roles.find((role) => !known.some((name) => name.toLowerCase() === role.toLowerCase()));
+  if (missing !== undefined)
+    throw new Error(
+      known.length === 0
+        ? `Table ${target.tableName} has no roles, and a table gets its roles when it is made: import with --role into a new table, with --create.`
+        : `Table ${target.tableName} has no role ${missing}; its roles are ${known.join(', ')}.`,
+    );
+  await addColumns(input, plan, target, flags.create === true);
   if (kinds !== undefined) return { plan, members: members ?? new NodeKeys(kinds) };
   // Lines of NDJSON are sent as they are, and have numbers.
   const needsNames = plan.named && input.format !== 'ndjson' && members === undefined;

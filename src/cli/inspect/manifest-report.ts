@@ -45,13 +45,14 @@ export function manifestText({ path, document, problems }: ManifestReport): stri
       `${replayFileName(number)} was damaged: answers up to ${timeText(Math.floor(newestAt / 1000))} may be lost`,
     );
   for (const { definition, appliedLsn, nextId, nextSegment, segments } of document.tables) {
-    const { id, name, createdAt, columns, indexes } = definition;
+    const { id, name, createdAt, columns, indexes, intervals } = definition;
     const options = OPTION_NAMES.map((option) => TABLE_OPTIONS[option].said(definition[option]));
     lines.push(
       '',
       `table ${name} (number ${id}), ${options.join(', ')}`,
       `  created ${timeText(createdAt)}, next edge id ${nextId}, next segment ${nextSegment}, in segments up to LSN ${appliedLsn}`,
     );
+    if (intervals !== undefined) lines.push(`  intervals, their ends in column number ${intervals}`);
     if (columns.length > 0) lines.push(`  columns ${columns.map(columnText).join(', ')}`);
     if (indexes.length > 0) lines.push(`  indexes on columns ${indexes.map((index) => index.column).join(', ')}`);
     const rows = segments.map((segment) => [segmentName(segment.number), segment.bytes]);

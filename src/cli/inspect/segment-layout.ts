@@ -54,8 +54,10 @@ const KINDS: Readonly<Record<number, string>> = {
   7: 'posting offsets',
   8: 'postings',
   9: 'filter',
+  10: 'roles',
   16: 'column',
   17: 'psi',
+  18: 'interval',
 };
 /** Kinds of values by their codes, written like the types of columns. */
 const TYPES: readonly string[] = Object.entries(KIND_CODES).reduce<string[]>(

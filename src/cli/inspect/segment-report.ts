@@ -11,7 +11,7 @@ import {
   TextSink,
 } from '../../core/index.ts';
 import { type FileTools, type Problem, problemOf, type TableDefinition } from '../../engine/verify/index.ts';
-import { BUILT_IN_COLUMNS, type Column } from '../../model/columns.ts';
+import { type Column, ColumnSet } from '../../model/columns.ts';
 import { readWhole } from '../../storage/index.ts';
 import { readSections, readSegmentHeader, type SegmentHeader, type SegmentSection } from './segment-layout.ts';
 
@@ -72,7 +72,8 @@ export function inspectSegment(
 
 /** Maps columns to their names. Columns that are in no manifest are named after their numbers. */
 function planFor(sections: readonly SegmentSection[], table: TableDefinition | undefined): RowPlan {
-  const columns: Pick<Column, 'id' | 'name' | 'default'>[] = [...BUILT_IN_COLUMNS, ...(table?.columns ?? [])];
+  const known = new ColumnSet(table?.columns ?? [], table?.intervals);
+  const columns: Pick<Column, 'id' | 'name' | 'default'>[] = [...known.columns];
   for (const { kind, column } of sections) {
     if (kind !== 'column' || column === null || columns.some(({ id }) => id === column)) continue;
     columns.push({ id: column, name: `column_${column}`, default: null });

@@ -1,7 +1,7 @@
 // Formats the report on a segment as text.
 
 import type { TableDefinition } from '../../engine/verify/index.ts';
-import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
+import { ColumnSet } from '../../model/columns.ts';
 import type { SegmentHeader, SegmentSection } from './segment-layout.ts';
 import type { SegmentReport } from './segment-report.ts';
 import { problemText, tableText, timeText } from './text.ts';
@@ -30,7 +30,8 @@ function headerText(header: SegmentHeader, name: string | undefined): string[] {
 }
 
 function sectionTable(sections: readonly SegmentSection[], table: TableDefinition | undefined): string[] {
-  const names = new Map([...BUILT_IN_COLUMNS, ...(table?.columns ?? [])].map((column) => [column.id, column.name]));
+  const { columns } = new ColumnSet(table?.columns ?? [], table?.intervals);
+  const names = new Map(columns.map((column) => [column.id, column.name]));
   return tableText(
     ['section', 'column', 'type', 'width', 'offset', 'bytes', 'count', 'checksum'],
     sections.map(({ kind, column, type, width, offset, bytes, count, crc_ok }) => [

@@ -113,7 +113,7 @@ const BY_NODE: ReadonlySet<string> = new Set([
 async function plainParams(params: Record<string, unknown>, names: NodeNames): Promise<Record<string, unknown>> {
   const plain: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(params)) {
-    if (typeof value === 'string' && NODE_PARAMETERS.has(name)) plain[name] = await names.numberOf(value);
+    if (typeof value === 'string' && NODE_PARAMETERS.has(name)) plain[name] = await names.nodeOf(value);
     else if (typeof value === 'string' && name === 'start_ts') plain[name] = secondsOf(value, name, 'first');
     else if (typeof value === 'string' && name === 'end_ts') plain[name] = secondsOf(value, name, 'last');
     else plain[name] = value;

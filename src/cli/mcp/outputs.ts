@@ -16,13 +16,22 @@ const scalar = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
  * Schema of the members of an edge. When a row is too long to be shown, its lists and texts are
  * cut. The last item of a cut list is then a text that states how many items are missing.
  */
-const members = () => described(v.array(v.union([integer(), text()])), 'Numbers of nodes, ascending.');
+const node = v.union([integer(), text(), v.strictObject({ kind: text(), key: v.union([integer(), text()]) })]);
+const members = () =>
+  described(v.array(node), 'Keys of nodes in a table whose nodes are "named"; else numbers, ascending.');
 const memberNames = () =>
   v.optional(
     described(v.array(v.nullable(text())), 'Names of the members in the same order; left out if no names are stored.'),
   );
 
-/** Schema of an edge; the columns of its table are further fields. */
+const nodeList = v.array(node);
+const roleLists = () =>
+  v.optional(described(v.record(text(), nodeList), 'Members by role; only of a table with roles.'));
+
+/**
+ * Schema of an edge; the columns of its table are further fields. In a row of a statement its roles
+ * are such fields too.
+ */
 export const edge = v.objectWithRest(
   {
     id: described(integer(), 'Id of the edge, for statements: WHERE e.id = ...'),
@@ -30,11 +39,12 @@ export const edge = v.objectWithRest(
     time: time(),
     members: members(),
     names: memberNames(),
+    roles: roleLists(),
     weight: v.nullable(finite()),
     mean_dist_m: v.nullable(finite()),
     formation: v.nullable(text()),
   },
-  scalar,
+  v.union([scalar, nodeList]),
 );
 
 export const citedEdge = v.strictObject({
@@ -42,8 +52,11 @@ export const citedEdge = v.strictObject({
   hedge_tag: described(text(), 'Tag with which the answer cites the edge.'),
   event_ts: seconds(),
   time: time(),
+  end_ts: described(v.optional(v.nullable(seconds())), 'Only in tables with intervals: the end; null while it holds.'),
+  end_time: v.optional(time()),
   members: members(),
   names: memberNames(),
+  roles: roleLists(),
   weight: v.nullable(finite()),
   mean_dist_m: v.nullable(finite()),
   formation: v.nullable(text()),

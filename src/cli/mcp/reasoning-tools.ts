@@ -44,7 +44,7 @@ const computedBy = () =>
     'The statement or measure that computed a count, first, last or most in the answer; null if the question asks for none.',
   );
 
-const RULES_ABOUT = `Rules for this question only, instead of the stored rules, as in {"id": "rule:met", "if": [{"pred": "member", "args": ["?E", "?A"]}, {"pred": "member", "args": ["?E", "?B"]}, {"compare": ["?A", "<", "?B"]}], "then": {"pred": "met", "args": ["?A", "?B"]}}. "?Name" is a variable, anything else a constant; {"not": {"pred": ..., "args": [...]}} negates; compare takes = == != < <= > >=. Base facts: hyperedge(E), at(E, ts), member(E, node), weight(E, w), mean_dist(E, d), formation(E, name), size(E, n), bucket(E, b), property(E, column, value). An empty list: no rules.`;
+const RULES_ABOUT = `Rules for this question only, instead of the stored rules, as in {"id": "rule:met", "if": [{"pred": "member", "args": ["?E", "?A"]}, {"pred": "member", "args": ["?E", "?B"]}, {"compare": ["?A", "<", "?B"]}], "then": {"pred": "met", "args": ["?A", "?B"]}}. "?Name" is a variable, anything else a constant; {"not": {"pred": ..., "args": [...]}} negates; compare takes = == != < <= > >=. Base facts: hyperedge(E), at(E, ts), until(E, ts) of edges with an end, member(E, node), weight(E, w), mean_dist(E, d), formation(E, name), size(E, n), bucket(E, b), property(E, column, value), role(E, node, role). An empty list: no rules.`;
 
 const reason = tool({
   name: 'reason',
@@ -142,7 +142,8 @@ const reason = tool({
 /** Returns the text with the nodes added in a form that the service understands. */
 async function withNodes(query: string, nodes: readonly GivenNode[], names: NodeNames): Promise<string> {
   if (nodes.length === 0) return query;
-  const numbers = [...new Set(await names.numbersOf(nodes))];
+  // Keys stand in the text as they are; the service finds them there.
+  const numbers = [...new Set(await names.nodesOf(nodes))];
   const list =
     numbers.length === 1 ? `node ${numbers[0]}` : `nodes ${numbers.slice(0, -1).join(', ')} and ${numbers.at(-1)}`;
   return query.trim() === '' ? list : `${query} (${list})`;
@@ -239,9 +240,13 @@ type Answered = Awaited<ReturnType<HedgerowClient['reasoning']['ask']>>;
 /** Returns the cited edges, the best first; leaves out the scores of the retrieval. */
 async function citedEdges(edges: Answered['cited_edges'], names: NodeNames): Promise<object[]> {
   const byNumber = await names.namesOf(membersOf(edges));
-  return edges.map(({ edge_id, hedge_tag, event_ts, members, weight, mean_dist_m, formation, properties }) =>
-    shownEdge({ edge_id, hedge_tag, event_ts, members, weight, mean_dist_m, formation, properties }, byNumber),
-  );
+  return edges.map((edge) => {
+    const { edge_id, hedge_tag, event_ts, end_ts, members, roles, weight, mean_dist_m, formation, properties } = edge;
+    const end = end_ts === undefined ? {} : { end_ts, end_time: timeText(end_ts) };
+    const nodes = roles === undefined ? { members } : { members, roles };
+    const shown = { edge_id, hedge_tag, event_ts, ...end, ...nodes, weight, mean_dist_m, formation, properties };
+    return shownEdge(shown, byNumber);
+  });
 }
 
 function citedFact(one: Answered['derived_facts'][number]): object {

@@ -29,11 +29,13 @@ Shape: MATCH (alias:Table) [, (alias:Table) ...] [WHERE condition] RETURN [DISTI
 Each pattern (e:Table) is one hyperedge of that table, not a node; e.event_ts, e.members, e.id, e.weight, e.formation and user columns are its fields. Items: e.column, expressions AS name, COUNT(*), COUNT(DISTINCT x), SUM, AVG, MIN, MAX, COLLECT (rows are grouped by the items without an aggregate); RETURN * gives all columns.
 Conditions: = <> < <= > >=, AND, OR, NOT, IN [..], BETWEEN x AND y, IS NULL, CONTAINS, STARTS WITH, ENDS WITH, + - * / %.
 Nodes are integers: 7 IN e.members; size(e.members) is how many. Names of nodes, where list_tables shows names_in: MATCH (e:meetings), (n:meetings_nodes) WHERE n.vertex = 'Ada' AND shared(e, n) >= 1; the field names of the answer gives the names of the members returned. Times are integers: e.event_ts in epoch seconds UTC, which compares with texts such as '2024-05-02' or '2024-05-02T10:00:00Z'; date(e.event_ts) is the day as a text. Texts stand in 'single quotes', comments in /* */.
-Two edges together: shared(a, b) = number of common members; follows(b, a, 3600): b begins after a, at most 3600 seconds later; overlaps(a, b, 60): at most 60 seconds apart; bucket(e) = time slot of the table. A join without such a condition is refused when it grows too large.
+Two edges together: shared(a, b) = number of common members; follows(b, a, 3600): b begins after a, at most 3600 seconds later; overlaps(a, b, 60): at most 60 seconds apart; during(a, b): a within b. In a table with intervals, holds(e, '2024-05-02') = begun and not ended at that time; e.end_ts is null while it holds; bucket(e) = time slot of the table. In a table with roles (list_tables) each role is a list of members: 5 IN e.sender. A join without such a condition is refused when it grows too large.
+[NOT] EXISTS ((b:Table), ... WHERE condition) in WHERE: is there such an edge? The condition can name the aliases outside.
 Examples:
 MATCH (e:meetings) WHERE 7 IN e.members AND e.event_ts BETWEEN 1704067200 AND 1704153599 RETURN e.event_ts, e.members ORDER BY e.event_ts LIMIT 20
 MATCH (e:meetings) RETURN e.formation, COUNT(*) AS n, AVG(size(e.members)) AS people ORDER BY n DESC
 MATCH (a:meetings), (b:meetings) WHERE 7 IN a.members AND follows(b, a, 3600) AND shared(a, b) >= 2 RETURN a.id, b.id LIMIT 20
+MATCH (a:meetings) WHERE NOT EXISTS ((b:meetings) WHERE shared(a, b) >= 1 AND follows(b, a, 86400)) RETURN a.id, a.members LIMIT 20
 SHOW TABLES
 SHOW INDEXES ON meetings
 EXPLAIN <statement> shows how it would run, ANALYZE <MATCH ...> how it ran. There is no UNWIND or WITH: for what each node does, use the tool node or run_measure (node_degree). Values can go into parameters as $name.`;
@@ -180,6 +182,13 @@ async function pageOf(page: Page, table: string | undefined, names: NodeNames): 
   return { ...shown, hint: `No table was named, so ${page.table} was looked at; list_tables lists all tables.` };
 }
 
+const heldAt = () =>
+  v.optional(moment('Tables with intervals: only edges that hold at this time (begun by then, end_ts later or null).'));
+
+function heldOf(at: number | string | undefined): { at?: number } {
+  return at === undefined ? {} : { at: secondsOf(at, 'at', 'first') };
+}
+
 const range = tool({
   name: 'range',
   title: 'Edges of a time window',
@@ -187,14 +196,17 @@ const range = tool({
     'Hyperedges of a table between two times, both inclusive, in pages and ordered by time. Each has its time in epoch seconds (event_ts) and as UTC text (time), and names beside members if names of nodes are stored.',
   input: object({
     table: someTable(),
-    start_ts: moment('Beginning of the window.'),
-    end_ts: moment('End of the window, inclusive.'),
+    start_ts: v.optional(moment('Beginning of the window. Needed unless at is given.')),
+    end_ts: v.optional(moment('End of the window, inclusive. Needed unless at is given.')),
+    at: heldAt(),
     limit: rowLimit('edges'),
     cursor: cursor(),
   }),
   output: answer(pageEntries),
-  run: async ({ limit, table, cursor, ...window }, { client }, signal) => {
-    const asked = { table, cursor, ...(windowOf(window) as { start_ts: number; end_ts: number }) };
+  run: async ({ limit, table, cursor, at, ...window }, { client }, signal) => {
+    const bounds = { ...windowOf(window), ...heldOf(at) };
+    // The server refuses a window without both ends.
+    const asked = { table, cursor, ...(bounds as { start_ts: number; end_ts: number }) };
     const names = await NodeNames.open(client, table, signal);
     return fittingPage(limit, async (rows) =>
       pageOf(await client.hyperedges.range({ ...asked, limit: rows }, { signal }), table, names),
@@ -206,29 +218,35 @@ const node = tool({
   name: 'node',
   title: 'Edges of a node',
   description:
-    'Hyperedges that contain a node, in pages and ordered by time, over all times or in a window. A node is a number that occurs in members; where list_tables shows names_in for the table, its name is accepted too.',
+    'Hyperedges that contain a node, in pages and ordered by time, over all times or in a window. A node is what stands in members: a key where list_tables shows nodes "named", else a number; where it shows names_in for the table, its name is accepted too.',
   input: object({
-    node_id: givenNode('The node: its number, as in members, or its name.'),
+    node_id: givenNode('The node, as in members: its key or its number; or its name.'),
     table: someTable(),
+    role: v.optional(described(text(), 'Only edges in which the node has this role of the table.')),
     start_ts: v.optional(moment('Default: no bound.')),
     end_ts: v.optional(moment('Inclusive. Default: no bound.')),
+    at: heldAt(),
     limit: rowLimit('edges'),
     cursor: cursor(),
   }),
   output: answer({
-    node_id: integer(),
-    name: described(v.nullable(text()), 'Null if no name is stored.'),
+    node_id: v.union([integer(), text()]),
+    name: described(v.nullable(text()), 'Null if no name is stored, and in a table whose members are keys.'),
     ...pageEntries,
   }),
-  run: async ({ node_id: given, limit, table, cursor, ...window }, { client }, signal) => {
-    const asked = { table, cursor, ...windowOf(window) };
+  run: async ({ node_id: given, limit, table, role, cursor, at, ...window }, { client }, signal) => {
+    const asked = { table, role, cursor, ...windowOf(window), ...heldOf(at) };
     const names = await NodeNames.open(client, table, signal);
-    const node_id = await names.numberOf(given);
-    const name = (await names.namesOf([node_id])).get(node_id) ?? null;
+    const node_id = await names.nodeOf(given);
+    const name = (await names.namesOf([node_id])).get(node_id as number) ?? null;
     return fittingPage(limit, async (rows) => ({
       node_id,
       name,
-      ...(await pageOf(await client.hyperedges.node(node_id, { ...asked, limit: rows }, { signal }), table, names)),
+      ...(await pageOf(
+        await client.hyperedges.node(node_id as number, { ...asked, limit: rows }, { signal }),
+        table,
+        names,
+      )),
     }));
   },
 });
@@ -237,7 +255,7 @@ const insert = tool({
   name: 'insert',
   title: 'Insert edges',
   description:
-    'Insert hyperedges into a table, all or none. Values of user columns are further fields of an edge. Members are numbers of nodes, or names that are already stored. Inserting an edge twice gives two edges.',
+    'Insert hyperedges into a table, all or none. Values of user columns are further fields of an edge. Members of a table whose nodes are "named" (list_tables) are keys, and new keys create their nodes; in other tables they are numbers, or names that are already stored. Inserting an edge twice gives two edges.',
   writes: true,
   input: object({
     table: someTable(),
@@ -260,13 +278,14 @@ const insert = tool({
     const plain: NewHyperedge[] = [];
     for (const [at, one] of edges.entries()) {
       const event_ts = secondsOf(one.event_ts, `edges[${at}].event_ts`, 'first');
-      let members = one.members;
-      if (members.some((member) => typeof member === 'string')) {
+      let members: unknown = one.members;
+      const given = givenNodes(one.members);
+      if (given.some((member) => typeof member === 'string')) {
         const place = one.table ?? table;
         const key = (place ?? '').toLowerCase();
         const names = opened.get(key) ?? (await NodeNames.open(client, place, signal));
         opened.set(key, names);
-        members = await names.numbersOf(members);
+        members = withNumbers(one.members, await names.nodesOf(given));
       }
       plain.push({ ...one, event_ts, members } as NewHyperedge);
     }
@@ -282,8 +301,14 @@ function newEdge() {
   return v.looseObject({
     event_ts: moment('Time of the edge.'),
     members: described(
-      v.pipe(v.array(givenNode('A node.'), 'must be an array of nodes'), v.minLength(1, 'must hold at least one node')),
-      'Set of nodes, by number or name.',
+      v.union(
+        [
+          v.pipe(v.array(givenMember(), 'must be an array of nodes'), v.minLength(1, 'must hold at least one node')),
+          v.record(text(), v.array(givenNode('A node.'))),
+        ],
+        'must be an array of nodes or, in a table with roles, an object of such arrays',
+      ),
+      'Set of nodes. Keys, numbers or names; {kind, key} where a table has several kinds. In a table with roles also an object that maps roles to arrays of nodes, or items {node, role}.',
     ),
     table: v.nullish(described(text(), 'Default: the table that the call names.')),
     weight: v.nullish(finite()),
@@ -291,6 +316,35 @@ function newEdge() {
     formation: v.nullish(text()),
     properties: v.nullish(described(v.record(text(), v.unknown()), 'Values of user columns, by name.')),
   });
+}
+
+type GivenNode = number | string;
+/** A member with its kind, which only named tables have, or with a role. */
+type GivenItem = ({ node: GivenNode } | { kind: string; key: GivenNode }) & {
+  role?: string | string[] | null | undefined;
+};
+type GivenMembers = (GivenNode | GivenItem)[] | Record<string, GivenNode[]>;
+
+function givenMember() {
+  const role = v.nullish(v.union([text(), v.array(text())]));
+  const key = v.object({ kind: text(), key: givenNode('Key of the node.'), role });
+  return v.union([givenNode('A node.'), key, v.object({ node: givenNode('A node.'), role })], 'must be a node');
+}
+
+function givenNodes(members: GivenMembers): GivenNode[] {
+  if (!Array.isArray(members)) return Object.values(members).flat();
+  return members.flatMap((member) => (typeof member !== 'object' ? member : 'node' in member ? member.node : []));
+}
+
+/** Returns the members with the numbers in place of the nodes, in the order of `givenNodes`. */
+function withNumbers(members: GivenMembers, numbers: readonly GivenNode[]): unknown {
+  let at = 0;
+  if (Array.isArray(members))
+    return members.map((member) => {
+      if (typeof member !== 'object') return numbers[at++];
+      return 'node' in member ? { ...member, node: numbers[at++] } : member;
+    });
+  return Object.fromEntries(Object.entries(members).map(([role, nodes]) => [role, nodes.map(() => numbers[at++])]));
 }
 
 export const ROW_TOOLS: readonly Tool[] = [query, range, node, insert];

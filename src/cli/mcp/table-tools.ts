@@ -2,7 +2,7 @@
 
 import type { HedgerowClient, Table } from '../../client/index.ts';
 import { integer, text, v } from '../../http/schema.ts';
-import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
+import { builtInColumns } from '../../model/columns.ts';
 import { DESCRIBED_FIELDS } from '../../model/options.ts';
 import { NAME_COLUMN, NODES_SUFFIX } from '../import/targets/target.ts';
 import { object, oneTable } from './arguments.ts';
@@ -18,7 +18,7 @@ const listTables = tool({
   name: 'list_tables',
   title: 'List tables',
   description:
-    'All tables of the database with their columns and row counts. A row is a hyperedge: a moment (event_ts, epoch seconds), the set of nodes it joins (members, numbers of nodes) and properties. names_in is the table with the names of the nodes; null if no names are stored.',
+    'All tables of the database with their columns and row counts. A row is a hyperedge: a moment (event_ts, epoch seconds), the set of nodes it joins (members) and properties. If nodes is "named", members are keys of nodes, as in \'Ada\' IN e.members; member_tables are then the node tables, whose keys and attributes MATCH (p:Person) RETURN * shows. Otherwise members are numbers, and names_in is the table with their names; null if no names are stored.',
   input: object({}),
   output: answer({
     tables: v.array(
@@ -27,7 +27,9 @@ const listTables = tool({
         row_count: integer(),
         columns,
         primary: v.boolean(),
+        nodes: v.picklist(['named', 'numbers']),
         member_tables: v.array(text()),
+        roles: v.array(text()),
         names_in: v.nullable(text()),
       }),
     ),
@@ -37,12 +39,14 @@ const listTables = tool({
     const tables = await client.tables.list({ signal });
     const nameTables = new Map(tables.filter(holdsNames).map(({ name }) => [name.toLowerCase(), name]));
     const shown = fitting(
-      tables.map(({ name, row_count, columns, primary, member_tables }) => ({
+      tables.map(({ name, row_count, columns, primary, nodes, member_tables, roles }) => ({
         name,
         row_count,
         columns: columns.map((column) => ({ name: column.name, type: column.type })),
         primary,
+        nodes,
         member_tables,
+        roles,
         names_in: nameTables.get(`${name}${NODES_SUFFIX}`.toLowerCase()) ?? null,
       })),
     );
@@ -54,7 +58,7 @@ const listTables = tool({
 /** Returns the table with its indexes, first and last time, table of names, and some rows. */
 export async function descriptionOf(client: HedgerowClient, given: string, signal: AbortSignal): Promise<object> {
   const table: Table = await client.tables.get(given, { signal });
-  const { name, row_count, columns, primary, member_tables } = table;
+  const { name, row_count, columns, primary, nodes, member_tables, roles } = table;
   const indexes = await client.indexes.list(name, { signal });
   const times = await client.query.run(
     `MATCH (e:\`${name}\`) RETURN MIN(e.event_ts) AS first_ts, MAX(e.event_ts) AS last_ts`,
@@ -69,10 +73,15 @@ export async function descriptionOf(client: HedgerowClient, given: string, signa
     name,
     row_count,
     columns: columns.map((column) => ({ name: column.name, type: column.type })),
-    built_in_columns: BUILT_IN,
+    built_in_columns: [
+      ...KEYS,
+      ...builtInColumns(table.intervals).map((column) => ({ name: column.name, type: column.type })),
+    ],
     indexes: indexes.map(({ column }) => column),
     primary,
+    nodes,
     member_tables,
+    roles,
     ...described(table),
     first_ts,
     first_time: timeText(first_ts),
@@ -80,7 +89,7 @@ export async function descriptionOf(client: HedgerowClient, given: string, signa
     last_time: timeText(last_ts),
     names: names.table === undefined ? null : await placeOf(client, names.table, signal),
     sample: fitting(sample.rows.map((row) => shownEdge(row, byNumber))),
-    ...(names.table === undefined ? {} : { hint: namesHint(name, names.table) }),
+    ...hintFor(names),
   };
 }
 
@@ -89,15 +98,22 @@ async function placeOf(client: HedgerowClient, table: string, signal: AbortSigna
   return { table: name, column: NAME_COLUMN, count: row_count };
 }
 
+function hintFor({ of, table, kinds }: NodeNames): { hint?: string } {
+  if (kinds !== undefined)
+    return {
+      hint: `Members are keys of nodes of ${kinds.join(', ')}: node, insert and run_measure take them. In a statement: ${kinds.length === 1 ? "'key' IN e.members" : `node(${kinds[0]}, 'key') IN e.members`}; MATCH (n:${kinds[0]}) RETURN * LIMIT 20 shows nodes with their attributes.`,
+    };
+  return table === undefined ? {} : { hint: namesHint(of, table) };
+}
+
 function namesHint(table: string, names: string): string {
   return `Nodes have names: node, insert, reason, ask and run_measure accept them. In a statement: MATCH (e:${table}), (n:${names}) WHERE n.${NAME_COLUMN} = 'name' AND shared(e, n) >= 1 RETURN e.event_ts, e.members.`;
 }
 
-const BUILT_IN = [
+const KEYS = [
   { name: 'id', type: 'INTEGER' },
   { name: 'event_ts', type: 'INTEGER' },
   { name: 'members', type: 'LIST OF INTEGER' },
-  ...BUILT_IN_COLUMNS.map(({ name, type }) => ({ name, type })),
 ];
 
 /** Returns the options that the description of a table shows. */
@@ -120,7 +136,9 @@ const describeTable = tool({
     built_in_columns: columns,
     indexes: v.array(text()),
     primary: v.boolean(),
+    nodes: v.picklist(['named', 'numbers']),
     member_tables: v.array(text()),
+    roles: v.array(text()),
     ...DESCRIBED_OPTIONS,
     first_ts: v.nullable(seconds()),
     first_time: time(),

@@ -27,7 +27,7 @@ const KEYWORDS: readonly string[] = (
   .concat(Object.values(OPTION_WORDS), COLUMN_TYPE_NAMES);
 
 /** Matches text after which the name of a table must follow. */
-const BEFORE_TABLE = /(?::\s*|\b(?:INTO|FROM|UPDATE|TABLE|ON|COMPACT|COPY|EXISTS)\s+)$/i;
+const BEFORE_TABLE = /(?::\s*|\b(?:INTO|FROM|UPDATE|TABLE|ON|COMPACT|COPY|IF(?:\s+NOT)?\s+EXISTS)\s+)$/i;
 
 /**
  * Returns the completions. `before` is the unfinished statement up to the cursor, which must be

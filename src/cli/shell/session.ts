@@ -1,7 +1,7 @@
 // Defines a session of the shell: it runs the statements, and holds the state that commands change.
 
 import type { CheckAnswer, CheckInput } from '../../client/index.ts';
-import { BUILT_IN_COLUMNS, KEY_COLUMNS } from '../../model/columns.ts';
+import { builtInColumns, KEY_COLUMNS } from '../../model/columns.ts';
 import type { Format, Times } from '../query/formats.ts';
 import { show } from '../query/output.ts';
 import { errorText } from '../run/error-text.ts';
@@ -10,7 +10,6 @@ import type { World } from '../world.ts';
 import type { KnownTable } from './completion.ts';
 import { firstWord } from './statement-splitter.ts';
 
-const EDGE_COLUMNS = [...KEY_COLUMNS, ...BUILT_IN_COLUMNS.map(({ name }) => name)];
 /** First words of the statements that may change the names of tables and columns. */
 const DEFINING = ['CREATE', 'DROP', 'ALTER'];
 
@@ -117,7 +116,8 @@ export class ShellSession {
 
 function knownTable(row: Row): KnownTable {
   const columns = row.columns as readonly { name: string }[];
-  return { name: row.name as string, columns: [...EDGE_COLUMNS, ...columns.map(({ name }) => name)] };
+  const own = [...builtInColumns(row.intervals === true), ...columns];
+  return { name: row.name as string, columns: [...KEY_COLUMNS, ...own.map(({ name }) => name)] };
 }
 
 function timerText(elapsedMs: number, plan: PlanFigures | null | undefined): string {

@@ -2,6 +2,7 @@
 // and columns after an alias and a dot.
 
 import type { Table } from '../../client/index.ts';
+import { END_COLUMN } from '../../model/columns.ts';
 import { BUILT_IN_NAMES, bare, FUNCTIONS, KEYWORDS, patternsOf, quoted } from '../statement-words.ts';
 
 export interface Name {
@@ -52,12 +53,15 @@ export function isComplete(word: string, names: readonly Name[]): boolean {
 }
 
 function awaitsTable(before: string): boolean {
-  return before.endsWith(':') || /\b(INTO|UPDATE|FROM|TABLE|COMPACT|ON|EXISTS)$/i.test(before);
+  return before.endsWith(':') || /\b(INTO|UPDATE|FROM|TABLE|COMPACT|ON|IF( NOT)? +EXISTS)$/i.test(before);
 }
 
-/** Returns whether a new name follows: after AS and at the beginning of a pattern. */
+/**
+ * Returns whether a new name follows: after AS, and at the beginning of a pattern of MATCH or
+ * EXISTS.
+ */
 function namesAnew(before: string): boolean {
-  return /\bAS$|\b(?:MATCH|HYPEREDGE|EXISTS)\s*(?:\([^()]*\)\s*,\s*)*\($/i.test(before);
+  return /\bAS$|\b(?:MATCH|HYPEREDGE|EXISTS\s*\()\s*(?:\([^()]*\)\s*,\s*)*\($/i.test(before);
 }
 
 function namesAfter(before: string, statement: string, tables: readonly Table[]): readonly Name[] {
@@ -81,5 +85,6 @@ function columnsOf(before: string, statement: string, tables: readonly Table[]):
   const own = (table?.columns ?? []).map(
     (column): Name => ({ label: column.name, type: 'property', detail: column.type, apply: quoted(column.name) }),
   );
-  return [...BUILT_IN_NAMES.map((label): Name => ({ label, type: 'property' })), ...own];
+  const builtIn = table?.intervals ? [...BUILT_IN_NAMES, END_COLUMN] : BUILT_IN_NAMES;
+  return [...builtIn.map((label): Name => ({ label, type: 'property' })), ...own];
 }

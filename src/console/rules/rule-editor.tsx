@@ -47,9 +47,10 @@ export function RuleEditor({ text, onChange, onStored }: Props) {
       </label>
       <p class="quiet help">
         If every condition holds, the head follows. Words that begin with ? are variables. Known of every edge:{' '}
-        <code>member(?E, ?A)</code>, <code>at(?E, ?T)</code>, <code>size(?E, ?N)</code>, <code>formation(?E, ?F)</code>,{' '}
-        <code>weight(?E, ?W)</code>, <code>mean_dist(?E, ?D)</code>, <code>bucket(?E, ?B)</code>,{' '}
-        <code>hyperedge(?E)</code>, <code>property(?E, "name", ?V)</code>.
+        <code>member(?E, ?A)</code>, <code>at(?E, ?T)</code>, <code>until(?E, ?T)</code>, <code>size(?E, ?N)</code>,{' '}
+        <code>formation(?E, ?F)</code>, <code>weight(?E, ?W)</code>, <code>mean_dist(?E, ?D)</code>,{' '}
+        <code>bucket(?E, ?B)</code>, <code>hyperedge(?E)</code>, <code>property(?E, "name", ?V)</code>,{' '}
+        <code>role(?E, ?A, "sender")</code>.
       </p>
       <textarea
         id="rule-text"

@@ -44,7 +44,9 @@ function isAtom(value: unknown): value is Atom {
 export const BASE_PREDICATES: ReadonlyMap<string, number> = new Map([
   ['hyperedge', 1],
   ['at', 2],
+  ['until', 2],
   ['member', 2],
+  ['role', 3],
   ['weight', 2],
   ['mean_dist', 2],
   ['formation', 2],

@@ -139,22 +139,38 @@ export function* distanceSums(graph: Graph): Steps<DistanceSums> {
  * other vertices adds the share of its shortest paths that lead through the vertex.
  */
 export function* betweenness(graph: Graph): Steps<Float64Array> {
-  const { core, starts, neighbours, vertices, arcs } = graph;
   const labels = yield* within(components(graph), 0, 0.01);
+  const sums = yield* within(betweennessSums(graph, sizesOf(labels)), 0.01, 1);
+  return sums.map((sum) => sum / 2);
+}
+
+/**
+ * Same as `betweenness`, for a directed graph: each ordered pair of other vertices adds the share
+ * of its shortest paths.
+ */
+export function* directedBetweenness(graph: Graph): Steps<Float64Array> {
+  const reach = new Uint32Array(graph.vertices);
+  const search = searchFromAll(graph, (source, { order }) => {
+    reach[source] = order.length;
+  });
+  yield* within(search, 0, 0.3);
+  return yield* within(betweennessSums(graph, reach), 0.3, 1);
+}
+
+/** `reachOf`: how many vertices each vertex reaches, including itself. */
+function* betweennessSums(graph: Graph, reachOf: Uint32Array): Steps<Float64Array> {
+  const { core, starts, neighbours, vertices, arcs } = graph;
   const scratch = new Scratch(core);
   try {
     const reach = scratch.take(vertices * 4);
     const sums = scratch.zeroed(vertices * 8);
     const work = scratch.take(24 * vertices);
-    core.memory.words.set(sizesOf(labels), reach / 4);
+    core.memory.words.set(reachOf, reach / 4);
     const slice = Math.max(1, Math.floor(STEP_ARCS / (2 * arcs + vertices + 1)));
-    const accumulate = slices(vertices, slice, (from, to) =>
+    yield* slices(vertices, slice, (from, to) =>
       core.exports.hg_graph_betweenness(starts, neighbours, vertices, from, to, reach, sums, work),
     );
-    yield* within(accumulate, 0.01, 1);
-    const result = core.memory.numbers.slice(sums / 8, sums / 8 + vertices);
-    for (let v = 0; v < vertices; v++) result[v]! /= 2;
-    return result;
+    return core.memory.numbers.slice(sums / 8, sums / 8 + vertices);
   } finally {
     scratch.free();
   }

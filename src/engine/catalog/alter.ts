@@ -4,17 +4,11 @@
 // rewrites their segment.
 
 import { HedgerowError } from '../../errors.ts';
-import {
-  BUILT_IN_COLUMNS,
-  type Column,
-  defineColumns,
-  IDENTIFIER,
-  MOST_COLUMNS,
-  RESERVED_NAMES,
-} from '../../model/columns.ts';
+import { type Column, defineColumns, IDENTIFIER, MOST_COLUMNS, RESERVED_NAMES } from '../../model/columns.ts';
 import type { AlterableOption } from '../../model/options.ts';
+import { ROLES_FIELD } from '../../model/shape.ts';
 import type { ColumnDefinition } from '../types.ts';
-import type { TableDefinition } from './catalog.ts';
+import { columnsOf, type TableDefinition } from './catalog.ts';
 import type { ShapeChange } from './changes.ts';
 
 export type AlterAction =
@@ -49,7 +43,7 @@ export function columnChange(
     case 'renameColumn': {
       const column = userColumn(definition, action.column, 'renamed');
       const others = definition.columns.filter((each) => each !== column);
-      checkColumnName(action.to, others, reservedIn(definition));
+      checkColumnName(action.to, { ...definition, columns: others });
       return { op: 'rename_column', id, column: column.id, name: action.to };
     }
   }
@@ -57,7 +51,7 @@ export function columnChange(
 
 function newColumn(definition: TableDefinition, wanted: ColumnDefinition): Column {
   const [column] = defineColumns([wanted], definition.nextColumnId, reservedIn(definition));
-  checkColumnName(wanted.name, definition.columns, reservedIn(definition));
+  checkColumnName(wanted.name, definition);
   if (definition.columns.length >= MOST_COLUMNS)
     throw new HedgerowError(
       'invalid_input',
@@ -76,12 +70,19 @@ function reservedIn({ key }: TableDefinition): ReadonlySet<string> {
   return key === undefined ? RESERVED_NAMES : new Set();
 }
 
-function checkColumnName(name: string, taken: readonly Column[], reserved: ReadonlySet<string>): void {
+function checkColumnName(name: string, definition: TableDefinition): void {
+  const { roles = [] } = definition;
   if (typeof name !== 'string' || !IDENTIFIER.test(name))
     throw new HedgerowError('invalid_input', `Column name ${JSON.stringify(name)} must match ${IDENTIFIER.source}.`);
   const lower = name.toLowerCase();
-  if (reserved.has(lower) || taken.some((column) => column.name.toLowerCase() === lower))
+  if (reservedIn(definition).has(lower) || columnsOf(definition).find(lower) !== undefined)
     throw new HedgerowError('column_exists', `Column ${name} exists already or is built in; take another name.`);
+  const isRole = roles.some((role) => role.toLowerCase() === lower);
+  if (isRole || (roles.length > 0 && lower === ROLES_FIELD))
+    throw new HedgerowError(
+      'column_exists',
+      `Column ${name} would have the name of ${isRole ? 'a role' : 'the field of the roles'}; take another name.`,
+    );
 }
 
 function droppable(definition: TableDefinition, name: string): Column {
@@ -93,11 +94,12 @@ function droppable(definition: TableDefinition, name: string): Column {
   );
 }
 
-function userColumn({ name: table, columns }: TableDefinition, name: string, what: string): Column {
+function userColumn(definition: TableDefinition, name: string, what: string): Column {
+  const { name: table, columns } = definition;
   const lower = String(name).toLowerCase();
   const column = columns.find((each) => each.name.toLowerCase() === lower);
   if (column !== undefined) return column;
-  if (KEYS.includes(lower) || BUILT_IN_COLUMNS.some((each) => each.name === lower))
+  if (KEYS.includes(lower) || columnsOf(definition).find(lower) !== undefined)
     throw new HedgerowError('invalid_input', `Column ${lower} is built in; it cannot be ${what}.`);
   const known = columns.length === 0 ? 'none' : columns.map((each) => each.name).join(', ');
   throw new HedgerowError(

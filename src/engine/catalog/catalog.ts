@@ -2,9 +2,17 @@
 // change.
 
 import { HedgerowError } from '../../errors.ts';
-import { type Column, defineColumns, FIRST_USER_COLUMN, IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
+import {
+  type Column,
+  ColumnSet,
+  defineColumns,
+  END_COLUMN,
+  FIRST_USER_COLUMN,
+  IDENTIFIER,
+  RESERVED_NAMES,
+} from '../../model/columns.ts';
 import { checkMemberTables, completeOptions, type TableOptions } from '../../model/options.ts';
-import { checkRoles } from '../../model/shape.ts';
+import { checkRoles, ROLES_FIELD } from '../../model/shape.ts';
 import type { TableInput } from '../types.ts';
 
 /** A table definition as stored in the log and the manifest. */
@@ -24,6 +32,9 @@ export interface TableDefinition extends TableOptions {
   createNodes?: false;
   /** Of a node table: the id of the column that holds the keys, which is the first of `columns`. */
   key?: number;
+  /** Id of the built-in column `end_ts`; absent if the table has no intervals. */
+  intervals?: number;
+  /** User columns. */
   columns: Column[];
   /** Columns with a PSI index; `column` is a column id, `createdAt` is in epoch seconds. */
   indexes: { column: number; createdAt: number }[];
@@ -46,8 +57,12 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number, n
   checkTableName(input.name);
   const options = completeOptions(input);
   const memberTables = checkMemberTables(input.memberTables ?? []);
-  const columns = defineColumns(input.columns ?? [], FIRST_USER_COLUMN);
-  const roles = checkRoles(input.roles ?? [], namesOf(columns));
+  const intervals = input.intervals ? FIRST_USER_COLUMN : undefined;
+  const firstId = FIRST_USER_COLUMN + (intervals === undefined ? 0 : 1);
+  const built = intervals === undefined ? [] : [END_COLUMN];
+  const columns = defineColumns(input.columns ?? [], firstId, new Set([...RESERVED_NAMES, ...built]));
+  const roles = checkRoles(input.roles ?? [], namesOf(columns, built));
+  if (roles.length > 0) assertNoRolesColumn(columns);
   return {
     id,
     name: input.name,
@@ -55,17 +70,33 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number, n
     ...(nodes === undefined ? {} : { nodes }),
     ...(nodes !== undefined && input.createNodes === false ? { createNodes: false as const } : {}),
     ...(roles.length > 0 ? { roles } : {}),
+    ...(intervals === undefined ? {} : { intervals }),
     ...options,
     columns,
     indexes: [],
     createdAt: nowSeconds,
-    nextColumnId: FIRST_USER_COLUMN + columns.length,
+    nextColumnId: firstId + columns.length,
   };
 }
 
+/** Throws `column_exists` if a column has the name of the field that rows with roles have. */
+function assertNoRolesColumn(columns: readonly Column[]): void {
+  const column = columns.find(({ name }) => name.toLowerCase() === ROLES_FIELD);
+  if (column === undefined) return;
+  throw new HedgerowError(
+    'column_exists',
+    `Column ${column.name} has the name of a field that rows of a table with roles have; take another name.`,
+  );
+}
+
+/** Returns all columns of a table. A node table has none but those of its definition. */
+export function columnsOf({ columns, intervals, key }: TableDefinition): ColumnSet {
+  return key === undefined ? new ColumnSet(columns, intervals) : new ColumnSet(columns, undefined, []);
+}
+
 /** Returns the names, in lower case, that a role cannot have. */
-function namesOf(columns: readonly Column[]): ReadonlySet<string> {
-  return new Set([...RESERVED_NAMES, ...columns.map(({ name }) => name.toLowerCase())]);
+function namesOf(columns: readonly Column[], built: readonly string[]): ReadonlySet<string> {
+  return new Set([...RESERVED_NAMES, ...built, ...columns.map(({ name }) => name.toLowerCase())]);
 }
 
 /** Throws `invalid_input` if the name is not an identifier. */

@@ -6,12 +6,11 @@
 // has the LSN of the operation, the others have LSNs of the MORE run at the end of the frame.
 
 import type { RecordText, RowPlan } from '../../core/index.ts';
-import { ColumnSet } from '../../model/columns.ts';
 import type { LogFrame } from '../../storage/index.ts';
-import type { TableDefinition } from '../catalog/catalog.ts';
+import { columnsOf, type TableDefinition } from '../catalog/catalog.ts';
 import { type CatalogChange, changed } from '../catalog/changes.ts';
 import { decodeKills, KILL_BYTES, OPERATION, type Run, readRuns } from '../commit/operations.ts';
-import { columnsOf, planOf } from '../table/row-plan-of.ts';
+import { planOf } from '../table/row-plan-of.ts';
 import type { RowKey } from '../types.ts';
 import { decodeBefore, ROWS_AT_ONCE, splitRecords } from './before-rows.ts';
 
@@ -272,10 +271,13 @@ function* keysOf(run: Run): Generator<RowKey, void, void> {
 function* nothing(): Generator<ChangeText[], void, void> {}
 
 function catalogText(change: CatalogChange, before: TableDefinition, after: TableDefinition): string {
-  const nameOf = (id: number) => JSON.stringify(before.columns.find((column) => column.id === id)?.name ?? null);
+  const nameOf = (id: number) => {
+    const column = columnsOf(before).columns.find((each) => each.id === id);
+    return JSON.stringify(column?.name ?? null);
+  };
   switch (change.op) {
     case 'create_table':
-      return `"table_created","columns":${columnsText(after)}`;
+      return `"table_created"${rolesText(after)},"columns":${columnsText(after)}`;
     case 'drop_table':
       return '"table_dropped"';
     case 'create_index':
@@ -291,9 +293,14 @@ function catalogText(change: CatalogChange, before: TableDefinition, after: Tabl
   }
 }
 
-function columnsText({ columns }: TableDefinition): string {
+/** Returns the field `roles` of a table that has some. */
+function rolesText({ roles }: TableDefinition): string {
+  return roles === undefined ? '' : `,"roles":${JSON.stringify(roles)}`;
+}
+
+function columnsText(definition: TableDefinition): string {
   return JSON.stringify(
-    new ColumnSet(columns).columns.map(({ name, type, default: missing }) => ({ name, type, default: missing })),
+    columnsOf(definition).columns.map(({ name, type, default: missing }) => ({ name, type, default: missing })),
   );
 }
 

@@ -31,6 +31,7 @@ const definition = v.looseObject({
   nodes: v.exactOptional(v.array(positive)),
   createNodes: v.exactOptional(v.literal(false)),
   key: v.exactOptional(whole),
+  intervals: v.exactOptional(whole),
   ...optionShapes(),
   columns: v.array(column),
   indexes: v.array(v.looseObject({ column: whole, createdAt: v.number() })),

@@ -89,6 +89,7 @@ function builderColumns(table: Table, indexed: ReadonlySet<number>): BuilderColu
     id: column.id,
     type: column.type,
     indexed: indexed.has(column.id),
+    ends: column === table.columns.end,
     // The constructor copies the bytes. `slice` of a Buffer would return a view, which the next
     // column would overwrite.
     missing:

@@ -3,13 +3,17 @@
 import type { Table } from '../table/table.ts';
 import type { CompactionResult } from '../types.ts';
 import type { Compactor } from './compactor.ts';
+import { expireIntervals } from './expire-intervals.ts';
 
 export interface CompactionRequest {
   /** The table to compact, or undefined for all tables. */
   one: Table | undefined;
   /** All tables, ordered by name. */
   all: () => Table[];
-  /** Buckets that are completely before now - ttlSeconds are dropped; if it is undefined, none. */
+  /**
+   * Buckets that are completely before now - ttlSeconds are dropped; if it is undefined, none. In a
+   * table with intervals, only edges that have ended by then are dropped.
+   */
   ttlSeconds: number | undefined;
   /** Epoch milliseconds. */
   now: () => number;
@@ -27,10 +31,18 @@ export async function compactTables(compactor: Compactor, request: CompactionReq
   const startUs = nowUs();
   const nowSeconds = Math.floor(now() / 1000);
   const wanted = one === undefined ? all().filter((table) => table.corrupt === null) : [one];
+  const limitOf = ({ bucketSeconds: width }: Table): number =>
+    ttlSeconds === undefined ? -Infinity : Math.floor((nowSeconds - ttlSeconds) / width) * width;
   // Nodes have no time.
-  const cutoffOf = ({ bucketSeconds: width, isOfNodes }: Table): number =>
-    ttlSeconds === undefined || isOfNodes ? -Infinity : Math.floor((nowSeconds - ttlSeconds) / width) * width;
+  const cutoffOf = (table: Table): number => (hasIntervals(table) || table.isOfNodes ? -Infinity : limitOf(table));
   const pendingOf = () => wanted.reduce((sum, table) => sum + (table.dropped ? 0 : table.pending), 0);
+  const expired = { edges: 0, buckets: 0 };
+  for (const table of ttlSeconds === undefined ? [] : wanted.filter(hasIntervals)) {
+    if (table.dropped) continue;
+    const { edges, buckets } = await expireIntervals(table, limitOf(table));
+    expired.edges += edges;
+    expired.buckets += buckets;
+  }
   const pendingBefore = pendingOf();
   const done =
     one === undefined
@@ -40,12 +52,16 @@ export async function compactTables(compactor: Compactor, request: CompactionReq
     tables: done.tables.map((table) => table.name),
     wal_pending_before: pendingBefore,
     wal_pending_after: pendingOf(),
-    buckets_dropped: done.bucketsDropped,
-    edges_dropped: done.edgesDropped,
+    buckets_dropped: done.bucketsDropped + expired.buckets,
+    edges_dropped: done.edgesDropped + expired.edges,
     tombstones_reconciled: done.tombstones,
     elapsed_ms: Math.round((nowUs() - startUs) / 10) / 100,
     ...(one === undefined ? leftOut(all()) : {}),
   };
+}
+
+function hasIntervals({ definition }: Table): boolean {
+  return definition.intervals !== undefined;
 }
 
 /**

@@ -164,7 +164,7 @@ export class NodeDirectory {
   }
 
   /**
-   * Returns the numbers of the members of a named table, ascending. A key that is not known gets a
+   * Returns the numbers of the members of a named table, in the order of the references. A key that is not known gets a
    * number that the caller holds: it is appended to `held`, and must be given back with `release`,
    * after an error too. Throws `unknown_node` if the table does not create nodes, `overloaded`,
    * `nodes_exhausted` or `table_corrupt`.
@@ -172,8 +172,7 @@ export class NodeDirectory {
   resolve(table: Table, refs: readonly NodeRef[], held: number[]): number[] {
     const kinds = table.kinds!;
     for (const kind of kinds) kind.table.assertUsable();
-    const numbers = refs.map(({ kind: index, key }) => this.#numberOf(table, kinds[index]!, key, held));
-    return numbers.sort((a, b) => a - b);
+    return refs.map(({ kind: index, key }) => this.#numberOf(table, kinds[index]!, key, held));
   }
 
   #numberOf(table: Table, kind: NodeKind, key: NodeKey, held: number[]): number {

@@ -14,6 +14,14 @@ export const EDGE_PLAN = buildColumnPlan({
   columns: [{ id: WEIGHT.id, type: 'REAL', missing: null }],
 });
 
+/** The same with the roles of the members, for tables with roles. */
+export const ROLES_PLAN = buildColumnPlan({ ...EDGE_PLAN.parts, masks: true });
+
+/** Returns the plan for the edges of a table. */
+export function edgePlan(hasRoles: boolean): typeof EDGE_PLAN {
+  return hasRoles ? ROLES_PLAN : EDGE_PLAN;
+}
+
 /** Approximate number of rows copied per step. */
 const STEP_ROWS = 65_536;
 
@@ -30,6 +38,7 @@ export function* joinBlocks(
   const target = new Target(
     rows,
     blocks.reduce((sum, block) => sum + block.members.length, 0),
+    blocks.some(({ masks }) => masks.length > 0),
   );
   const [a, b] = [new Reader(first), new Reader(second)];
   let next = STEP_ROWS;
@@ -58,13 +67,14 @@ class Target {
   rows = 0;
   members = 0;
 
-  constructor(rows: number, members: number) {
+  constructor(rows: number, members: number, hasMasks: boolean) {
     this.columns = {
       times: new Float64Array(rows),
       ids: new Float64Array(rows),
       sizes: new Uint32Array(rows),
       members: new Float64Array(members),
       weights: new Float64Array(rows),
+      masks: hasMasks ? new Uint16Array(members) : undefined,
     };
   }
 }
@@ -96,6 +106,7 @@ class Reader {
     columns.ids.set(block.ids.subarray(row, end), target.rows);
     columns.sizes.set(block.sizes.subarray(row, end), target.rows);
     columns.members.set(block.members.subarray(this.#member, this.#member + members), target.members);
+    columns.masks?.set(block.masks.subarray(this.#member, this.#member + members), target.members);
     copyWeights(block.columns[0] as NumberColumn, row, end, columns.weights!, target.rows);
     target.rows += end - row;
     target.members += members;

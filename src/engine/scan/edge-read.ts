@@ -7,7 +7,7 @@ import type { SegmentFile } from '../table/segment-file.ts';
 import type { Snapshot } from '../table/snapshot.ts';
 import type { Table } from '../table/table.ts';
 import { Version } from '../table/version.ts';
-import { EDGE_PLAN, joinBlocks } from './edge-columns.ts';
+import { edgePlan, joinBlocks } from './edge-columns.ts';
 import { Scan } from './scan.ts';
 import { firstReaching } from './scan-view.ts';
 
@@ -44,6 +44,8 @@ export class EdgeRead {
   readonly token: string;
   readonly tableId: number;
   readonly bucketSeconds: number;
+  /** Whether the edges have role masks. */
+  readonly hasRoles: boolean;
   readonly #table: Table;
   readonly #snapshot: Snapshot;
   #pieces: Generator<EdgePiece, void, void> | undefined;
@@ -58,6 +60,7 @@ export class EdgeRead {
     this.lsn = this.#snapshot.lsn;
     this.tableId = table.id;
     this.bucketSeconds = table.bucketSeconds;
+    this.hasRoles = !table.roles.isEmpty;
   }
 
   /** Upper bound for the number of rows in the window, computed without reading rows. */
@@ -74,12 +77,13 @@ export class EdgeRead {
    */
   *here(mostMembers: number): Generator<number, IncidenceColumns | undefined, void> {
     const { startTs, endTs } = this.window;
-    const scan = this.#table.scan({ format: 'columns', columns: EDGE_PLAN, startTs, endTs }, this.#snapshot);
+    const columns = edgePlan(this.hasRoles);
+    const scan = this.#table.scan({ format: 'columns', columns, startTs, endTs }, this.#snapshot);
     const blocks: ColumnBlock[] = [];
     let members = 0;
     try {
       for (let bytes = scan.next(); bytes !== null; bytes = scan.next()) {
-        for (const block of readColumnBlocks(bytes, EDGE_PLAN)) {
+        for (const block of readColumnBlocks(bytes, columns)) {
           blocks.push(block);
           members += block.members.length;
         }
@@ -112,7 +116,7 @@ export class EdgeRead {
     // This version has only the memtables. The snapshot keeps the version with all sources pinned.
     const version = new Version([], this.#snapshot.version.memtables, this.bucketSeconds);
     const view = { version, lsn: this.lsn, overlay: undefined };
-    const scan = new Scan(this.#table, view, { format: 'columns', columns: EDGE_PLAN, startTs, endTs });
+    const scan = new Scan(this.#table, view, { format: 'columns', columns: edgePlan(this.hasRoles), startTs, endTs });
     try {
       for (let blocks = scan.next(); blocks !== null; blocks = scan.next()) yield { kind: 'rows', blocks };
     } finally {

@@ -46,7 +46,8 @@ export function openCursors(
 ): MemtableCursor[] {
   const cursors: MemtableCursor[] = [];
   for (const { memtable } of version.memtables) {
-    if (memtable.rows > 0) cursors.push(openCursor(memtable, lsn, overlay?.hidden(memtable)));
+    if (memtable.rows > 0 && mayHaveEnds(memtable, ranges))
+      cursors.push(openCursor(memtable, lsn, overlay?.hidden(memtable)));
   }
   if (overlay?.memtable) cursors.push(openCursor(overlay.memtable, Infinity, undefined));
   for (const cursor of cursors) {
@@ -57,6 +58,25 @@ export function openCursors(
     }
   }
   return cursors;
+}
+
+/** For each memtable that was read at a time: the greatest end among its first rows. */
+const GREATEST_ENDS = new WeakMap<CoreMemtable, { rows: number; end: number }>();
+
+/**
+ * Returns whether a memtable may have an edge that holds, by the greatest of its ends. Each row is
+ * read once for it. If there may be one, a filter reads every row that begins by then: some 20 ns
+ * for a row and 100 ns for one that is kept, so a few milliseconds for a full memtable.
+ */
+function mayHaveEnds(memtable: CoreMemtable, ranges: RangeSet | undefined): boolean {
+  const held = ranges?.ranges.find(({ nullIsIn }) => nullIsIn);
+  if (held === undefined) return true;
+  const { rows } = memtable;
+  const known = GREATEST_ENDS.get(memtable) ?? { rows: 0, end: Number.NEGATIVE_INFINITY };
+  if (known.rows === 0) GREATEST_ENDS.set(memtable, known);
+  if (known.rows < rows) known.end = Math.max(known.end, memtable.greatestFrom(held.column, known.rows));
+  known.rows = rows;
+  return known.end > held.low;
 }
 
 /** Number of rows that a lookup indexes between two readings of the clock; takes about 1 ms. */

@@ -3,6 +3,7 @@
 
 import {
   type ColumnBlock,
+  type ColumnPlan,
   type Core,
   type CoreModule,
   type IncidenceColumns,
@@ -16,7 +17,7 @@ import {
 } from '../../core/index.ts';
 import { type Fs, readFully } from '../../storage/index.ts';
 import { asCorruption } from '../table/segment-file.ts';
-import { EDGE_PLAN, joinBlocks } from './edge-columns.ts';
+import { edgePlan, joinBlocks } from './edge-columns.ts';
 import type { EdgePiece, EdgeWindow } from './edge-read.ts';
 
 /** Fraction of the work done once all rows are read; the rest is merging them. */
@@ -24,20 +25,22 @@ const READ_SHARE = 0.8;
 
 /**
  * Reads the edges and returns them in (event_ts, id) order. A step reads one segment file or a few
- * thousand rows, and yields the fraction of the work done. Throws `corrupt` with file and offset,
- * or `overloaded`.
+ * thousand rows, and yields the fraction of the work done. `hasRoles` is that of the read. Throws
+ * `corrupt` with file and offset, or `overloaded`.
  */
 export function* readEdges(
   pieces: readonly EdgePiece[],
   window: EdgeWindow,
   fs: Fs,
   module: CoreModule,
+  hasRoles = false,
 ): Generator<number, IncidenceColumns, void> {
+  const plan = edgePlan(hasRoles);
   const inSegments: ColumnBlock[] = [];
   const others: ColumnBlock[] = [];
-  const reader = new SegmentReader(fs, module.instantiate());
+  const reader = new SegmentReader(fs, module.instantiate(), plan);
   for (const [index, piece] of pieces.entries()) {
-    if (piece.kind === 'rows') others.push(...readColumnBlocks(piece.blocks, EDGE_PLAN));
+    if (piece.kind === 'rows') others.push(...readColumnBlocks(piece.blocks, plan));
     else {
       for (const block of reader.read(piece, window)) {
         inSegments.push(block);
@@ -58,9 +61,11 @@ export function* readEdges(
 class SegmentReader {
   readonly #fs: Fs;
   readonly #core: Core;
+  readonly #plan: ColumnPlan;
   readonly #sink = new TextSink();
 
-  constructor(fs: Fs, core: Core) {
+  constructor(fs: Fs, core: Core, plan: ColumnPlan) {
+    this.#plan = plan;
     this.#fs = fs;
     this.#core = core;
   }
@@ -81,7 +86,7 @@ class SegmentReader {
         deadRows,
         0,
         Number.MAX_SAFE_INTEGER,
-        EDGE_PLAN,
+        this.#plan,
         SEPARATOR.columns,
         sink,
         result,
@@ -89,7 +94,7 @@ class SegmentReader {
       if (result.rows > 0) {
         bounds.lowTs = result.lastTs;
         bounds.lowId = result.lastId + 1;
-        yield* readColumnBlocks(sink.takeAligned(), EDGE_PLAN);
+        yield* readColumnBlocks(sink.takeAligned(), this.#plan);
       } else if (result.state === STEP_STATE.more) {
         const { eventTs, id } = segment.keyOf(next);
         bounds.lowTs = eventTs;

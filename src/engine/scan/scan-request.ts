@@ -1,9 +1,11 @@
-// Validates a scan request and encodes its conditions as ranges for the core.
+// Validates a scan request and encodes its conditions as ranges for the core, those on roles among
+// them.
 
-import { encodeRanges, ID_RANGE, type NumericRange, type RangeSet } from '../../core/index.ts';
+import { encodeRanges, endsAfter, ID_RANGE, type NumericRange, type RangeSet, roleRange } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { ColumnSet } from '../../model/columns.ts';
-import type { RangeCondition, ScanBounds } from '../types.ts';
+import type { RoleSet } from '../../model/roles.ts';
+import type { RangeCondition, RoleCondition, ScanBounds } from '../types.ts';
 
 /**
  * Returns the ranges of a request, or undefined if it has none. `older` contains the columns at the
@@ -12,19 +14,53 @@ import type { RangeCondition, ScanBounds } from '../types.ts';
  */
 export function checkScanRequest(
   request: ScanBounds,
-  columns: ColumnSet,
+  { columns, roles }: { readonly columns: ColumnSet; readonly roles: RoleSet },
   older: ColumnSet | undefined,
 ): RangeSet | undefined {
   if (request.nodes?.length === 0) throw wrong(['nodes'], 'must hold at least one node id, or be left out');
-  const { where } = request;
-  if (where === undefined || where.length === 0) return undefined;
-  return encodeRanges(
-    where.map((condition, index) => {
+  const { where = NONE, inRoles = NONE, at } = request;
+  if (where.length === 0 && inRoles.length === 0 && at === undefined) return undefined;
+  const ranges = [
+    ...where.map((condition, index) => {
       const isGone = older !== undefined && columns.find(condition.column) === undefined;
       return rangeOf(condition, index, isGone ? older : columns);
     }),
-  );
+    ...inRoles.map((condition, index) => conditionOf(condition, index, request, roles)),
+  ];
+  return encodeRanges(at === undefined ? ranges : [heldAt(at, columns), ...ranges]);
 }
+
+const NONE: readonly never[] = [];
+
+function conditionOf(
+  { node, role }: RoleCondition,
+  index: number,
+  { nodes }: ScanBounds,
+  roles: RoleSet,
+): NumericRange {
+  const mask = roles.maskOf(role);
+  if (mask === 0) throw wrong(['inRoles', index, 'role'], `cannot be used: ${roles.unknownText(role)}`);
+  if (nodes?.includes(node) !== true) throw wrong(['inRoles', index, 'node'], 'must be one of the nodes');
+  return roleRange(node, mask);
+}
+
+/** Returns the range of the ends of edges that hold at a time, if they have begun by then. */
+function heldAt(at: number, { end }: ColumnSet): NumericRange {
+  if (end === undefined) throw withoutIntervals(['at']);
+  if (!Number.isSafeInteger(at)) throw wrong(['at'], 'must be an integer between -(2^53-1) and 2^53-1');
+  return endsAfter(end.id, at);
+}
+
+/** Returns the error for a question about intervals to a table that has none. */
+export function withoutIntervals(loc: (string | number)[]): HedgerowError {
+  return new HedgerowError('invalid_input', NO_INTERVALS, {
+    errors: [{ loc, msg: 'needs a table with intervals' }],
+  });
+}
+
+/** What a message says about a table without intervals, and what to do. */
+export const NO_INTERVALS =
+  'The table has no intervals: its edges end where they begin, so none holds at a time. Create a table with intervals (true in the request that creates it, or CREATE HYPEREDGE TABLE ... INTERVALS) and copy the edges to it with their end_ts.';
 
 const ID = { id: ID_RANGE, default: null };
 

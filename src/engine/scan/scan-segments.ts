@@ -115,8 +115,13 @@ export class SegmentScan {
       const last = isInside ? segment.facts.timeMax : resident.keyOf(to - 1).eventTs;
       this.#count(isInside ? segment.facts.buckets : resident.bucketsOf(from, to), first, last);
     }
-    const fold = resident.fold({ from, to }, deadOf(this.#view, segment), this.#view.lsn);
-    for (const range of this.#ranges?.ranges ?? [])
+    const dead = deadOf(this.#view, segment);
+    const ranges = this.#ranges;
+    const held = ranges?.ranges.find(({ nullIsIn }) => nullIsIn);
+    if (ranges !== undefined && held !== undefined)
+      return resident.fold(resident.listRows(from, to, 0, ranges, held, dead, this.#view.lsn), dead, this.#view.lsn);
+    const fold = resident.fold({ from, to }, dead, this.#view.lsn);
+    for (const range of ranges?.ranges ?? [])
       fold.keepRange(
         { kind: range.column === ID_RANGE ? ROW_FIELD.id : ROW_FIELD.column, column: range.column },
         range,

@@ -78,9 +78,12 @@ export function rowsInMemory({ version, overlay }: ScanView): number {
   return rows;
 }
 
-/** Returns the bounds of a request as those of its first step. */
-export function boundsOf({ startTs = -Infinity, endTs = Infinity }: ScanBounds): StepBounds {
-  return { lowTs: startTs, lowId: -Infinity, endTs, stopTs: Infinity, stopId: 0 };
+/**
+ * Returns the bounds of a request as those of its first step. An edge that holds at a time has
+ * begun by then.
+ */
+export function boundsOf({ startTs = -Infinity, endTs = Infinity, at = Infinity }: ScanBounds): StepBounds {
+  return { lowTs: startTs, lowId: -Infinity, endTs: Math.min(endTs, at), stopTs: Infinity, stopId: 0 };
 }
 
 /** Returns whether key `a` precedes key `b`. */
@@ -143,6 +146,7 @@ function segmentsWithin(
  */
 export function strategyOf(request: ScanBounds, nodes: number, ordered: boolean): QueryPlan['strategy'] {
   if (nodes > 0) return nodes > 1 ? 'FMI_INTERSECT' : 'FMI_LOOKUP';
+  if (request.at !== undefined) return 'INTERVAL_STAB';
   if (ordered) return 'PSI_RANGE';
   const isBounded = request.startTs !== undefined || request.endTs !== undefined;
   return isBounded ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN';

@@ -17,7 +17,7 @@ export interface SegmentMatches {
    * buckets examined, the first bucket and the last.
    */
   readonly looked: { buckets: number; first: number; last: number } | undefined;
-  /** Whether the sort order of a column was used. */
+  /** Whether the sort order of a column, or the tree of the ends, was used. */
   readonly ordered: boolean;
 }
 
@@ -38,13 +38,25 @@ export function findMatches(
   const from = resident.seek(bounds.lowTs, bounds.lowId);
   const to = resident.seek(bounds.endTs, Infinity);
   if (nodes.length > 0) resident.setNodes(nodes);
-  const driver = nodes.length > 0 ? undefined : cheapestOrder(resident, ranges, to - from);
+  const driver = nodes.length > 0 ? undefined : cheapestIndex(resident, ranges, to - from);
   const rows = resident.listRows(from, to, nodes.length, ranges, driver, deadOf(view, segment), view.lsn);
   const ordered = driver !== undefined;
   if (ordered || nodes.length > 0 || from === to) return { segment, rows, next: 0, looked: undefined, ordered };
   const bucketOf = (row: number): number => Math.floor(resident.keyOf(row).eventTs / bucketSeconds);
   const looked = { buckets: resident.bucketsOf(from, to), first: bucketOf(from), last: bucketOf(to - 1) };
   return { segment, rows, next: 0, looked, ordered };
+}
+
+/**
+ * A sort order is preferred to the tree of the ends only if it finds less than one in this many
+ * rows, because the tree gives no count beforehand and mostly finds few rows.
+ */
+const TREE_SHARE = 256;
+
+function cheapestIndex(resident: ResidentSegment, set: RangeSet, windowRows: number): NumericRange | undefined {
+  const held = set.ranges.find(({ nullIsIn }) => nullIsIn);
+  if (held === undefined) return cheapestOrder(resident, set, windowRows);
+  return cheapestOrder(resident, set, Math.ceil(windowRows / TREE_SHARE)) ?? held;
 }
 
 /**

@@ -3,6 +3,7 @@
 import { assert } from '../../assert.ts';
 import type { RowPlan } from '../../core/index.ts';
 import type { ColumnSet } from '../../model/columns.ts';
+import type { RoleSet } from '../../model/roles.ts';
 import type { Table } from './table.ts';
 import type { Version } from './version.ts';
 
@@ -12,6 +13,7 @@ export class Snapshot {
   readonly lsn: number;
   /** The table's columns when the snapshot was taken. */
   readonly columns: ColumnSet;
+  readonly roles: RoleSet;
   /**
    * Row plan for these columns. A scan with this plan returns these columns instead of the newest
    * columns of the table.
@@ -26,6 +28,7 @@ export class Snapshot {
     this.version = version;
     this.lsn = lsn;
     this.columns = table.columns;
+    this.roles = table.roles;
     this.rowPlan = table.rowPlan;
     table.countSnapshot(1);
   }

@@ -150,13 +150,14 @@ export function estimateScan(
 ): ScanEstimate {
   const nodes = distinctNumbers(request.nodes ?? [], MOST_NODES + 1);
   const totalBuckets = view.version.totalBuckets;
-  const isEmpty = nodes.length > MOST_NODES || (request.startTs ?? -Infinity) > (request.endTs ?? Infinity);
+  const bounds = boundsOf(request);
+  const isEmpty = nodes.length > MOST_NODES || bounds.lowTs > bounds.endTs;
   if (isEmpty) return { rows: 0, strategy: strategyOf(request, nodes.length, false), bucketsScanned: 0, totalBuckets };
   const isNarrow = ranges?.ranges.some(({ column }) => column === ID_RANGE) === true;
   const isWhole = request.startTs === undefined && request.endTs === undefined && !isNarrow;
-  const bounds = boundsOf(request);
   let { rows, buckets, ordered } = segmentsEstimate(source, view, bounds, nodes, ranges);
-  eachMemtable(view, request, (memtable, from, to, lsn, hidden) => {
+  const window = { startTs: bounds.lowTs, endTs: bounds.endTs };
+  eachMemtable(view, window, (memtable, from, to, lsn, hidden) => {
     const live = Math.max(0, memtable.rows - memtable.deadRows - (hidden?.size ?? 0));
     const within = Math.ceil(((to - from) * live) / memtable.rows);
     let found = within;

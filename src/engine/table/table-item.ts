@@ -20,7 +20,7 @@ export function tableItem(
     member_tables: [...memberTables],
     nodes: nodes === undefined ? 'numbers' : 'named',
     roles: [...(definition.roles ?? [])],
-    intervals: false,
+    intervals: definition.intervals !== undefined,
     ...(nodes === undefined ? {} : { create_nodes: definition.createNodes !== false }),
     ...optionFields(definition),
     row_count: rowCount,

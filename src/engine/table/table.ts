@@ -12,7 +12,8 @@ import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
 import type { ColumnSet } from '../../model/columns.ts';
 import { type CheckedEdge, checkKey, type MemberInput } from '../../model/edge.ts';
 import type { Attach } from '../../model/kept-answer.ts';
-import type { TableDefinition } from '../catalog/catalog.ts';
+import { RoleSet } from '../../model/roles.ts';
+import { columnsOf, type TableDefinition } from '../catalog/catalog.ts';
 import type { EngineContext } from '../context.ts';
 import type { NodeKind } from '../nodes/node-directory.ts';
 import { Scan } from '../scan/scan.ts';
@@ -32,7 +33,7 @@ import type {
 import { BulkInsert } from '../write/bulk-insert.ts';
 import { deleteEdges, insertEdge } from '../write/edge-writes.ts';
 import { EdgeBatches } from './edge-batches.ts';
-import { columnsOf, planOf } from './row-plan-of.ts';
+import { planOf } from './row-plan-of.ts';
 import { RowUpdates } from './row-updates.ts';
 import { asCorruption, type SegmentFile } from './segment-file.ts';
 import { Snapshot } from './snapshot.ts';
@@ -50,10 +51,7 @@ const MOST_LSNS = 2 ** 31;
 /** `scanApart` reads the rows in memtables separately if there are at least this many. */
 const APART_ROWS = 64;
 
-/**
- * Gives write access to fields that change with every row. All other changes are made by `change`,
- * which checks them.
- */
+/** Gives write access to fields that change with every row. `change` makes all other changes. */
 function writable(table: TableState): { -readonly [name in keyof TableState]: TableState[name] } {
   return table;
 }
@@ -61,6 +59,7 @@ function writable(table: TableState): { -readonly [name in keyof TableState]: Ta
 export class Table implements ScanSource, TableState {
   definition: TableDefinition;
   columns: ColumnSet;
+  readonly roles: RoleSet;
   rowPlan: RowPlan;
   version: Version;
   readonly nextId: number = 1;
@@ -102,6 +101,7 @@ export class Table implements ScanSource, TableState {
     this.context = context;
     this.definition = definition;
     this.columns = columnsOf(definition);
+    this.roles = RoleSet.of(definition.roles);
     this.rowPlan = planOf(this.columns, definition);
     this.version = new Version([], [], definition.bucketSeconds);
   }
@@ -157,12 +157,10 @@ export class Table implements ScanSource, TableState {
     return this.definition.bucketSeconds;
   }
 
-  /** Whether the rows are nodes. */
   get isOfNodes(): boolean {
     return this.definition.key !== undefined;
   }
 
-  /** Of a named table: the kinds of its members. */
   get kinds(): readonly NodeKind[] | undefined {
     return this.context.nodes.kindsOf(this.definition);
   }
@@ -411,7 +409,7 @@ export class Table implements ScanSource, TableState {
    */
   scan(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): Scan {
     this.assertUsable(snapshot);
-    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    const ranges = checkScanRequest(request, this, snapshot?.columns);
     const view = this.#view(snapshot, overlay);
     view.version.references++;
     return new Scan(this, view, request, ranges);
@@ -424,7 +422,7 @@ export class Table implements ScanSource, TableState {
    */
   scanApart(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): readonly [Scan, Scan] | undefined {
     this.assertUsable(snapshot);
-    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    const ranges = checkScanRequest(request, this, snapshot?.columns);
     const view = this.#view(snapshot, overlay);
     if (view.version.segments.length === 0 || rowsInMemory(view) < APART_ROWS) return undefined;
     view.version.references += 2;
@@ -440,7 +438,7 @@ export class Table implements ScanSource, TableState {
    */
   segmentScan(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): SegmentScan {
     this.assertUsable(snapshot);
-    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    const ranges = checkScanRequest(request, this, snapshot?.columns);
     const view = this.#view(snapshot, overlay);
     view.version.references++;
     return new SegmentScan(this, view, request, ranges);
@@ -452,7 +450,7 @@ export class Table implements ScanSource, TableState {
    */
   estimate(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): statistics.ScanEstimate {
     this.assertUsable(snapshot);
-    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    const ranges = checkScanRequest(request, this, snapshot?.columns);
     return statistics.estimateScan(this, this.#view(snapshot, overlay), request, ranges);
   }
 

@@ -119,7 +119,7 @@ export class Transaction {
     const edge = this.#numbered(table, checkEdge(given, table));
     const record = this.#keep(table, id, edge);
     table.takeIds(1);
-    const row = rowOf(table.columns, id, edge);
+    const row = rowOf(table, id, edge);
     this.#staged.insert(table, record, row);
     this.#countRow(record);
     return row;
@@ -152,7 +152,7 @@ export class Transaction {
 
   #keep(table: Table, id: number, edge: CheckedEdge): KeptBytes {
     const { batch } = this.#context;
-    batch.add(edge.event_ts, edge.members, propertyBytes(edge));
+    batch.add(edge.event_ts, edge.members, propertyBytes(edge), edge.masks);
     return this.#kept(batch.encode(id, table.maxMembers));
   }
 
@@ -197,7 +197,7 @@ export class Transaction {
    * change. Throws the errors of `deleteRow` and `insert`.
    */
   updateRow(table: Table, key: RowKey, edge: EdgeInput): EdgeRow {
-    return this.#update(table, key, edge, (id, checked) => rowOf(table.columns, id, checked));
+    return this.#update(table, key, edge, (id, checked) => rowOf(table, id, checked));
   }
 
   /**
@@ -294,7 +294,7 @@ export class Transaction {
     this.nodes.held.push(number);
     const edge = checkEdge({ event_ts: number, members: [number], properties }, table);
     const record = this.#keep(table, number, edge);
-    const row = rowOf(table.columns, number, edge);
+    const row = rowOf(table, number, edge);
     this.nodes.bear(number, this.#staged.length);
     this.#staged.insert(table, record, row);
     this.#countRow(record);

@@ -36,7 +36,10 @@ function lineKeysOf(columns: ColumnSet): readonly LineKey[] {
   const own = columns.columns.filter(({ type }) => ruleOf(type).isWholeKind);
   keys = [
     { name: 'id', column: undefined },
-    ...own.map(({ id, name, type }) => ({ name, column: { id, kind: kindOfType(type) } })),
+    ...own.map((column) => ({
+      name: column.name,
+      column: { id: column.id, kind: column === columns.end ? ('end' as const) : kindOfType(column.type) },
+    })),
   ];
   LINE_KEYS.set(columns, keys);
   return keys;
@@ -68,7 +71,7 @@ export class BulkInsert {
   add(edge: EdgeInput | CheckedEdge): void {
     this.#assertOpen();
     const checked = this.#numbered(checkEdge(edge, this.#table));
-    this.#batch.add(checked.event_ts, checked.members, propertyBytes(checked));
+    this.#batch.add(checked.event_ts, checked.members, propertyBytes(checked), checked.masks);
     this.count++;
     if (this.#batch.full) this.#encode();
   }

@@ -72,12 +72,12 @@ function stageNumbers(
   births: Births | undefined,
 ): Staged<InsertResult> {
   const { batch, committer, afterCommit } = table.context;
-  batch.add(edge.event_ts, edge.members, propertyBytes(edge));
+  batch.add(edge.event_ts, edge.members, propertyBytes(edge), edge.masks);
   const run = batch.encode(id, table.maxMembers, RUN_HEADER_BYTES);
   const recordBytes = run.length - RUN_HEADER_BYTES;
   assert(recordBytes > 0, 'an edge has a record');
   writeRunHeader(run, OPERATION.insert, table.id, 1, recordBytes);
-  const row = rowOf(table.columns, id, edge);
+  const row = rowOf(table, id, edge);
   const entry = attach?.({ row });
   const born = births?.operations ?? 0;
   const room = births && roomOf(births);

@@ -19,14 +19,24 @@ export type Field =
   | { readonly kind: 'id' }
   | { readonly kind: 'event_ts' }
   | { readonly kind: 'members' }
-  | { readonly kind: 'property'; readonly id: number; readonly name: string; readonly type: ColumnType };
+  /** The members with a role; `mask` has the role's bit. */
+  | { readonly kind: 'role'; readonly name: string; readonly mask: number }
+  | {
+      readonly kind: 'property';
+      readonly id: number;
+      readonly name: string;
+      readonly type: ColumnType;
+      /** True for the ends of intervals. */
+      readonly isTime?: true;
+    };
 
 interface Typed {
   readonly type: ValueType;
   /** Source text, for the names of result columns and for plans. */
   readonly text: string;
   /**
-   * True for a number that is a time: `event_ts`, `datetime(x)`, or the MIN, MAX or AVG of times. A
+   * True for a number that is a time: `event_ts`, `end_ts` of a table with intervals,
+   * `datetime(x)`, or the MIN, MAX or AVG of times. A
    * text compared with such a number is read as a time.
    */
   readonly isTime?: boolean | undefined;
@@ -67,6 +77,8 @@ export interface BoundField extends Typed {
 export interface BoundRow extends Typed {
   readonly kind: 'row';
   readonly pattern: number;
+  /** The column of the ends of intervals, if the table has them. */
+  readonly ends?: string | undefined;
 }
 
 /** Both operands have the same type, or both are numbers. */
@@ -101,6 +113,8 @@ export interface BoundTextMatch extends Typed {
 export interface BoundLogic extends Typed {
   readonly kind: 'and' | 'or';
   readonly items: readonly BoundExpression[];
+  /** Set for an `and` that means that a pattern's edges hold at a time, which reads no row. */
+  readonly holds?: { readonly pattern: number; readonly time: BoundExpression } | undefined;
 }
 
 export interface BoundNot extends Typed {
@@ -121,10 +135,13 @@ export interface BoundIn extends Typed {
   readonly items: readonly BoundExpression[] | BoundValues;
 }
 
-/** `node IN alias.members`. */
+/** `node IN alias.members`, or `node IN alias.role`. */
 export interface BoundHasNode extends Typed {
   readonly kind: 'hasNode';
   readonly pattern: number;
+  /** The role that the node must have, and its mask; undefined: it must be a member. */
+  readonly role?: string | undefined;
+  readonly mask?: number | undefined;
   readonly node: BoundExpression;
 }
 
@@ -158,11 +175,14 @@ export interface BoundDate extends Typed {
   readonly operand: BoundExpression;
 }
 
-/** Number of common members of two patterns' rows. */
+/** Number of common members of two patterns' rows, or of members with certain roles. */
 export interface BoundShared extends Typed {
   readonly kind: 'shared';
   readonly left: number;
   readonly right: number;
+  /** Masks of the roles that count on each side; undefined: all members. */
+  readonly leftMask?: number | undefined;
+  readonly rightMask?: number | undefined;
 }
 
 /** The condition `|left.event_ts - right.event_ts| <= width`. */
@@ -205,6 +225,20 @@ export interface BoundItemValue extends Typed {
   readonly index: number;
 }
 
+/**
+ * `EXISTS (patterns WHERE ...)`: true if at least one combination of rows of its own patterns
+ * satisfies all conditions, otherwise false; never null. The conditions may read the patterns
+ * outside of it. Occurs only in WHERE.
+ */
+export interface BoundExists extends Typed {
+  readonly kind: 'exists';
+  /** Its own patterns, which are numbered `first`, `first + 1`, ... in the statement. */
+  readonly first: number;
+  readonly patterns: readonly BoundPattern[];
+  /** Conditions that must all be true. */
+  readonly where: readonly BoundExpression[];
+}
+
 /** A literal list: `[1, 2]`, e.g. for members. */
 export interface BoundList extends Typed {
   readonly kind: 'list';
@@ -236,6 +270,7 @@ export type BoundExpression =
   | BoundAggregateValue
   | BoundKeyValue
   | BoundItemValue
+  | BoundExists
   | BoundList;
 
 export interface BoundAggregate {
@@ -269,6 +304,8 @@ export interface BoundOrder {
 export interface BoundMatch {
   readonly kind: 'match';
   readonly patterns: readonly BoundPattern[];
+  /** The patterns of every EXISTS, whose numbers follow those of `patterns`. */
+  readonly inner: readonly BoundPattern[];
   /** Conditions that must all be true. */
   readonly where: readonly BoundExpression[];
   readonly distinct: boolean;
@@ -303,7 +340,9 @@ export interface BoundInsert {
 
 export interface BoundInsertRow {
   readonly eventTs: BoundExpression;
-  readonly members: BoundExpression;
+  /** Undefined if only lists of roles are given. */
+  readonly members: BoundExpression | undefined;
+  readonly roles: readonly { readonly role: string; readonly value: BoundExpression }[];
   readonly properties: readonly { readonly column: string; readonly value: BoundExpression }[];
   /** Positions of the values, in the order of the columns. */
   readonly places: readonly Span[];
@@ -321,6 +360,8 @@ export interface BoundUpdate {
   /** The statement, to locate a value that is refused at run time. */
   readonly text: string;
   readonly pattern: BoundPattern;
+  /** The patterns of every EXISTS, which are numbered from 1. */
+  readonly inner: readonly BoundPattern[];
   readonly sets: readonly BoundSet[];
   readonly where: readonly BoundExpression[];
 }
@@ -330,5 +371,7 @@ export interface BoundDelete {
   /** The statement as text. */
   readonly text: string;
   readonly pattern: BoundPattern;
+  /** The patterns of every EXISTS, which are numbered from 1. */
+  readonly inner: readonly BoundPattern[];
   readonly where: readonly BoundExpression[];
 }

@@ -12,10 +12,11 @@ import type {
   BoundUpdate,
   Field,
 } from './bound.ts';
+import { conjuncts, InnerPatterns } from './exists.ts';
 import { bindCondition, bindExpression, itemTypeOf } from './expressions.ts';
-import { bindTable, type Catalog, conjuncts } from './match.ts';
 import { commonType, type ParameterValues } from './parameters.ts';
-import { fieldType, Scope } from './scope.ts';
+import { bindTable, type Catalog } from './patterns.ts';
+import { fieldType, isTimeField, nameOfField, Scope } from './scope.ts';
 import { asTime } from './times.ts';
 
 const NO_AGGREGATES = 'aggregates are allowed in RETURN and ORDER BY of a MATCH only';
@@ -27,9 +28,11 @@ export function bindInsert(node: InsertNode, text: string, catalog: Catalog, par
   // Values cannot refer to columns, because there is no row yet.
   const values = new Scope({ text, patterns: [], parameters, noAggregates: NO_AGGREGATES });
   const fields = bindTargets(node.columns, targets);
-  for (const name of ['event_ts', 'members'] as const) {
-    if (!fields.some((field) => field.kind === name))
-      throw targets.error(node.table, `INSERT must name ${name} among its columns; every edge has one.`);
+  if (!fields.some(({ kind }) => kind === 'event_ts'))
+    throw targets.error(node.table, 'INSERT must name event_ts among its columns; every edge has one.');
+  if (!fields.some(({ kind }) => kind === 'members' || kind === 'role')) {
+    const besides = table.roles.isEmpty ? '' : ` or a role (${table.roles.names.join(', ')})`;
+    throw targets.error(node.table, `INSERT must name members${besides} among its columns; every edge has one.`);
   }
   const rows = node.rows.map((row) => bindRow(row, fields, values, targets));
   return { kind: 'insert', table, rows, text, columns: node.columns.map(({ name }) => name) };
@@ -42,7 +45,8 @@ function bindTargets(columns: readonly NameNode[], scope: Scope): Exclude<Field,
     const field = scope.findField(0, column.name);
     if (field === undefined) throw scope.unknownColumn(0, column);
     if (field.kind === 'id') throw scope.error(column, 'id is given by the database and cannot be set.');
-    const key = field.kind === 'property' ? `property ${field.id}` : field.kind;
+    const key =
+      field.kind === 'property' ? `property ${field.id}` : field.kind === 'role' ? `role ${field.mask}` : field.kind;
     if (seen.has(key)) throw scope.error(column, `column ${shown(column.name)} is given twice.`);
     seen.add(key);
     return field as Exclude<Field, { kind: 'id' }>;
@@ -58,13 +62,15 @@ function bindRow(
   let eventTs: BoundExpression | undefined;
   let members: BoundExpression | undefined;
   const properties: { column: string; value: BoundExpression }[] = [];
+  const roles: { role: string; value: BoundExpression }[] = [];
   for (const [index, field] of fields.entries()) {
     const value = bindValue(nodes[index]!, field, values, targets);
     if (field.kind === 'event_ts') eventTs = value;
     else if (field.kind === 'members') members = value;
+    else if (field.kind === 'role') roles.push({ role: field.name, value });
     else properties.push({ column: field.name, value });
   }
-  return { eventTs: eventTs!, members: members!, properties, places: nodes };
+  return { eventTs: eventTs!, members, roles, properties, places: nodes };
 }
 
 /**
@@ -78,12 +84,12 @@ export function bindValue(
   targets: Scope,
 ): BoundExpression {
   const given = bindExpression(node, values);
-  const bound = field.kind === 'event_ts' ? asTime(given, node, targets, 'time') : given;
-  const name = field.kind === 'property' ? field.name : field.kind;
-  if (field.kind === 'members') {
+  const bound = isTimeField(field) ? asTime(given, node, targets, 'time') : given;
+  const name = nameOfField(field);
+  if (field.kind === 'members' || field.kind === 'role') {
     const itemType = itemTypeOf(bound);
     if (bound.type !== 'list' || (itemType !== 'integer' && itemType !== 'null'))
-      throw targets.error(node, 'members takes a list of integers, for instance [1, 2, 3].');
+      throw targets.error(node, `${shown(name)} takes a list of integers, for instance [1, 2, 3].`);
     return bound;
   }
   const type = fieldType(field);
@@ -95,21 +101,22 @@ export function bindValue(
 }
 
 export function bindUpdate(node: UpdateNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundUpdate {
-  const { pattern, scope } = tableScope(node.table, text, catalog, parameters);
+  const { pattern, scope, inner } = tableScope(node.table, text, catalog, parameters);
+  const values = scope.with(undefined, NO_AGGREGATES);
   const fields = bindTargets(
     node.sets.map((set) => set.column),
     scope,
   );
   const sets = node.sets.map((set, index): BoundSet => {
     const field = fields[index]!;
-    return { field, value: bindValue(set.value, field, scope, scope), place: set.value };
+    return { field, value: bindValue(set.value, field, values, values), place: set.value };
   });
-  return { kind: 'update', text, pattern, sets, where: bindWhere(node.where, scope) };
+  return { kind: 'update', text, pattern, inner: inner.patterns, sets, where: bindWhere(node.where, scope) };
 }
 
 export function bindDelete(node: DeleteNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundDelete {
-  const { pattern, scope } = tableScope(node.table, text, catalog, parameters);
-  return { kind: 'delete', text, pattern, where: bindWhere(node.where, scope) };
+  const { pattern, scope, inner } = tableScope(node.table, text, catalog, parameters);
+  return { kind: 'delete', text, pattern, inner: inner.patterns, where: bindWhere(node.where, scope) };
 }
 
 /** Returns a scope in which columns are written bare or after the table's name. */
@@ -118,13 +125,13 @@ function tableScope(
   text: string,
   catalog: Catalog,
   parameters: ParameterValues,
-): { pattern: BoundPattern; scope: Scope } {
+): { pattern: BoundPattern; scope: Scope; inner: InnerPatterns } {
   const table = bindTable(catalog, name, text);
   const pattern: BoundPattern = { alias: table.name, table, members: undefined };
-  return {
-    pattern,
-    scope: new Scope({ text, patterns: [pattern], parameters, bareColumns: true, noAggregates: NO_AGGREGATES }),
-  };
+  const patterns = [pattern];
+  const inner = new InnerPatterns(patterns, catalog);
+  const scope = new Scope({ text, patterns, parameters, bareColumns: true, noAggregates: NO_AGGREGATES, inner });
+  return { pattern, scope, inner };
 }
 
 function bindWhere(node: Expression | undefined, scope: Scope): BoundExpression[] {

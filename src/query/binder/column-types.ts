@@ -4,11 +4,14 @@
 import type { ResultType } from '../result-types.ts';
 import { AGGREGATES } from './aggregates.ts';
 import type { BoundAggregate, BoundExpression, BoundMatch } from './bound.ts';
+import { isTimeField } from './scope.ts';
 
 export interface ResultForm {
   readonly type: ResultType;
   /** For a LIST, the form of its items, if known. */
   readonly items?: ResultForm | undefined;
+  /** For an EDGE of a table with intervals, the column of the ends. */
+  readonly ends?: string | undefined;
 }
 
 /** Returns one form per returned item. */
@@ -23,9 +26,11 @@ export function resultForms({ items, grouping }: Pick<BoundMatch, 'items' | 'gro
 function formOf(expression: BoundExpression, grouping: BoundMatch['grouping']): ResultForm {
   switch (expression.kind) {
     case 'field':
-      if (expression.field.kind === 'event_ts') return { type: 'TIME' };
-      if (expression.field.kind === 'members') return { type: 'NODES' };
+      if (isTimeField(expression.field)) return { type: 'TIME' };
+      if (expression.field.kind === 'members' || expression.field.kind === 'role') return { type: 'NODES' };
       break;
+    case 'row':
+      return { type: 'EDGE', ends: expression.ends };
     case 'time':
       return { type: expression.type === 'null' ? 'NULL' : 'TIME' };
     case 'keyValue':

@@ -5,6 +5,7 @@ import { MAX_CHAIN } from '../limits.ts';
 import type { BetweenNode, BinaryNode, Expression, InNode, LogicNode } from '../parser/ast.ts';
 import { shown } from '../shown.ts';
 import type { BoundArithmetic, BoundComparison, BoundExpression, ValueType } from './bound.ts';
+import { bindExists } from './exists.ts';
 import { bindCall } from './functions.ts';
 import { commonType } from './parameters.ts';
 import type { Scope } from './scope.ts';
@@ -46,6 +47,8 @@ export function bindExpression(node: Expression, scope: Scope): BoundExpression 
       return bindBetween(node, scope);
     case 'isNull':
       return { kind: 'isNull', operand: bindExpression(node.operand, scope), type: 'boolean', text };
+    case 'exists':
+      return bindExists(node, scope);
   }
 }
 
@@ -87,16 +90,20 @@ function isNumeric(type: ValueType): boolean {
 function bindBare(node: Extract<Expression, { kind: 'name' }>, scope: Scope): BoundExpression {
   const item = scope.itemNamed?.(node.name);
   if (item !== undefined) return item;
-  if (scope.bareColumns) {
+  // In an EXISTS of UPDATE or DELETE, an alias of the EXISTS hides a column of the changed table.
+  const isAlias = scope.bareColumns && scope.first > 0 && scope.findPattern(node.name) > 0;
+  if (scope.bareColumns && !isAlias) {
     if (scope.findField(0, node.name) !== undefined) return scope.field(0, node, node);
     throw scope.unknownColumn(0, node);
   }
-  if (scope.findPattern(node.name) < 0 && scope.patterns.length > 0 && scope.findField(0, node.name) !== undefined) {
-    const { alias } = scope.patterns[0]!;
+  const home = scope.patterns[scope.first];
+  if (scope.findPattern(node.name) < 0 && home !== undefined && scope.findField(scope.first, node.name) !== undefined) {
+    const { alias } = home;
     throw scope.error(node, `a column is written after its alias: ${shown(alias)}.${shown(node.name)}.`);
   }
   const pattern = scope.pattern(node);
-  return { kind: 'row', pattern, type: 'row', text: scope.textOf(node) };
+  const ends = scope.patterns[pattern]!.table.columns.end?.name;
+  return { kind: 'row', pattern, ends, type: 'row', text: scope.textOf(node) };
 }
 
 function bindList(items: readonly Expression[], scope: Scope, text: string): BoundExpression {
@@ -293,7 +300,11 @@ function bindIn(node: InNode, scope: Scope): BoundExpression {
       node,
       `${shown(operand.text)} is ${described(operand.type)}, but the list holds ${described(itemType)}.${namesAdvice(operand, list)}`,
     );
-  if (list.kind === 'field') return { kind: 'hasNode', pattern: list.pattern, node: operand, type: 'boolean', text };
+  if (list.kind === 'field') {
+    const { field, pattern } = list;
+    const role = field.kind === 'role' ? { role: field.name, mask: field.mask } : {};
+    return { kind: 'hasNode', pattern, ...role, node: operand, type: 'boolean', text };
+  }
   if (list.kind === 'parameter' || list.kind === 'constant')
     return { kind: 'in', operand, items: list, type: 'boolean', text };
   if (list.kind === 'list') {

@@ -7,6 +7,7 @@ import { shown, shownName } from '../shown.ts';
 import { AGGREGATES, isAggregate } from './aggregates.ts';
 import type { BoundExpression } from './bound.ts';
 import { bindExpression, requireNumber } from './expressions.ts';
+import { bindDuring, bindHolds } from './intervals.ts';
 import type { Scope } from './scope.ts';
 import { asTime, dateOf } from './times.ts';
 
@@ -20,6 +21,8 @@ const FUNCTIONS: Readonly<Record<string, { arity: number; form: string; bind: Fu
   SHARED: { arity: 2, form: 'shared(a, b)', bind: bindShared },
   INTERSECTS: { arity: 2, form: 'intersects(a, b)', bind: bindIntersects },
   OVERLAPS: { arity: 3, form: 'overlaps(a, b, seconds)', bind: bindOverlaps },
+  HOLDS: { arity: 2, form: 'holds(alias, time)', bind: bindHolds },
+  DURING: { arity: 2, form: 'during(inner, outer)', bind: bindDuring },
   FOLLOWS: { arity: 3, form: 'follows(later, earlier, seconds)', bind: bindFollows },
 };
 
@@ -81,9 +84,26 @@ function timeOperand(call: CallNode, scope: Scope): BoundExpression {
 }
 
 function bindShared(call: CallNode, scope: Scope): BoundExpression {
-  const left = alias(call.args[0]!, scope, 'shared(a, b)');
-  const right = alias(call.args[1]!, scope, 'shared(a, b)');
-  return { kind: 'shared', left, right, type: 'integer', text: scope.textOf(call) };
+  const left = memberSide(call.args[0]!, scope);
+  const right = memberSide(call.args[1]!, scope);
+  return {
+    kind: 'shared',
+    left: left.pattern,
+    right: right.pattern,
+    ...(left.mask === undefined ? {} : { leftMask: left.mask }),
+    ...(right.mask === undefined ? {} : { rightMask: right.mask }),
+    type: 'integer',
+    text: scope.textOf(call),
+  };
+}
+
+/** Binds a side of shared(): an alias, `alias.members` or `alias.role`. */
+function memberSide(argument: Expression, scope: Scope): { pattern: number; mask?: number } {
+  if (argument.kind !== 'column') return { pattern: alias(argument, scope, 'shared(a, b)') };
+  const bound = bindExpression(argument, scope);
+  if (bound.kind === 'field' && bound.field.kind === 'members') return { pattern: bound.pattern };
+  if (bound.kind === 'field' && bound.field.kind === 'role') return { pattern: bound.pattern, mask: bound.field.mask };
+  throw scope.error(argument, 'shared takes aliases, their members or their roles: shared(a, b), shared(a.sender, b).');
 }
 
 /** Names of functions as statements write them, for completion. */

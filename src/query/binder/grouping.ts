@@ -135,6 +135,7 @@ const READS_ROW: Readonly<Record<BoundExpression['kind'], boolean>> = {
   hasNode: true,
   overlaps: true,
   follows: true,
+  exists: true,
   constant: false,
   parameter: false,
   compare: false,

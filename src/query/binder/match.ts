@@ -1,37 +1,17 @@
 // Binds MATCH: patterns, conditions, items and their names, groups and order.
 
-import type { Database, Table } from '../../engine/index.ts';
-import { didYouMean } from '../../model/suggestions.ts';
 import { finish } from '../../schedule/steps.ts';
-import type { ItemNode, LiteralNode, MatchNode, NameNode, ParameterNode, PatternNode } from '../parser/ast.ts';
-import { shown, shownName } from '../shown.ts';
-import { errorAt } from '../syntax-error.ts';
-import type { BoundConstant, BoundExpression, BoundItem, BoundMatch, BoundPattern, BoundValues } from './bound.ts';
-import { bindExpression, bindingCondition, itemTypeOf } from './expressions.ts';
+import type { ItemNode, LiteralNode, MatchNode, ParameterNode } from '../parser/ast.ts';
+import { shownName } from '../shown.ts';
+import type { BoundConstant, BoundExpression, BoundItem, BoundMatch, BoundValues } from './bound.ts';
+import { conjuncts, InnerPatterns } from './exists.ts';
+import { bindExpression, bindingCondition } from './expressions.ts';
 import { Grouping } from './grouping.ts';
 import { Identities } from './identities.ts';
 import type { ParameterValues } from './parameters.ts';
+import { bindPatterns, type Catalog } from './patterns.ts';
 import { ReturnedItems } from './returned-items.ts';
-import { Scope } from './scope.ts';
-
-/** The part of the database that the binder needs. */
-export type Catalog = Pick<Database, 'table' | 'tables'>;
-
-/** Returns the table of this name. Throws `table_not_found` with the position and a suggestion. */
-export function bindTable(catalog: Catalog, name: NameNode, text: string): Table {
-  try {
-    return catalog.table(name.name);
-  } catch {
-    const names = catalog.tables().map((one) => one.name);
-    throw errorAt(
-      text,
-      name.start,
-      `there is no table ${shownName(name.name)}; SHOW TABLES lists them.${didYouMean(name.name, names)}`,
-      undefined,
-      'table_not_found',
-    );
-  }
-}
+import { nameOfField, Scope } from './scope.ts';
 
 export function bindMatch(node: MatchNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundMatch {
   return finish(bindingMatch(node, text, catalog, parameters));
@@ -45,10 +25,12 @@ export function* bindingMatch(
   parameters: ParameterValues,
 ): Generator<null, BoundMatch, void> {
   const patterns = bindPatterns(node.patterns, text, catalog, parameters);
+  const inner = new InnerPatterns(patterns, catalog);
   const rows = new Scope({
     text,
     patterns,
     parameters,
+    inner,
     noAggregates: 'aggregates are allowed in RETURN and ORDER BY, not in WHERE',
   });
   const where = node.where === undefined ? [] : conjuncts(yield* bindingCondition(node.where, rows, 'WHERE'));
@@ -66,6 +48,7 @@ export function* bindingMatch(
   return {
     kind: 'match',
     patterns,
+    inner: inner.patterns,
     where,
     distinct: node.distinct,
     items: grouped,
@@ -76,59 +59,17 @@ export function* bindingMatch(
   };
 }
 
-function bindPatterns(
-  nodes: readonly PatternNode[],
-  text: string,
-  catalog: Catalog,
-  parameters: ParameterValues,
-): BoundPattern[] {
-  const seen = new Set<string>();
-  return nodes.map((node) => {
-    const key = node.alias.name.toLowerCase();
-    if (seen.has(key))
-      throw errorAt(
-        text,
-        node.alias.start,
-        `alias ${shown(node.alias.name)} occurs twice; take another name.`,
-        undefined,
-        'invalid_statement',
-      );
-    seen.add(key);
-    const table = bindTable(catalog, node.table, text);
-    return { alias: node.alias.name, table, members: bindMembers(node, text, parameters) };
-  });
-}
-
-/** Binds the nodes of MEMBERS: integers that do not depend on columns. */
-function bindMembers(node: PatternNode, text: string, parameters: ParameterValues): BoundPattern['members'] {
-  if (node.members === undefined) return undefined;
-  const scope = new Scope({ text, patterns: [], parameters });
-  const bound = bindExpression(node.members, scope);
-  if (bound.kind === 'parameter' && bound.type !== 'list')
-    throw scope.error(node.members, `MEMBERS takes a list of node ids, and ${shown(bound.text)} is ${bound.type}.`);
-  const items = bound.kind === 'list' ? bound.items : undefined;
-  if (items?.length === 0 || (bound.kind === 'parameter' && bound.itemType === 'null'))
-    throw scope.error(node.members, 'MEMBERS takes at least one node id.');
-  if (itemTypeOf(bound) !== 'integer') throw scope.error(node.members, 'MEMBERS takes integers, the ids of nodes.');
-  return items ?? (bound as BoundValues);
-}
-
-/** Splits a condition into the conditions that must all hold. */
-export function conjuncts(condition: BoundExpression): BoundExpression[] {
-  const all: BoundExpression[] = [];
-  addConjuncts(condition, all);
-  return all;
-}
-
-function addConjuncts(condition: BoundExpression, into: BoundExpression[]): void {
-  if (condition.kind === 'and') for (const item of condition.items) addConjuncts(item, into);
-  else into.push(condition);
-}
-
 /** Binds `RETURN *`: all columns of every pattern. */
 function allColumns(scope: Scope): BoundItem[] {
   return scope.patterns.flatMap((pattern, place) => {
-    const names = ['id', 'event_ts', 'members', ...pattern.table.columns.columns.map((column) => column.name)];
+    const { roles } = pattern.table;
+    const names = [
+      'id',
+      'event_ts',
+      'members',
+      ...roles.names,
+      ...pattern.table.columns.columns.map((column) => column.name),
+    ];
     return names.map((name) => {
       const field = scope.findField(place, name)!;
       const full = `${pattern.alias}.${name}`;
@@ -156,7 +97,7 @@ function itemName(expression: BoundExpression, scope: Scope): string {
   if (expression.kind === 'row') return scope.patterns[expression.pattern]!.alias;
   if (expression.kind !== 'field') return expression.text;
   const { field, pattern } = expression;
-  const name = field.kind === 'property' ? field.name : field.kind;
+  const name = nameOfField(field);
   return scope.patterns.length === 1 ? name : `${scope.patterns[pattern]!.alias}.${name}`;
 }
 

@@ -29,6 +29,8 @@ export function partsOf(bound: BoundExpression): readonly BoundExpression[] {
     case 'overlaps':
     case 'follows':
       return [bound.width];
+    case 'exists':
+      return bound.where;
     case 'constant':
     case 'parameter':
     case 'field':
@@ -73,6 +75,8 @@ export function withParts(
     case 'overlaps':
     case 'follows':
       return { ...bound, width: replaced(bound.width) };
+    case 'exists':
+      return { ...bound, where: bound.where.map(replaced) };
     case 'constant':
     case 'parameter':
     case 'field':

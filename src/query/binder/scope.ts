@@ -8,6 +8,7 @@ import type { CallNode, NameNode, ParameterNode, Span } from '../parser/ast.ts';
 import { shown, shownName, shownNames } from '../shown.ts';
 import { errorAt } from '../syntax-error.ts';
 import type { BoundExpression, BoundField, BoundParameter, BoundPattern, Field, ValueType } from './bound.ts';
+import type { InnerPatterns } from './exists.ts';
 import { type ParameterType, type ParameterValues, parameterType } from './parameters.ts';
 
 /** Binds an aggregate call. A scope has such a function only where aggregates are allowed. */
@@ -15,10 +16,19 @@ export type AggregateBinder = (call: CallNode, scope: Scope) => BoundExpression;
 
 export class Scope {
   readonly text: string;
+  /** The patterns by their number in the statement. Inside an EXISTS, some of them are hidden. */
   readonly patterns: readonly BoundPattern[];
+  /** The numbers of the patterns that can be named here; undefined: all of them. */
+  readonly visible: readonly number[] | undefined;
+  /** The number of the first pattern of the MATCH, or of the innermost EXISTS. */
+  readonly first: number;
   readonly parameters: ParameterValues;
-  /** True for UPDATE and DELETE, where a bare name is a column. */
+  /** True for UPDATE and DELETE, where a bare name is a column of the changed table. */
   readonly bareColumns: boolean;
+  /**
+   * Collects the patterns of every EXISTS. A scope has it only where EXISTS is allowed: in WHERE.
+   */
+  readonly inner: InnerPatterns | undefined;
   readonly aggregates: AggregateBinder | undefined;
   /** Why aggregates are not allowed here, for the error. */
   readonly noAggregates: string;
@@ -33,8 +43,11 @@ export class Scope {
   constructor(options: {
     text: string;
     patterns: readonly BoundPattern[];
+    visible?: readonly number[];
+    first?: number;
     parameters: ParameterValues;
     bareColumns?: boolean;
+    inner?: InnerPatterns;
     aggregates?: AggregateBinder | undefined;
     noAggregates?: string;
     itemNamed?: (name: string) => BoundExpression | undefined;
@@ -42,6 +55,9 @@ export class Scope {
   }) {
     this.text = options.text;
     this.patterns = options.patterns;
+    this.visible = options.visible;
+    this.first = options.first ?? 0;
+    this.inner = options.inner;
     this.parameters = options.parameters;
     this.bareColumns = options.bareColumns ?? false;
     this.aggregates = options.aggregates;
@@ -50,7 +66,10 @@ export class Scope {
     this.noAggregates = options.noAggregates ?? 'aggregates are allowed in RETURN and ORDER BY of a MATCH only';
   }
 
-  /** Returns a copy of this scope with another binder for aggregates, and without `itemNamed`. */
+  /**
+   * Returns a copy of this scope with another binder for aggregates, and without `itemNamed` and
+   * EXISTS.
+   */
   with(aggregates: AggregateBinder | undefined, noAggregates: string): Scope {
     const { text, patterns, parameters, bareColumns } = this;
     return new Scope({ text, patterns, parameters, bareColumns, noAggregates, aggregates, types: this.#types });
@@ -60,6 +79,27 @@ export class Scope {
   withItems(itemNamed: (name: string) => BoundExpression | undefined): Scope {
     const { text, patterns, parameters, aggregates, noAggregates } = this;
     return new Scope({ text, patterns, parameters, noAggregates, itemNamed, aggregates, types: this.#types });
+  }
+
+  /** Returns the scope of the WHERE of an EXISTS, in which its own patterns are visible too. */
+  within(patterns: readonly BoundPattern[], first: number, own: readonly number[]): Scope {
+    const { text, parameters, bareColumns, inner } = this;
+    return new Scope({
+      text,
+      patterns,
+      visible: [...this.numbers(), ...own],
+      first,
+      parameters,
+      bareColumns,
+      ...(inner === undefined ? {} : { inner }),
+      noAggregates: 'aggregates are allowed in RETURN and ORDER BY of a MATCH, not inside EXISTS',
+      types: this.#types,
+    });
+  }
+
+  /** Returns the numbers of the patterns that can be named here. */
+  numbers(): readonly number[] {
+    return this.visible ?? [...this.patterns.keys()];
   }
 
   textOf(span: Span): string {
@@ -73,7 +113,7 @@ export class Scope {
   pattern(alias: NameNode): number {
     const index = this.findPattern(alias.name);
     if (index >= 0) return index;
-    const known = this.patterns.map((pattern) => pattern.alias);
+    const known = this.numbers().map((number) => this.patterns[number]!.alias);
     const names = known.length === 0 ? 'there are no aliases here' : `there is ${shownNames(known)}`;
     throw this.error(alias, `${shownName(alias.name)} is not an alias; ${names}.${didYouMean(alias.name, known)}`);
   }
@@ -84,14 +124,16 @@ export class Scope {
    */
   findPattern(name: string): number {
     const lower = name.toLowerCase();
-    return this.patterns.findIndex((pattern) => pattern.alias.toLowerCase() === lower);
+    const { patterns, visible } = this;
+    if (visible === undefined) return patterns.findIndex(({ alias }) => alias.toLowerCase() === lower);
+    return visible.find((number) => patterns[number]!.alias.toLowerCase() === lower) ?? -1;
   }
 
   field(pattern: number, column: NameNode, span: Span): BoundField {
     const field = this.findField(pattern, column.name);
     if (field === undefined) throw this.unknownColumn(pattern, column);
     const bound = { kind: 'field', pattern, field, type: fieldType(field), text: this.textOf(span) } as const;
-    return field.kind === 'event_ts' ? { ...bound, isTime: true } : bound;
+    return isTimeField(field) ? { ...bound, isTime: true } : bound;
   }
 
   findField(pattern: number, name: string): Field | undefined {
@@ -104,13 +146,18 @@ export class Scope {
         return { kind: 'members' };
       default:
     }
-    const column = this.patterns[pattern]!.table.columns.find(name);
-    return column && { kind: 'property', id: column.id, name: column.name, type: column.type };
+    const { columns, roles } = this.patterns[pattern]!.table;
+    const role = roles.find(name);
+    if (role !== undefined) return { kind: 'role', ...role };
+    const column = columns.find(name);
+    if (column === undefined) return undefined;
+    const field: Field = { kind: 'property', id: column.id, name: column.name, type: column.type };
+    return column === columns.end ? { ...field, isTime: true } : field;
   }
 
   unknownColumn(pattern: number, column: NameNode): HedgerowError {
     const { table } = this.patterns[pattern]!;
-    const known = [...KEY_COLUMNS, ...table.columns.columns.map((one) => one.name)];
+    const known = [...KEY_COLUMNS, ...table.roles.names, ...table.columns.columns.map((one) => one.name)];
     return errorAt(
       this.text,
       column.start,
@@ -146,8 +193,18 @@ export class Scope {
   }
 }
 
+/** Returns whether values of the field are times, so that texts for it are read as times. */
+export function isTimeField(field: Field): boolean {
+  return field.kind === 'event_ts' || (field.kind === 'property' && field.isTime === true);
+}
+
 export function fieldType(field: Field): ValueType {
-  if (field.kind === 'members') return 'list';
+  if (field.kind === 'members' || field.kind === 'role') return 'list';
   if (field.kind !== 'property') return 'integer';
   return kindOfType(field.type);
+}
+
+/** Returns the name of a column as the table spells it. */
+export function nameOfField(field: Field): string {
+  return field.kind === 'property' || field.kind === 'role' ? field.name : field.kind;
 }

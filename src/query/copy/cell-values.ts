@@ -17,7 +17,11 @@ export function valueOfCell(cell: string | null, target: Target): unknown {
     case 'event_ts':
       return cell === null ? null : propertyOf(cell, 'event_ts', 'INTEGER');
     case 'members':
-      return cell === null ? null : membersOf(cell);
+      return cell === null ? null : membersOf(cell, 'members');
+    case 'role':
+      return cell === null ? null : membersOf(cell, target.name);
+    case 'roles':
+      return cell === null ? null : rolesOf(cell);
     case 'id':
       return undefined;
     case 'property':
@@ -34,13 +38,22 @@ function propertyOf(cell: string, name: string, type: ColumnType): number | stri
   return value;
 }
 
+/** Reads a JSON object. */
+function rolesOf(cell: string): unknown {
+  try {
+    return JSON.parse(cell) as unknown;
+  } catch {
+    throw wrong('roles', cell, 'a JSON object that maps roles to lists of members');
+  }
+}
+
 /** Reads `1;2;3` or `[1,2,3]`. */
-function membersOf(cell: string): number[] {
+function membersOf(cell: string, name: string): number[] {
   const text = cell.trim();
   const isList = text.startsWith('[') && text.endsWith(']');
   const inner = (isList ? text.slice(1, -1) : text).trim();
   if (inner === '') return [];
-  return inner.split(isList ? ',' : ';').map((part) => propertyOf(part, 'members', 'INTEGER') as number);
+  return inner.split(isList ? ',' : ';').map((part) => propertyOf(part, name, 'INTEGER') as number);
 }
 
 function wrong(name: string, cell: string, what: string): HedgerowError {

@@ -2,12 +2,16 @@
 
 import type { EdgeInput, PropertyValue } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
+import type { RoleLists } from '../../model/roles.ts';
 import type { Target } from './targets.ts';
 
 /** Builds one edge. Values are checked later, when the edge is added to its table. */
 export class EdgeBuilder {
   #eventTs: unknown;
   #members: unknown;
+  /** What a column `roles` has, and the lists of columns that are named as roles. */
+  #roles: unknown;
+  #lists: Record<string, unknown> | undefined;
   // The object has no prototype because a column may be named `__proto__`.
   readonly #properties: Record<string, PropertyValue> = Object.create(null);
 
@@ -20,18 +24,41 @@ export class EdgeBuilder {
       case 'members':
         this.#members = value;
         break;
+      case 'roles':
+        this.#roles = value;
+        break;
+      case 'role':
+        this.#addRole(target.name, value);
+        break;
       case 'property':
         this.#properties[target.name] = value as PropertyValue;
     }
   }
 
-  /** Returns the edge. Throws `invalid_input` if `event_ts` or `members` is missing. */
+  #addRole(name: string, value: unknown): void {
+    if (isMissing(value)) return;
+    this.#lists ??= Object.create(null) as Record<string, unknown>;
+    this.#lists[name] = value;
+  }
+
+  #givenRoles(): unknown {
+    const roles = isMissing(this.#roles) ? undefined : this.#roles;
+    if (this.#lists === undefined) return roles;
+    return typeof roles === 'object' && !Array.isArray(roles) ? { ...roles, ...this.#lists } : this.#lists;
+  }
+
+  /**
+   * Returns the edge. Throws `invalid_input` if `event_ts` is missing, or `members` and all roles
+   * are.
+   */
   edge(): EdgeInput {
     if (isMissing(this.#eventTs)) throw missing('event_ts');
-    if (isMissing(this.#members)) throw missing('members');
+    const roles = this.#givenRoles();
+    if (isMissing(this.#members) && roles === undefined) throw missing('members');
     return {
       event_ts: this.#eventTs as number,
-      members: this.#members as readonly number[],
+      members: (this.#members ?? []) as readonly number[],
+      roles: roles as RoleLists | undefined,
       properties: this.#properties,
     };
   }

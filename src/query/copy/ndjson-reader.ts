@@ -69,7 +69,7 @@ function edgeOf(line: string, names: ColumnNames): EdgeInput | undefined {
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(row)) {
     const target = names.target(name);
-    const key = target.kind === 'property' ? `property ${target.name}` : target.kind;
+    const key = 'name' in target ? `${target.kind} ${target.name}` : target.kind;
     if (seen.has(key))
       throw new HedgerowError(
         'invalid_input',

@@ -2,7 +2,7 @@
 // and work.
 
 import type { ColumnPlan } from '../../core/index.ts';
-import type { Scan, ScanBounds, SegmentScan } from '../../engine/index.ts';
+import type { Scan, ScanBounds, SegmentScan, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression, BoundPattern } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
@@ -73,6 +73,11 @@ export interface OperatorFigures {
 export class QueryContext {
   readonly source: RowSource;
   readonly patterns: readonly BoundPattern[];
+  /**
+   * The property columns of each pattern's table when the statement began. A column may be dropped
+   * before the rows of the pattern are read; its values are still in the snapshot.
+   */
+  readonly columns: readonly Table['columns'][];
   readonly environment: Environment;
   readonly #scratch = new Scratch();
   readonly #transient: Environment;
@@ -118,7 +123,8 @@ export class QueryContext {
   }) {
     this.source = options.source;
     this.patterns = options.patterns;
-    this.environment = { parameters: options.parameters, patterns: options.patterns.map(({ table }) => table.columns) };
+    this.columns = options.patterns.map(({ table }) => table.columns);
+    this.environment = { parameters: options.parameters, patterns: options.patterns.map(environmentOf) };
     this.#transient = { ...this.environment, scratch: this.#scratch };
     this.figures = options.measured === true ? new Map() : undefined;
     this.#nowUs = options.nowUs;
@@ -305,4 +311,9 @@ export class QueryContext {
     }
     return kept;
   }
+}
+
+/** Returns the columns and roles that a pattern's table has now. */
+function environmentOf({ table }: BoundPattern): Environment['patterns'][number] {
+  return { columns: table.columns.columns, roles: table.roles };
 }

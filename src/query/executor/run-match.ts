@@ -3,12 +3,13 @@
 
 import { TextSink } from '../../core/index.ts';
 import type { BoundExpression, Value } from '../binder/bound.ts';
-import type { JoinPlan, MatchPlan, ScanPlan } from '../planner/plan.ts';
+import type { InputPlan, JoinPlan, MatchPlan, ScanPlan } from '../planner/plan.ts';
 import { isPlain } from './batch-size.ts';
 import type { Batches, QueryContext } from './context.ts';
 import { Aggregator } from './folds/aggregate.ts';
 import { foldRows } from './folds/fold.ts';
 import { foldPlanOf } from './folds/fold-plan.ts';
+import { existsRows } from './joins/exists.ts';
 import { joinRows } from './joins/join.ts';
 import { longestText, valueBytes } from './memory.ts';
 import { DistinctRows } from './rows/distinct-rows.ts';
@@ -81,9 +82,20 @@ function* ordered(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> 
 function input(plan: MatchPlan, context: QueryContext): Batches<Batch> {
   const wanted = plan.limit === undefined ? undefined : plan.skip + plan.limit;
   if (plan.order === 'reversed') return newestFirst(plan.input as ScanPlan, context, wanted!);
-  const isDirect = plan.match.grouping === undefined && !plan.match.distinct && plan.order !== 'sort';
-  if (plan.input.op === 'join') return joinRows(plan.input, context, plan.match.grouping !== undefined);
-  return scanRows(plan.input, context, isDirect ? wanted : undefined);
+  const isGrouped = plan.match.grouping !== undefined;
+  const isDirect = !isGrouped && !plan.match.distinct && plan.order !== 'sort';
+  if (plan.input.op !== 'existsFilter') return rowsOf(plan.input, context, isGrouped, isDirect ? wanted : undefined);
+  const { input } = plan.input;
+  return existsRows(plan.input, plan.exists, () => rowsOf(input, context, isGrouped, undefined), context);
+}
+
+function rowsOf(
+  plan: ScanPlan | JoinPlan,
+  context: QueryContext,
+  isGrouped: boolean,
+  wanted: number | undefined,
+): Batches<Batch> {
+  return plan.op === 'join' ? joinRows(plan, context, isGrouped) : scanRows(plan, context, wanted);
 }
 
 /** Yields the values of the returned items for every row or group, in the order of the input. */
@@ -196,7 +208,7 @@ function* aggregated(plan: MatchPlan, aggregator: Aggregator, context: QueryCont
  * Returns whether a plan is a scan that may find many rows. A scan that finds rows only by node
  * finds few, so a large buffer does not pay off for it.
  */
-function isLarge(plan: ScanPlan | JoinPlan): plan is ScanPlan {
+function isLarge(plan: InputPlan): plan is ScanPlan {
   return plan.op === 'scan' && plan.paths.some(({ nodes }) => nodes.length === 0);
 }
 
@@ -271,7 +283,8 @@ function isMadeLate(expression: BoundExpression): boolean {
  * Returns the number of bytes that a kept batch of one pattern takes. Returns 0 for a join, since
  * its sets are charged where they are read.
  */
-function ownBytes({ input }: MatchPlan, { sides }: Batch, { held }: QueryContext): number {
+function ownBytes(plan: MatchPlan, { sides }: Batch, { held }: QueryContext): number {
+  const input = plan.input.op === 'existsFilter' ? plan.input.input : plan.input;
   return input.op === 'scan' ? rowSetBytes(sides[input.pattern]!.set, held) : 0;
 }
 

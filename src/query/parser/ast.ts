@@ -119,6 +119,13 @@ export interface IsNullNode extends Span {
   readonly operand: Expression;
 }
 
+/** `EXISTS (patterns [WHERE condition])`. */
+export interface ExistsNode extends Span {
+  readonly kind: 'exists';
+  readonly patterns: readonly PatternNode[];
+  readonly where: Expression | undefined;
+}
+
 /**
  * `x NOT IN y`, `x IS NOT NULL` and the like are a `not` node around the node of the same condition
  * without NOT.
@@ -137,7 +144,8 @@ export type Expression =
   | BinaryNode
   | InNode
   | BetweenNode
-  | IsNullNode;
+  | IsNullNode
+  | ExistsNode;
 
 export interface PatternNode extends Span {
   readonly alias: NameNode;

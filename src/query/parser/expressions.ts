@@ -15,6 +15,7 @@ import type {
 } from './ast.ts';
 import { checkHeight } from './height.ts';
 import { ListItems } from './list-items.ts';
+import { parseExists } from './patterns.ts';
 import type { TokenStream } from './token-stream.ts';
 
 export function parseExpression(stream: TokenStream): Expression {
@@ -89,7 +90,10 @@ function checkChain(stream: TokenStream, length: number): void {
 
 function negation(stream: TokenStream): Expression {
   const { start } = stream.current;
-  if (!stream.acceptWord('NOT')) return comparison(stream);
+  if (!stream.acceptWord('NOT')) {
+    stream.expecting('EXISTS');
+    return comparison(stream);
+  }
   const operand = stream.nested(() => negation(stream));
   return { kind: 'not', operand, start, end: stream.lastEnd };
 }
@@ -300,7 +304,7 @@ export function parseList(stream: TokenStream): ListNode | ValuesNode {
 
 const CONSTANTS: Readonly<Record<string, LiteralNode['value']>> = { TRUE: true, FALSE: false, NULL: null };
 
-/** Reads true, false, null, a call, alias.column or a bare name. */
+/** Reads true, false, null, EXISTS, a call, alias.column or a bare name. */
 function named(stream: TokenStream): Expression {
   const token = stream.current;
   const follows = stream.ahead(1);
@@ -313,6 +317,7 @@ function named(stream: TokenStream): Expression {
     return { kind: 'literal', value: constant, type, start: token.start, end: token.end };
   }
   if (!isCall && !isQualified && CLAUSE_WORDS.has(token.upper)) throw stream.fail('a value');
+  if (isCall && token.kind === 'word' && token.upper === 'EXISTS') return parseExists(stream);
   const name = stream.expectName('a value');
   if (isCall && token.kind === 'word') return call(stream, name);
   if (!stream.acceptSymbol('.')) return { kind: 'name', ...name };

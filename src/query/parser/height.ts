@@ -33,6 +33,8 @@ function firstAbove(node: Expression, left: number): Expression | undefined {
       return firstAbove(node.left, left - 1) ?? firstAbove(node.right, left - 1);
     case 'in':
       return firstAbove(node.operand, left - 1) ?? firstAbove(node.list, left - 1);
+    case 'exists':
+      return node.where && firstAbove(node.where, left - 1);
     case 'between':
       return firstAbove(node.operand, left - 1) ?? firstAbove(node.low, left - 1) ?? firstAbove(node.high, left - 1);
     default:

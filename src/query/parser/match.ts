@@ -1,19 +1,15 @@
 // Parses MATCH ... WHERE ... RETURN ... ORDER BY ... SKIP ... LIMIT.
 
-import { MAX_ITEMS, MAX_ORDERS, MAX_PATTERNS } from '../limits.ts';
-import type { ItemNode, LiteralNode, MatchNode, OrderNode, ParameterNode, PatternNode } from './ast.ts';
-import { acceptParameter, parseExpression, parseList } from './expressions.ts';
+import { MAX_ITEMS, MAX_ORDERS } from '../limits.ts';
+import type { ItemNode, LiteralNode, MatchNode, OrderNode, ParameterNode } from './ast.ts';
+import { acceptParameter, parseExpression } from './expressions.ts';
+import { patternList } from './patterns.ts';
 import type { TokenStream } from './token-stream.ts';
 
 export function parseMatch(stream: TokenStream): MatchNode {
   const { start } = stream.current;
   stream.expectWord('MATCH');
-  const patterns = [pattern(stream)];
-  while (stream.acceptSymbol(',')) {
-    if (patterns.length === MAX_PATTERNS)
-      throw stream.failAt(stream.current.start, `a MATCH has at most ${MAX_PATTERNS} patterns.`);
-    patterns.push(pattern(stream));
-  }
+  const patterns = patternList(stream, 'a MATCH');
   const where = stream.acceptWord('WHERE') ? parseExpression(stream) : undefined;
   stream.expectWord('RETURN');
   const distinct = isKeyword(stream, 'DISTINCT') && stream.acceptWord('DISTINCT');
@@ -32,22 +28,6 @@ export function parseMatch(stream: TokenStream): MatchNode {
 function isKeyword(stream: TokenStream, word: string): boolean {
   const follows = stream.ahead(1);
   return stream.current.upper === word && !(follows.kind === 'symbol' && follows.value === '.');
-}
-
-function pattern(stream: TokenStream): PatternNode {
-  const { start } = stream.current;
-  stream.acceptWord('HYPEREDGE');
-  stream.expectSymbol('(');
-  const alias = stream.expectName('an alias');
-  stream.expectSymbol(':');
-  const table = stream.expectName('a table name');
-  stream.expectSymbol(')');
-  const members = stream.acceptWord('MEMBERS') ? memberList(stream) : undefined;
-  return { alias, table, members, start, end: stream.lastEnd };
-}
-
-function memberList(stream: TokenStream): PatternNode['members'] {
-  return acceptParameter(stream) ?? parseList(stream);
 }
 
 function itemList(stream: TokenStream): ItemNode[] {

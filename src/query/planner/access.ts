@@ -3,8 +3,8 @@
 // One access ("way") is a conjunction that a scan answers exactly: a time window, nodes that every
 // row must contain, and ranges of numeric columns. There are three outcomes for a condition:
 // - taken: the condition becomes part of the bounds. It compares `event_ts`, a bucket or a numeric
-//   column with a constant, or is `node IN members`, or reads no row and is true, or is an AND of
-//   these. An id counts as a numeric column.
+//   column with a constant, or is `node IN members` or `node IN role`, or reads no row and is
+//   true, or is an AND of these. An id counts as a numeric column.
 // - nothing: the condition cannot be true, so the pattern has no rows.
 // - left: the condition remains as a filter on each row.
 //
@@ -17,8 +17,8 @@
 // [100, max] with node 1 and [100, max] with node 2. A further condition `e.room = 'x'` remains as
 // a filter.
 
-import type { RangeCondition } from '../../engine/index.ts';
-import type { BoundComparison, BoundExpression, BoundPattern, Value } from '../binder/bound.ts';
+import type { RangeCondition, RoleCondition } from '../../engine/index.ts';
+import type { BoundComparison, BoundExpression, BoundHasNode, BoundPattern, Value } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { flipped } from '../executor/values/compare.ts';
 import { fixedValue } from './fixed-values.ts';
@@ -32,8 +32,12 @@ const MOST_BRANCHES = 64;
 export interface Bounds {
   startTs: number;
   endTs: number;
+  /** A time at which the edges hold. They have then begun: `endTs` is not above it. */
+  at: number | undefined;
   nodes: Set<number>;
   ranges: RangeCondition[];
+  /** Roles that nodes of `nodes` must have. */
+  inRoles: RoleCondition[];
 }
 
 /**
@@ -93,8 +97,8 @@ function merged(ways: readonly Bounds[]): Bounds[] {
   return [...windows, ...ways.filter((way) => !isWindow(way))];
 }
 
-function isWindow({ nodes, ranges }: Bounds): boolean {
-  return nodes.size === 0 && ranges.length === 0;
+function isWindow({ at, nodes, ranges }: Bounds): boolean {
+  return at === undefined && nodes.size === 0 && ranges.length === 0;
 }
 
 /** Maximum number of members of an edge. */
@@ -109,16 +113,26 @@ function isTimeBounded(bounds: Bounds): boolean {
 }
 
 function everything(): Bounds {
-  return { startTs: -MAX, endTs: MAX, nodes: new Set(), ranges: [] };
+  return { startTs: -MAX, endTs: MAX, at: undefined, nodes: new Set(), ranges: [], inRoles: [] };
 }
 
 function both(a: Bounds, b: Bounds): Bounds {
   return {
     startTs: Math.max(a.startTs, b.startTs),
     endTs: Math.min(a.endTs, b.endTs),
+    at: laterOf(a.at, b.at),
     nodes: new Set([...a.nodes, ...b.nodes]),
     ranges: [...a.ranges, ...b.ranges],
+    inRoles: [...a.inRoles, ...b.inRoles],
   };
+}
+
+/**
+ * Returns the later of two times. Edges that have begun by the earlier one and hold at the later
+ * one hold at both.
+ */
+function laterOf(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : b === undefined ? a : Math.max(a, b);
 }
 
 type Outcome = 'taken' | 'left' | 'nothing';
@@ -155,14 +169,25 @@ class AccessReader {
   /** Adds a condition to the bounds if an index answers it exactly. */
   take(condition: BoundExpression, bounds: Bounds): Outcome {
     if (patternsOf(condition) === 0) return this.#takeConstant(condition);
-    if (condition.kind === 'hasNode') return this.#takeNode(condition.node, bounds);
+    if (condition.kind === 'hasNode') return this.#takeNode(condition, bounds);
     if (condition.kind === 'compare') return this.#takeComparison(condition, bounds);
+    if (condition.kind === 'and' && condition.holds !== undefined) return this.#takeHeld(condition.holds.time, bounds);
     if (condition.kind === 'and') return this.#takeAll(condition.items, bounds);
     return 'left';
   }
 
   #takeConstant(condition: BoundExpression): Outcome {
     return fixedValue(condition, this.#parameters) === true ? 'taken' : 'nothing';
+  }
+
+  /** Ends are integers, so a fraction of a second makes no difference. */
+  #takeHeld(time: BoundExpression, bounds: Bounds): Outcome {
+    const value = fixedValue(time, this.#parameters);
+    if (typeof value !== 'number' || value < -MAX) return 'nothing';
+    const at = Math.min(MAX, Math.floor(value));
+    bounds.endTs = Math.min(bounds.endTs, at);
+    bounds.at = laterOf(bounds.at, at);
+    return bounds.startTs > bounds.endTs ? 'nothing' : 'taken';
   }
 
   #takeAll(items: readonly BoundExpression[], bounds: Bounds): Outcome {
@@ -175,11 +200,12 @@ class AccessReader {
     return 'taken';
   }
 
-  #takeNode(node: BoundExpression, bounds: Bounds): Outcome {
+  #takeNode({ node, role }: BoundHasNode, bounds: Bounds): Outcome {
     if (patternsOf(node) !== 0) return 'left';
     const value = fixedValue(node, this.#parameters);
     if (!Number.isSafeInteger(value)) return 'nothing';
     bounds.nodes.add(value as number);
+    if (role !== undefined) bounds.inRoles.push({ node: value as number, role });
     return 'taken';
   }
 

@@ -52,7 +52,7 @@ function smallest(scans: readonly ScanPlan[]): ScanPlan {
  * Returns the smallest pattern that a condition connects to those already joined. If none is
  * connected, returns the smallest pattern.
  */
-function nextScan(waiting: readonly ScanPlan[], bits: number, conditions: readonly BoundExpression[]): ScanPlan {
+export function nextScan(waiting: readonly ScanPlan[], bits: number, conditions: readonly BoundExpression[]): ScanPlan {
   const tied = waiting.filter((scan) => {
     const after = bits | (1 << scan.pattern);
     return conditions.some((condition) => {
@@ -120,12 +120,12 @@ function planJoin(
  * Returns a band as bounds for the time of the pattern `right` minus the time of the other pattern.
  * Returns undefined if there is no band, or if it is between two other patterns.
  */
-function bandTo(right: number, band: TimeBand | undefined): Band | undefined {
+export function bandTo(right: number, band: TimeBand | undefined): Band | undefined {
   if (band?.later === right) return { left: band.earlier, low: band.low, high: band.high };
   return band?.earlier === right ? { left: band.later, low: -band.high, high: -band.low } : undefined;
 }
 
-function joined(a: Band | undefined, b: Band): Band {
+export function joined(a: Band | undefined, b: Band): Band {
   if (a === undefined) return b;
   return { left: a.left, low: Math.max(a.low, b.low), high: Math.min(a.high, b.high) };
 }
@@ -134,7 +134,7 @@ function joined(a: Band | undefined, b: Band): Band {
  * Returns the link for `shared(a, b) >= k` and the like. `exact` is true if the join answers the
  * whole condition.
  */
-function memberLink(
+export function memberLink(
   condition: BoundExpression,
   right: number,
   parameters: ParameterValues,
@@ -149,9 +149,11 @@ function memberLink(
   if (typeof value !== 'number') return undefined;
   const operator = isTurned ? TURNED[condition.operator] : condition.operator;
   const left = shared.left === right ? shared.right : shared.left;
+  // Members that share a role are common members: the join finds the pairs, the condition stays.
+  const isWhole = shared.leftMask === undefined && shared.rightMask === undefined;
   if (operator === '=' && Number.isInteger(value) && value >= 1) return { link: { left, least: value }, exact: false };
   const least = operator === '>=' ? Math.ceil(value) : operator === '>' ? Math.floor(value) + 1 : 0;
-  return least >= 1 ? { link: { left, least }, exact: true } : undefined;
+  return least >= 1 ? { link: { left, least }, exact: isWhole } : undefined;
 }
 
 const TURNED = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
@@ -160,7 +162,7 @@ const TURNED = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=
  * Returns the link for `expression over the left = expression over the right` if both are single
  * values.
  */
-function equalLink(condition: BoundExpression, bits: number, right: number): EqualLink | undefined {
+export function equalLink(condition: BoundExpression, bits: number, right: number): EqualLink | undefined {
   if (condition.kind !== 'compare' || condition.operator !== '=') return undefined;
   if (condition.left.type === 'list' || condition.right.type === 'list') return undefined;
   const a = patternsOf(condition.left);
@@ -214,8 +216,12 @@ function estimateJoin(
   strategy: JoinPlan['strategy'],
   filtered: boolean,
 ): number {
-  const pairs = left.estimatedRows * right.estimatedRows;
-  const rows =
-    strategy === 'NESTED_LOOP' ? pairs : Math.min(pairs, 4 * Math.max(left.estimatedRows, right.estimatedRows));
+  return estimatePairs(left.estimatedRows, right.estimatedRows, strategy, filtered);
+}
+
+/** Returns the same estimate for the numbers of rows of the two sides. */
+export function estimatePairs(left: number, right: number, strategy: JoinPlan['strategy'], filtered: boolean): number {
+  const pairs = left * right;
+  const rows = strategy === 'NESTED_LOOP' ? pairs : Math.min(pairs, 4 * Math.max(left, right));
   return Math.ceil(filtered ? rows / 3 : rows);
 }

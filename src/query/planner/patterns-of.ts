@@ -1,12 +1,13 @@
 // Determines which patterns an expression reads, and which of their columns.
 
-import type { BoundExpression, BoundPattern } from '../binder/bound.ts';
+import type { BoundExists, BoundExpression, BoundPattern } from '../binder/bound.ts';
 import { partsOf } from '../binder/parts.ts';
 import type { ColumnNeeds } from './plan.ts';
 
 /**
- * Returns the patterns that an expression reads, as bits (a MATCH has at most 16 patterns). This
- * function is called many times per plan, so it allocates no lists.
+ * Returns the patterns that an expression reads, as bits (a statement has at most 30 patterns). The
+ * patterns of an EXISTS itself are not among them. This function is called many times per plan, so
+ * it allocates no lists.
  */
 export function patternsOf(node: BoundExpression): number {
   switch (node.kind) {
@@ -40,6 +41,8 @@ export function patternsOf(node: BoundExpression): number {
       return patternsOfAll(node.items);
     case 'in':
       return patternsOf(node.operand) | ('kind' in node.items ? 0 : patternsOfAll(node.items));
+    case 'exists':
+      return patternsOfAll(node.where) & ~ownPatterns(node);
     case 'constant':
     case 'parameter':
     case 'aggregateValue':
@@ -55,15 +58,39 @@ function patternsOfAll(nodes: readonly BoundExpression[]): number {
   return bits;
 }
 
+/** Returns the patterns of an EXISTS, as bits. */
+export function ownPatterns({ first, patterns }: BoundExists): number {
+  return ((1 << patterns.length) - 1) << first;
+}
+
+/** Returns whether an expression is an EXISTS or contains one. */
+export function hasExists(node: BoundExpression): boolean {
+  return node.kind === 'exists' || partsOf(node).some(hasExists);
+}
+
+/** Adds every EXISTS of an expression to a list, except those that are inside another EXISTS. */
+export function addExists(node: BoundExpression, into: BoundExists[]): void {
+  if (node.kind === 'exists') into.push(node);
+  else for (const part of partsOf(node)) addExists(part, into);
+}
+
 export function noNeeds(): ColumnNeeds {
-  return { times: false, ids: false, sizes: false, members: false, properties: new Set() };
+  return { times: false, ids: false, sizes: false, members: false, masks: false, properties: new Set() };
 }
 
-export function copyOfNeeds({ times, ids, sizes, members, properties }: ColumnNeeds): ColumnNeeds {
-  return { times, ids, sizes, members, properties: new Set(properties) };
+export function copyOfNeeds({ times, ids, sizes, members, masks, properties }: ColumnNeeds): ColumnNeeds {
+  return { times, ids, sizes, members, masks, properties: new Set(properties) };
 }
 
-/** Adds the columns that an expression reads to the needs of its patterns. */
+function addRoles(needs: ColumnNeeds): void {
+  needs.members = true;
+  needs.masks = true;
+}
+
+/**
+ * Adds the columns that an expression reads to the needs of its patterns. The conditions inside an
+ * EXISTS are left out, because they are planned separately.
+ */
 export function addNeeds(
   node: BoundExpression,
   needs: readonly ColumnNeeds[],
@@ -75,6 +102,7 @@ export function addNeeds(
       if (node.field.kind === 'event_ts') own.times = true;
       else if (node.field.kind === 'id') own.ids = true;
       else if (node.field.kind === 'members') own.members = true;
+      else if (node.field.kind === 'role') addRoles(own);
       else own.properties.add(node.field.id);
       break;
     }
@@ -83,12 +111,15 @@ export function addNeeds(
       own.times = true;
       own.ids = true;
       own.members = true;
+      if (!patterns[node.pattern]!.table.roles.isEmpty) own.masks = true;
       for (const column of patterns[node.pattern]!.table.columns.columns) own.properties.add(column.id);
       break;
     }
+    case 'exists':
+      return;
     case 'size':
       // Only the number of members is read, not the members.
-      if (node.operand.kind === 'field') {
+      if (node.operand.kind === 'field' && node.operand.field.kind !== 'role') {
         needs[node.operand.pattern]!.sizes = true;
         return;
       }
@@ -98,10 +129,13 @@ export function addNeeds(
       break;
     case 'hasNode':
       needs[node.pattern]!.members = true;
+      if (node.mask !== undefined) addRoles(needs[node.pattern]!);
       break;
     case 'shared':
       needs[node.left]!.members = true;
       needs[node.right]!.members = true;
+      if (node.leftMask !== undefined) addRoles(needs[node.left]!);
+      if (node.rightMask !== undefined) addRoles(needs[node.right]!);
       break;
     case 'overlaps':
       needs[node.left]!.times = true;

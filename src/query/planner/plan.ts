@@ -1,8 +1,8 @@
 // The plan of a MATCH: how its rows are found, joined and made into results. It consists of plain
 // values, and EXPLAIN prints it.
 
-import type { RangeCondition } from '../../engine/index.ts';
-import type { BoundExpression, BoundMatch } from '../binder/bound.ts';
+import type { RangeCondition, RoleCondition } from '../../engine/index.ts';
+import type { BoundExists, BoundExpression, BoundMatch } from '../binder/bound.ts';
 
 /** The ways to find rows and pairs, as EXPLAIN and answers name them. */
 export type Strategy =
@@ -10,6 +10,7 @@ export type Strategy =
   | 'FMI_LOOKUP'
   | 'FMI_INTERSECT'
   | 'PSI_RANGE'
+  | 'INTERVAL_STAB'
   | 'FULL_SCAN'
   | 'TEMPORAL_JOIN'
   | 'MEMBER_JOIN'
@@ -23,9 +24,13 @@ export type Strategy =
 export interface AccessPath {
   readonly startTs: number | undefined;
   readonly endTs: number | undefined;
+  /** A time at which the edges hold. */
+  readonly at: number | undefined;
   /** Nodes that every row contains. */
   readonly nodes: readonly number[];
   readonly ranges: readonly RangeCondition[];
+  /** Roles that some of the nodes have in every row. */
+  readonly inRoles: readonly RoleCondition[];
   readonly strategy: Strategy;
   readonly estimatedRows: number;
   readonly bucketsScanned: number;
@@ -37,6 +42,8 @@ export interface ColumnNeeds {
   ids: boolean;
   sizes: boolean;
   members: boolean;
+  /** Role masks, parallel to the members. */
+  masks: boolean;
   /** Property columns by id. */
   readonly properties: Set<number>;
 }
@@ -95,6 +102,66 @@ export interface JoinPlan {
   readonly cartesian: boolean;
 }
 
+/** The rows of `input` for which conditions that contain EXISTS are true. */
+export interface ExistsFilterPlan {
+  readonly op: 'existsFilter';
+  readonly input: ScanPlan | JoinPlan;
+  readonly conditions: readonly BoundExpression[];
+  readonly estimatedRows: number;
+}
+
+export type InputPlan = ScanPlan | JoinPlan | ExistsFilterPlan;
+
+/** A node id on one side that must be among the members of a row on the other side. */
+export type NodeLink =
+  /** A value over the left side; the members are those of the right pattern. */
+  | { readonly value: 'left'; readonly node: BoundExpression; readonly text: string }
+  /** A value over the right pattern; the members are those of the pattern `members` on the left. */
+  | { readonly value: 'right'; readonly node: BoundExpression; readonly members: number; readonly text: string };
+
+/** A pattern of an EXISTS, joined to the outer rows and the patterns of the steps before it. */
+export interface SemiStep {
+  readonly strategy: JoinPlan['strategy'];
+  readonly right: ScanPlan;
+  /** Not set if the strategy is NESTED_LOOP. */
+  readonly band: Band | undefined;
+  readonly members: MemberLink | undefined;
+  readonly node: NodeLink | undefined;
+  /** Set only if the strategy is HASH_JOIN. */
+  readonly equal: readonly EqualLink[];
+  /** Conditions over both sides that the strategy does not check. */
+  readonly filter: readonly BoundExpression[];
+  readonly estimatedRows: number;
+}
+
+/**
+ * Patterns of an EXISTS that are connected to each other. `once`: no condition connects them to the
+ * outer rows, so it is enough to know whether there is a row. `semi`: for each outer row, a
+ * combination of rows that satisfies all conditions is searched.
+ */
+export type ExistsPart =
+  | { readonly op: 'once'; readonly input: InputPlan }
+  | {
+      readonly op: 'semi';
+      readonly steps: readonly SemiStep[];
+      /** Conditions with an EXISTS inside this one. */
+      readonly filter: readonly BoundExpression[];
+      /** Number of the side that carries the positions of the outer rows; no pattern has it. */
+      readonly marker: number;
+    };
+
+/** An EXISTS is true for an outer row if the filter is true and every part has a match. */
+export interface ExistsPlan {
+  /** Conditions that read no pattern of the EXISTS itself. */
+  readonly filter: readonly BoundExpression[];
+  readonly parts: readonly ExistsPart[];
+  /** Number of the side that carries the positions of the tested rows; no pattern has it. */
+  readonly marker: number;
+}
+
+/** The plan of every EXISTS of a statement. */
+export type ExistsPlans = ReadonlyMap<BoundExists, ExistsPlan>;
+
 /** Aggregates of a MATCH that the segment directories answer without reading rows. */
 export interface ShortcutPlan {
   readonly op: 'count' | 'bounds';
@@ -105,7 +172,8 @@ export interface ShortcutPlan {
 
 export interface MatchPlan {
   readonly match: BoundMatch;
-  readonly input: ScanPlan | JoinPlan;
+  readonly input: InputPlan;
+  readonly exists: ExistsPlans;
   readonly shortcut: ShortcutPlan | undefined;
   /**
    * `none`: no order was requested. `index`: the scan yields rows in the requested order.
@@ -120,7 +188,7 @@ export interface MatchPlan {
 }
 
 /** Returns the index that a strategy uses. */
-export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'NONE' {
+export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'INTERVAL' | 'NONE' {
   switch (strategy) {
     case 'TPI_BUCKET_PUSHDOWN':
     case 'TEMPORAL_JOIN':
@@ -131,6 +199,8 @@ export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'NONE' 
       return 'FMI';
     case 'PSI_RANGE':
       return 'PSI';
+    case 'INTERVAL_STAB':
+      return 'INTERVAL';
     default:
       return 'NONE';
   }

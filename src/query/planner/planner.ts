@@ -1,34 +1,18 @@
 // Plans a MATCH: the accesses to the indexes, the order of the joins, and what need not be read at
 // all.
 
-import { type RangeCondition, strategyOf as scanStrategy } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression, BoundMatch, BoundPattern } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
-import { type Access, accessOf, type Bounds } from './access.ts';
+import { type Access, accessOf } from './access.ts';
 import { bandOf, impliedBand, narrowWindows } from './bands.ts';
+import { planExists, withExists } from './exists.ts';
 import { fixedValue } from './fixed-values.ts';
 import { planJoins } from './joins.ts';
 import { addNeeds, copyOfNeeds } from './patterns-of.ts';
-import type { AccessPath, ColumnNeeds, JoinPlan, MatchPlan, ScanPlan, ShortcutPlan, Strategy } from './plan.ts';
+import type { ColumnNeeds, InputPlan, MatchPlan, ShortcutPlan, Strategy } from './plan.ts';
+import { cheaper, type Estimator, planScan } from './scans.ts';
 import { type MatchShape, shapeOf } from './shape.ts';
-
-/** An estimate that indexes and segment directories give without reading rows. */
-export interface Estimate {
-  readonly rows: number;
-  readonly strategy: Strategy;
-  readonly bucketsScanned: number;
-  readonly totalBuckets: number;
-}
-
-export interface EstimateRequest {
-  readonly startTs: number | undefined;
-  readonly endTs: number | undefined;
-  readonly nodes: readonly number[];
-  readonly ranges: readonly RangeCondition[];
-}
-
-export type Estimator = (pattern: BoundPattern, request: EstimateRequest) => Estimate;
 
 export function planMatch(match: BoundMatch, parameters: ParameterValues, estimate: Estimator): MatchPlan {
   return planShape(shapeOf(match), parameters, estimate);
@@ -50,12 +34,10 @@ export function planShape(
   const accesses = patterns.map((pattern, place) =>
     cheaper(accessOf(pattern, own[place]!, parameters), pattern, estimate),
   );
+  const windows = accesses.map((access) => (access.ways.length === 1 ? access.ways[0] : undefined));
   if (joint.length > 0) {
     const bands = joint.flatMap((condition) => bandOf(condition, parameters) ?? impliedBand(condition) ?? []);
-    narrowWindows(
-      accesses.map((access) => (access.ways.length === 1 ? access.ways[0] : undefined)),
-      bands,
-    );
+    narrowWindows(windows, bands);
   }
   const needs = needsOf(shape, accesses);
   // The order of joins depends on estimates.
@@ -63,99 +45,28 @@ export function planShape(
   const scans = patterns.map((pattern, place) =>
     planScan(pattern, place, accesses[place]!, needs[place]!, estimate, total),
   );
-  const input = scans.length === 1 ? scans[0]! : planJoins(scans, joint, parameters);
+  const rows = scans.length === 1 ? scans[0]! : planJoins(scans, joint, parameters);
+  const all = match.inner.length === 0 ? patterns : [...patterns, ...match.inner];
+  const planning = { patterns: all, needs, parameters, estimate, totalBuckets };
+  const exists = planExists(shape.exists, windows, rows.estimatedRows, planning);
+  const input = withExists(rows, shape.tested);
   const skip = countOf(match.skip, parameters, 'SKIP') ?? 0;
   const limit = countOf(match.limit, parameters, 'LIMIT');
   const order = orderOf(match, input, limit);
-  return { match, input, shortcut: shortcutOf(match, input), order, skip, limit, strategy: strategyOf(input) };
+  return { match, input, exists, shortcut: shortcutOf(match, input), order, skip, limit, strategy: strategyOf(input) };
 }
 
 /**
- * Returns the shape's own needs if nothing will be added to them: there is one pattern, at most one
- * way and no remaining filter. Otherwise returns a copy with the needs of the filters, to which
- * joins and several ways may add theirs.
+ * Returns the shape's own needs if nothing will be added to them: there is one pattern, no EXISTS,
+ * at most one way and no remaining filter. Otherwise returns a copy with the needs of the filters,
+ * to which joins and several ways may add theirs.
  */
-function needsOf({ match, needs: besides }: MatchShape, accesses: readonly Access[]): readonly ColumnNeeds[] {
-  if (accesses.length === 1 && accesses[0]!.ways.length <= 1 && accesses[0]!.filter.length === 0) return besides;
+function needsOf({ match, exists, needs: besides }: MatchShape, accesses: readonly Access[]): readonly ColumnNeeds[] {
+  if (exists.length === 0 && accesses.length === 1 && accesses[0]!.ways.length <= 1 && accesses[0]!.filter.length === 0)
+    return besides;
   const needs = besides.map(copyOfNeeds);
   for (const { filter } of accesses) for (const condition of filter) addNeeds(condition, needs, match.patterns);
   return needs;
-}
-
-/**
- * Keeps several ways only if an index answers each of them, and if together they read fewer buckets
- * than the single way that covers them.
- */
-function cheaper(access: Access, pattern: BoundPattern, estimate: Estimator): Access {
-  const { instead } = access;
-  if (instead === undefined) return access;
-  const paths = access.ways.map((way) => planPath(pattern, way, estimate));
-  const whole = planPath(pattern, instead.ways[0]!, estimate);
-  const touched = paths.reduce((sum, path) => sum + path.bucketsScanned, 0);
-  const isIndexed = paths.every(({ strategy, ranges }) => strategy !== 'FULL_SCAN' || ranges.some(isOfIds));
-  return isIndexed && touched < whole.bucketsScanned ? access : instead;
-}
-
-/** Segments without such ids are left out. */
-function isOfIds({ column }: RangeCondition): boolean {
-  return column === 'id';
-}
-
-/** Plans the scan of one pattern. `totalBuckets` is the same as for `planShape`. */
-export function planScan(
-  pattern: BoundPattern,
-  place: number,
-  access: Access,
-  needs: ColumnNeeds,
-  estimate: Estimator,
-  totalBuckets?: (pattern: BoundPattern) => number,
-): ScanPlan {
-  const ways = access.ways.filter((way) => way.startTs <= way.endTs);
-  const { filter } = access;
-  if (totalBuckets !== undefined && ways.length <= 1) {
-    const paths = ways.map((way) => planOnlyPath(pattern, way, estimate));
-    const total = totalBuckets(pattern);
-    return { op: 'scan', pattern: place, paths, filter, needs, estimatedRows: Number.NaN, totalBuckets: total };
-  }
-  const paths = ways.map((way) => planPath(pattern, way, estimate));
-  // Rows that several ways find are recognized by their keys, so the keys are read.
-  if (paths.length > 1) {
-    needs.times = true;
-    needs.ids = true;
-  }
-  const total = estimate(pattern, EVERYTHING);
-  const sum = paths.reduce((rows, path) => rows + path.estimatedRows, 0);
-  const estimatedRows = Math.min(total.rows, sum);
-  return { op: 'scan', pattern: place, paths, filter, needs, estimatedRows, totalBuckets: total.totalBuckets };
-}
-
-const EVERYTHING: EstimateRequest = { startTs: undefined, endTs: undefined, nodes: [], ranges: [] };
-
-function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
-  const { startTs, endTs, nodes, ranges } = requestOf(way);
-  const { rows, strategy, bucketsScanned } = estimate(pattern, { startTs, endTs, nodes, ranges });
-  return { startTs, endTs, nodes, ranges, strategy, estimatedRows: rows, bucketsScanned };
-}
-
-/**
- * Plans an access that has only one way. It needs no estimates, because there is nothing to choose
- * and the strategy is known. The exception is a range on a column without given nodes: the range
- * may drive the scan.
- */
-function planOnlyPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
-  if (way.ranges.length > 0 && way.nodes.size === 0) return planPath(pattern, way, estimate);
-  const { startTs, endTs, nodes, ranges } = requestOf(way);
-  const strategy = scanStrategy({ startTs, endTs }, nodes.length, false);
-  return { startTs, endTs, nodes, ranges, strategy, estimatedRows: Number.NaN, bucketsScanned: Number.NaN };
-}
-
-function requestOf(way: Bounds): EstimateRequest {
-  return {
-    startTs: way.startTs > -Number.MAX_SAFE_INTEGER ? way.startTs : undefined,
-    endTs: way.endTs < Number.MAX_SAFE_INTEGER ? way.endTs : undefined,
-    nodes: [...way.nodes],
-    ranges: way.ranges,
-  };
 }
 
 function countOf(node: BoundExpression | undefined, parameters: ParameterValues, clause: string): number | undefined {
@@ -172,8 +83,10 @@ function countOf(node: BoundExpression | undefined, parameters: ParameterValues,
  * Returns how the requested order is produced. A scan with a single path yields rows in (event_ts,
  * id) order without sorting.
  */
-function orderOf(match: BoundMatch, input: ScanPlan | JoinPlan, limit: number | undefined): MatchPlan['order'] {
+function orderOf(match: BoundMatch, rows: InputPlan, limit: number | undefined): MatchPlan['order'] {
   if (match.orderBy.length === 0) return 'none';
+  // Conditions with EXISTS keep the order of the rows.
+  const input = rows.op === 'existsFilter' ? rows.input : rows;
   if (input.op !== 'scan' || input.paths.length > 1 || match.grouping !== undefined || match.distinct) return 'sort';
   const [first, second, third] = match.orderBy;
   const isTime = first!.expression.kind === 'field' && first!.expression.field.kind === 'event_ts';
@@ -185,19 +98,19 @@ function orderOf(match: BoundMatch, input: ScanPlan | JoinPlan, limit: number | 
       third === undefined);
   if (!isTime || !isThenId) return 'sort';
   if (!first!.descending) return 'index';
-  return limit === undefined ? 'sort' : 'reversed';
+  return limit === undefined || rows !== input ? 'sort' : 'reversed';
 }
 
 /**
  * Returns the shortcut for COUNT(*) and the least and greatest time of a window, which can be read
  * from the directories.
  */
-function shortcutOf(match: BoundMatch, input: ScanPlan | JoinPlan): ShortcutPlan | undefined {
+function shortcutOf(match: BoundMatch, input: InputPlan): ShortcutPlan | undefined {
   const { grouping } = match;
   if (grouping === undefined || grouping.keys.length > 0 || input.op !== 'scan') return undefined;
   if (input.filter.length > 0 || input.paths.length !== 1) return undefined;
   const path = input.paths[0]!;
-  if (path.nodes.length > 0 || path.ranges.length > 0) return undefined;
+  if (path.nodes.length > 0 || path.ranges.length > 0 || path.at !== undefined) return undefined;
   const values: ShortcutPlan['values'][number][] = [];
   for (const { function: name, operand, distinct } of grouping.aggregates) {
     const isTime = operand?.kind === 'field' && operand.field.kind === 'event_ts';
@@ -214,7 +127,8 @@ function shortcutOf(match: BoundMatch, input: ScanPlan | JoinPlan): ShortcutPlan
   return { op: values.every((value) => value === 'count') ? 'count' : 'bounds', scan: input, values };
 }
 
-function strategyOf(input: ScanPlan | JoinPlan): Strategy {
+function strategyOf(input: InputPlan): Strategy {
+  if (input.op === 'existsFilter') return strategyOf(input.input);
   if (input.op === 'join') return input.strategy;
   if (input.paths.length === 0) return 'TPI_BUCKET_PUSHDOWN';
   return input.paths.reduce((driving, path) => (path.estimatedRows > driving.estimatedRows ? path : driving)).strategy;

@@ -7,7 +7,8 @@ import type { BoundExpression, BoundItem, BoundMatch } from '../binder/bound.ts'
 import { type ResultForm, resultForms } from '../binder/column-types.ts';
 import { expressionsOf, partsOf } from '../binder/parts.ts';
 import type { ResultType } from '../result-types.ts';
-import { addNeeds, noNeeds, patternsOf } from './patterns-of.ts';
+import { addNeedsOfExists, type ExistsShape, existsShapes } from './exists.ts';
+import { addNeeds, hasExists, noNeeds, patternsOf } from './patterns-of.ts';
 import type { ColumnNeeds } from './plan.ts';
 
 export interface MatchShape {
@@ -25,14 +26,21 @@ export interface MatchShape {
   readonly own: readonly (readonly BoundExpression[])[];
   /** Conditions on several patterns. */
   readonly joint: readonly BoundExpression[];
+  /** Conditions that contain EXISTS. They are in neither `own` nor `joint`. */
+  readonly tested: readonly BoundExpression[];
+  /** The shape of every EXISTS. */
+  readonly exists: readonly ExistsShape[];
   /**
-   * For each pattern, the columns that are read, except by the pattern's own conditions. Plans that
-   * add columns make a copy.
+   * For each pattern (those of EXISTS included), the columns that are read, except by the pattern's
+   * own conditions. Plans that add columns make a copy.
    */
   readonly needs: readonly ColumnNeeds[];
   /** Set if the core can write the rows of the result itself. */
   readonly written: WrittenRows | undefined;
-  /** True if a value is computed for each row. It may then overflow, perhaps only in a late row. */
+  /**
+   * True if a late row may still fail: a value that is computed for each row may overflow, or an
+   * EXISTS may have to compare too many rows.
+   */
   readonly computes: boolean;
   /** The expressions of the MATCH that contain an IN. */
   readonly memberships: readonly BoundExpression[];
@@ -51,13 +59,19 @@ export interface WrittenRows {
 export function shapeOf(match: BoundMatch): MatchShape {
   const own: BoundExpression[][] = match.patterns.map(() => []);
   const joint: BoundExpression[] = [];
+  const tested: BoundExpression[] = [];
   for (const condition of match.where) {
+    if (match.inner.length > 0 && hasExists(condition)) {
+      tested.push(condition);
+      continue;
+    }
     const bits = patternsOf(condition);
     const isOwn = (bits & (bits - 1)) === 0;
     if (isOwn) own[bits === 0 ? 0 : 31 - Math.clz32(bits)]!.push(condition);
     else joint.push(condition);
   }
   const forms = resultForms(match);
+  const exists = existsShapes(tested);
   return {
     match,
     columns: match.items.map((item) => item.name),
@@ -65,9 +79,12 @@ export function shapeOf(match: BoundMatch): MatchShape {
     forms,
     own,
     joint,
-    needs: needsOf(match, joint),
+    tested,
+    exists,
+    needs: needsOf(match, [...joint, ...tested], exists),
     written: writtenRows(match),
-    computes: match.where.some(computes) || match.items.some(({ expression }) => computes(expression)),
+    computes:
+      exists.length > 0 || match.where.some(computes) || match.items.some(({ expression }) => computes(expression)),
     memberships: [...expressionsOf(match)].filter(hasMembership),
   };
 }
@@ -80,7 +97,12 @@ function computes(expression: BoundExpression): boolean {
   return expression.kind === 'arithmetic' || expression.kind === 'negate' || partsOf(expression).some(computes);
 }
 
-function needsOf({ patterns, grouping, items, orderBy }: BoundMatch, joint: readonly BoundExpression[]): ColumnNeeds[] {
+function needsOf(
+  { patterns: outer, inner, grouping, items, orderBy }: BoundMatch,
+  joint: readonly BoundExpression[],
+  exists: readonly ExistsShape[],
+): ColumnNeeds[] {
+  const patterns = inner.length === 0 ? outer : [...outer, ...inner];
   const needs = patterns.map(noNeeds);
   const add = (expression: BoundExpression) => addNeeds(expression, needs, patterns);
   joint.forEach(add);
@@ -88,6 +110,7 @@ function needsOf({ patterns, grouping, items, orderBy }: BoundMatch, joint: read
   for (const { operand } of grouping?.aggregates ?? []) if (operand !== undefined) add(operand);
   for (const { expression } of items) add(expression);
   for (const { expression } of orderBy) add(expression);
+  addNeedsOfExists(exists, needs, patterns);
   return needs;
 }
 
@@ -107,10 +130,11 @@ const HEAD = ['id', 'event_ts', 'members'] as const;
  * Returns the row plan if the first three items are `id`, `event_ts` and `members` under these
  * names, and property columns follow in any order under any names. Otherwise returns undefined.
  */
-function rowPlanOf(items: readonly BoundItem[], { columns, rowPlan }: Table): RowPlan | undefined {
+function rowPlanOf(items: readonly BoundItem[], { columns, roles, rowPlan }: Table): RowPlan | undefined {
   if (items.length < HEAD.length) return undefined;
   const properties: { id: number; name: string; missing: string }[] = [];
-  let isWhole = items.length === HEAD.length + columns.columns.length;
+  // The table's own plan also writes the field `roles`, if the table has roles.
+  let isWhole = roles.isEmpty && items.length === HEAD.length + columns.columns.length;
   for (const [place, { name, expression }] of items.entries()) {
     if (expression.kind !== 'field') return undefined;
     const { field } = expression;

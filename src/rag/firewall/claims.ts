@@ -77,7 +77,7 @@ export function* problemSteps(original: string, cited: Cited): SentenceSteps<str
 const MOST_COMPARED = 200;
 /** Fields whose numbers identify something, so that they cannot come from a stored text. */
 const NAMING_FIELDS: ReadonlySet<string> = new Set(['member', 'id', 'step', 'rule']);
-const PLACE_FIELDS: ReadonlySet<string> = new Set(['id', 'event_ts', 'step', 'rule']);
+const PLACE_FIELDS: ReadonlySet<string> = new Set(['id', 'event_ts', 'end_ts', 'step', 'rule']);
 
 /** Returns the values that folded text repeats, or a problem that does not depend on them. */
 export function repeatedIn(text: string, cited: Cited): Repeated | string {
@@ -254,7 +254,7 @@ function weekdayClaims(text: string, values: Values): Claim[] {
 export function timeAgrees(token: TimeToken, values: Values): boolean {
   const { readings, kind, bound, other } = token;
   const of = (ts: number) => (kind === 'clock' ? ((ts % 86_400) + 86_400) % 86_400 : ts);
-  const times = values.edges.map((edge) => of(edge.event_ts));
+  const times = values.times().map(of);
   const isInside = ({ first, last }: Stretch, days = 0) =>
     times.some((time) => time - days * 86_400 >= first && time - days * 86_400 <= last);
   const isOne = readings.some(

@@ -44,6 +44,7 @@ export interface Cited {
 export const FIELDS = new Map<string, (edge: RetrievedEdge) => readonly (number | string | null)[]>([
   ['id', (edge) => [edge.edge_id]],
   ['event_ts', (edge) => [edge.event_ts]],
+  ['end_ts', (edge) => [edge.end_ts ?? null]],
   ['member', (edge) => edge.members],
   ['size', (edge) => [edge.members.length]],
   ['weight', (edge) => [edge.weight]],
@@ -52,15 +53,17 @@ export const FIELDS = new Map<string, (edge: RetrievedEdge) => readonly (number 
   ['score', (edge) => [edge.score]],
 ]);
 /** Fields whose numbers may be repeated without naming the field. Columns are such fields too. */
-const UNNAMED = 'id,event_ts,member,size,weight,mean_dist_m,confidence,arg,rule text'.split(',');
+const UNNAMED = 'id,event_ts,end_ts,member,size,weight,mean_dist_m,confidence,arg,rule text'.split(',');
 /** If the cited texts are longer than this in total, they are not searched for names. */
 const MOST_NAMED_CHARACTERS = 200_000;
 
-/** Returns the values of a field or column. `name` is in lower case. */
+/** Returns the values of a field, column or role. `name` is in lower case. */
 export function fieldOf(name: string, edge: RetrievedEdge): readonly unknown[] {
   const columns = Object.keys(edge.properties).filter((column) => column.toLowerCase() === name);
   const builtIn = FIELDS.get(name)?.(edge) ?? [];
-  return columns.length === 0 ? builtIn : [...builtIn, ...columns.map((column) => edge.properties[column])];
+  const roles = Object.entries(edge.roles ?? {}).flatMap(([role, nodes]) => (role.toLowerCase() === name ? nodes : []));
+  if (columns.length === 0 && roles.length === 0) return builtIn;
+  return [...builtIn, ...columns.map((column) => edge.properties[column]), ...roles];
 }
 
 export function valuesOf(tags: Iterable<Tag>, support: Support): Values {
@@ -114,13 +117,19 @@ function readerOf(cited: CitedThings) {
     }
     return values;
   };
-  /** Returns the names of the edges' columns in lower case. */
+  /** Returns the names of the edges' columns and roles in lower case. */
   const columns = once(
     (): ReadonlySet<string> =>
-      new Set(edges.flatMap((edge) => Object.keys(edge.properties).map((name) => name.toLowerCase()))),
+      new Set(
+        edges.flatMap(({ properties, roles = {} }) =>
+          [...Object.keys(properties), ...Object.keys(roles)].map((name) => name.toLowerCase()),
+        ),
+      ),
   );
   const plain = once(() => plainTexts(cited));
-  const dates = once(() => edges.map(({ event_ts }) => new Date(event_ts * 1000)));
+  /** Returns the times at which edges begin, and those at which they end, in seconds. */
+  const times = once(() => edges.flatMap(({ event_ts, end_ts }) => (end_ts == null ? [event_ts] : [event_ts, end_ts])));
+  const dates = once(() => times().map((seconds) => new Date(seconds * 1000)));
   /** Returns all texts and names in lower case, or undefined if they are too long in total. */
   const words = once(() => {
     const all = [...plain(), ...names, ...columns()];
@@ -131,6 +140,7 @@ function readerOf(cited: CitedThings) {
     ...cited,
     field,
     columns,
+    times,
     dates,
     /** Returns whether `name` is a built-in field or a column of the cited edges. */
     hasField: (name: string) => FIELDS.has(name) || columns().has(name),

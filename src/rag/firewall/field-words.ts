@@ -13,6 +13,7 @@ const LABELS: readonly [string, RegExp][] = [
   ['size', /^(?:size|count|größe|taille|tamaño|размер)$/iu],
   ['mean_dist_m', /^(?:mean_dist_m|mean_dist|distances?|dist|abstand|entfernung|distancia|расстояни\p{L}*)$/iu],
   ['event_ts', /^(?:event_ts|timestamp|ts)$/iu],
+  ['end_ts', /^(?:end_ts)$/iu],
   ['id', /^(?:edge|hyperedge|event|edge_id|edgeid|id|hedge|kante|arête|arista)$/iu],
   [
     'confidence',

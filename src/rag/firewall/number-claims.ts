@@ -118,7 +118,7 @@ function agrees(text: string, token: NumberToken, label: Label, cited: Cited, li
     // A duration may also be a stored value: a column, a weight, or seconds since 1970.
     return (
       isDifference(token, unit, sentence) ||
-      isInFields(token, ['event_ts', 'weight', 'rule text', ...beside.columns()], beside, label)
+      isInFields(token, ['event_ts', 'end_ts', 'weight', 'rule text', ...beside.columns()], beside, label)
     );
   if (isKilometres()) return true;
   if (token.ordinal) return isOrdinal(token, sentence);
@@ -198,8 +198,8 @@ function isInFields(token: NumberToken, fields: readonly string[], values: Value
 }
 
 /** Returns whether two cited events are this time apart, as in `10 minutes later`. */
-function isDifference({ readings }: NumberToken, unit: number, { edges }: Values): boolean {
-  const times = [...new Set(edges.map((edge) => edge.event_ts))].sort((a, b) => a - b);
+function isDifference({ readings }: NumberToken, unit: number, values: Values): boolean {
+  const times = [...new Set(values.times())].sort((a, b) => a - b);
   const slack = unit === 1 ? 0 : unit / 2;
   const near = (from: number, to: number) => readings.some(({ value }) => Math.abs(to - from - value * unit) <= slack);
   const most = times.length > 60 ? 1 : times.length; // if there are many, only neighbours and the two ends are compared

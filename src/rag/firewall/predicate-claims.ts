@@ -56,6 +56,7 @@ function isOfRule(call: string, { rules }: Values): boolean {
 const FIELD_OF: ReadonlyMap<string, string> = new Map([
   ...['member', 'weight', 'formation', 'size'].map((name) => [name, name] as const),
   ['at', 'event_ts'],
+  ['until', 'end_ts'],
   ['mean_dist', 'mean_dist_m'],
 ]);
 
@@ -68,6 +69,11 @@ function isOfEdge(predicate: string, args: readonly Constant[], { edges }: Value
   if (predicate === 'property')
     return (
       args.length === 3 && Object.hasOwn(edge.properties, String(first)) && edge.properties[String(first)] === second
+    );
+  if (predicate === 'role')
+    return (
+      args.length === 3 &&
+      Object.entries(edge.roles ?? {}).some(([role, nodes]) => role === second && nodes.includes(first as number))
     );
   const field = FIELD_OF.get(predicate);
   return field !== undefined && args.length === 2 && FIELDS.get(field)!(edge).includes(first as number);

@@ -12,7 +12,7 @@ const ELSEWHERE =
   /^(?:\P{L}*|[\p{L}_][\p{L}\p{N}_]*(?:\(.*\)|\s*[=:].*)|\d[\d\s:.,tz/-]*(?:z|utc|gmt)?|\d{1,2}\.? \p{L}+ \d{4}|\p{L}+ \d{1,2},? \d{4})$/u;
 /** Terms in answers and prompts, which may be quoted although they are not stored texts. */
 const OWN_WORDS = new Set(
-  'edge_id event_ts members member nodes node weight mean_dist_m formation size confidence id score fact facts predicate args rule rules step steps hedge_tag hedge_tags edge edges hyperedge hyperedges true false null'.split(
+  'edge_id event_ts end_ts members member nodes node weight mean_dist_m formation size confidence id score fact facts predicate args rule rules step steps hedge_tag hedge_tags edge edges hyperedge hyperedges true false null'.split(
     ' ',
   ),
 );

@@ -41,13 +41,14 @@ export class EdgeReader {
     // The reads are planned in the same event loop turn in which the snapshot is taken, because the
     // table's columns may change later.
     this.#whole = columnPlan(
-      pattern,
+      pattern.table.columns,
       needs(
         true,
         snapshot.columns.columns.map(({ id }) => id),
+        !table.roles.isEmpty,
       ),
     );
-    this.#keys = columnPlan(pattern, needs(keys.members, keys.columns));
+    this.#keys = columnPlan(pattern.table.columns, needs(keys.members, keys.columns));
     this.#plan = { ...EMPTY_PLAN, needs: needs(false, []) };
     this.#context = new QueryContext({ source: NO_SOURCE, patterns: [], parameters: {}, nowUs: table.nowUs });
   }
@@ -73,8 +74,8 @@ export class EdgeReader {
   }
 }
 
-function needs(members: boolean, columns: Iterable<number>): ColumnNeeds {
-  return { times: true, ids: true, sizes: members, members, properties: new Set(columns) };
+function needs(members: boolean, columns: Iterable<number>, masks = false): ColumnNeeds {
+  return { times: true, ids: true, sizes: members, members, masks, properties: new Set(columns) };
 }
 
 const EMPTY_PLAN = { op: 'scan', pattern: 0, paths: [], filter: [], estimatedRows: 0, totalBuckets: 0 } as const;
@@ -91,15 +92,20 @@ const NO_SOURCE: RowSource = {
 };
 
 /** Converts a row that was read with all its columns to an edge. */
-export function edgeOf(rows: EdgeRows, row: number, score: number, { columns }: Snapshot): RetrievedEdge {
-  const own = columns.columns.filter((column) => column.id > FORMATION);
+export function edgeOf(rows: EdgeRows, row: number, score: number, { columns, roles }: Snapshot): RetrievedEdge {
+  const endColumn = columns.end;
+  const own = columns.columns.filter((column) => column.id > FORMATION && column !== endColumn);
   const values = own.map(({ id, type }) => cellOf(rows.columns.get(id), row, kindOfType(type) === 'boolean'));
   const id = rows.ids[row]!;
+  const [start, end] = [rows.offsets[row]!, rows.offsets[row + 1]!];
+  const members = Array.from(rows.members.subarray(start, end));
   return {
     edge_id: id,
     hedge_tag: `HEDGE-${id}`,
     event_ts: rows.times[row]!,
-    members: Array.from(rows.members.subarray(rows.offsets[row]!, rows.offsets[row + 1]!)),
+    ...(endColumn === undefined ? {} : { end_ts: cellOf(rows.columns.get(endColumn.id), row, false) as number | null }),
+    members,
+    ...(roles.isEmpty ? {} : { roles: roles.listsOf(members, Array.from(rows.masks.subarray(start, end))) }),
     weight: cellOf(rows.columns.get(WEIGHT), row, false) as number | null,
     mean_dist_m: cellOf(rows.columns.get(MEAN_DIST), row, false) as number | null,
     formation: cellOf(rows.columns.get(FORMATION), row, false) as string | null,

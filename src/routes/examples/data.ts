@@ -67,6 +67,7 @@ export const DATA_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
       { id: 2, event_ts: 1700000060, members: [7, 12], weight: 0.8, mean_dist_m: null, formation: null },
     ],
   },
+  patchHyperedge: { body: { weight: 0.9 }, answer: { table: 'hyperedges', ...ROW, weight: 0.9 } },
   getHyperedge: { answer: { table: 'hyperedges', ...ROW } },
   lookupNode: {
     answer: {

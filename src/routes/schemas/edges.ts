@@ -14,17 +14,27 @@ import {
 } from '../../http/schema.ts';
 import { count, rowEntries, scalar } from './rows.ts';
 
+const memberItem = v.object({
+  node: integer(),
+  role: described(v.nullish(v.union([text(), v.array(text())])), 'A role of the table, or a list of them.'),
+});
+
 const keyEntries = {
   event_ts: described(
     time(),
     'Epoch seconds, or a time in ISO 8601 such as 2024-05-02T10:00:00Z (UTC without a zone; a date is its first second).',
   ),
   members: described(
-    v.pipe(v.array(integer()), v.minLength(1)),
-    'Node ids, as a set: repetitions and order do not matter.',
+    v.union([v.pipe(v.array(v.union([integer(), memberItem])), v.minLength(1)), v.record(text(), v.array(integer()))]),
+    'Node ids, as a set: repetitions and order do not matter. In a table with roles: an object that maps roles to lists of node ids, or a list whose items may be `{node, role}`.',
   ),
   table: described(v.nullish(tableName()), 'Default: the primary table.'),
 };
+
+const endEntry = described(
+  v.nullish(v.unknown()),
+  'Tables with intervals: when the edge ends, as epoch seconds or ISO 8601, not before event_ts; null: it still holds.',
+);
 
 /** The body of an insert. Values of user columns may also be given at the top level. */
 export const edgeBody = titled(
@@ -34,12 +44,34 @@ export const edgeBody = titled(
       weight: v.nullish(finite()),
       mean_dist_m: v.nullish(finite()),
       formation: v.nullish(text()),
+      end_ts: endEntry,
       properties: described(v.nullish(v.record(text(), v.unknown())), 'Values of user columns, by name.'),
     }),
     v.examples([{ event_ts: 1_700_000_000, members: [12, 40, 7], weight: 0.5, formation: 'convoy' }]),
   ),
   'NewHyperedge',
 );
+
+/** The body of a change: only what is named changes, and null clears it. */
+export const patchBody = titled(
+  v.pipe(
+    v.looseObject({
+      table: keyEntries.table,
+      end_ts: endEntry,
+      weight: v.nullish(finite()),
+      mean_dist_m: v.nullish(finite()),
+      formation: v.nullish(text()),
+      properties: described(v.optional(v.record(text(), v.unknown())), 'New values of columns, by name; null clears.'),
+    }),
+    v.examples([{ weight: 0.9, formation: null }]),
+  ),
+  'HyperedgeChange',
+);
+
+export const patchQuery = v.object({
+  table: v.optional(described(tableName(), 'The table, if the body names none. Default: the primary table.')),
+  times: times(),
+});
 
 export const edgeKeyBody = v.pipe(
   v.object(keyEntries),

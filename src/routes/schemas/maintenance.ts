@@ -5,7 +5,10 @@ import { count } from './rows.ts';
 
 export const compactBody = v.object({
   ttl_seconds: v.optional(
-    described(integerFrom(1), 'Drops the buckets that end before now - ttl_seconds. Default: drops none.'),
+    described(
+      integerFrom(1),
+      'Drops the buckets that end before now - ttl_seconds; of a table with intervals, the edges that have ended by the start of the first later bucket. Default: drops none.',
+    ),
   ),
   table: v.optional(described(tableName(), 'Default: all tables.')),
 });

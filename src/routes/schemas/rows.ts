@@ -9,11 +9,15 @@ export const count = () => v.pipe(v.number(), v.integer());
 /** A value of a user column. */
 export const scalar = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
 
+/** Members by role. */
+const roleLists = () => v.record(v.string(), v.array(count()));
+
 /** The built-in fields of a row. */
 export const rowEntries = {
   id: described(count(), 'Unique within the table, never reused.'),
   event_ts: described(answeredTime(), 'Epoch seconds; with `times=iso` a text such as 2024-05-02T10:00:00Z.'),
   members: described(v.array(count()), 'Node ids, ascending.'),
+  roles: v.optional(described(roleLists(), 'Only of a table with roles: the members of each role, ascending.')),
   weight: v.nullable(v.number()),
   mean_dist_m: v.nullable(v.number()),
   formation: v.nullable(v.string()),
@@ -24,7 +28,7 @@ export const rowSchema = titled(v.objectWithRest(rowEntries, scalar), 'Hyperedge
 
 export const planSchema = titled(
   v.object({
-    strategy: described(v.string(), 'The index that was used, such as TPI_BUCKET_PUSHDOWN.'),
+    strategy: described(v.string(), 'The index that was used, such as TPI_BUCKET_PUSHDOWN, or INTERVAL_STAB for `at`.'),
     buckets_scanned: count(),
     total_buckets: count(),
     speedup_factor: described(v.number(), 'total_buckets / max(1, buckets_scanned).'),
@@ -44,23 +48,6 @@ export const rangeAnswer = titled(v.object({ table: v.string(), ...rowsEntries }
 
 export const lookupAnswer = titled(v.object({ table: v.string(), node_id: count(), ...rowsEntries }), 'NodeLookup');
 
-const optionalRows = {
-  times: times(),
-  table: v.optional(described(tableName(), 'Default: the primary table.')),
-  limit: v.optional(
-    described(
-      v.pipe(integerText(), v.minValue(1)),
-      'Maximum number of rows in one answer. Default: all rows, as a stream.',
-    ),
-  ),
-  cursor: v.optional(
-    described(
-      text(),
-      '`next_cursor` of the previous page; table, node and window must be the same. All pages show one state of the table.',
-    ),
-  ),
-};
-
 /** A time as a query parameter: epoch seconds in digits, or ISO 8601. */
 const timeText = () =>
   v.union([
@@ -73,15 +60,43 @@ const timeText = () =>
 
 const TIME = 'epoch seconds, or a time in ISO 8601 (UTC without a zone; a date is its first second).';
 
+const optionalRows = {
+  at: v.optional(
+    described(
+      timeText(),
+      'Only edges that hold at this time: event_ts <= at and end_ts above it or null. The table must have intervals.',
+    ),
+  ),
+  times: times(),
+  table: v.optional(described(tableName(), 'Default: the primary table.')),
+  limit: v.optional(
+    described(
+      v.pipe(integerText(), v.minValue(1)),
+      'Maximum number of rows in one answer. Default: all rows, as a stream.',
+    ),
+  ),
+  cursor: v.optional(
+    described(
+      text(),
+      '`next_cursor` of the previous page; table, node, role and window must be the same. All pages show one state of the table.',
+    ),
+  ),
+};
+
 export const rangeQuery = v.object({
-  start_ts: described(timeText(), `First time of the window, inclusive: ${TIME}`),
-  end_ts: described(timeText(), `Last time of the window, inclusive: ${TIME}`),
+  start_ts: v.optional(
+    described(timeText(), `First time of the window, inclusive: ${TIME} Required unless \`at\` is given.`),
+  ),
+  end_ts: v.optional(
+    described(timeText(), `Last time of the window, inclusive: ${TIME} Required unless \`at\` is given.`),
+  ),
   ...optionalRows,
 });
 
 export const lookupQuery = v.object({
   start_ts: v.optional(described(timeText(), `First time, inclusive: ${TIME} Default: no bound.`)),
   end_ts: v.optional(described(timeText(), `Last time, inclusive: ${TIME} Default: no bound.`)),
+  role: v.optional(described(v.string(), 'Only edges in which the node has this role of the table.')),
   ...optionalRows,
 });
 

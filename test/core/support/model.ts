@@ -16,6 +16,8 @@ export interface Edge {
   id: number;
   members: number[];
   properties: Map<number, Value>;
+  /** Role masks, parallel to the members; undefined if no member has a role. */
+  masks?: number[] | undefined;
 }
 
 export interface Column {
@@ -23,6 +25,8 @@ export interface Column {
   name: string;
   type: ColumnType;
   indexed: boolean;
+  /** Whether the column has the ends of intervals. */
+  ends?: boolean;
   /** The value of rows that lack the property. */
   byDefault: Value;
 }
@@ -80,12 +84,17 @@ export function naiveRecord(edge: Edge, columns: readonly Column[] = []): Uint8A
     at += 1 << code;
   }
   const block = edge.properties.size > 0 ? propertyBlock(edge, columns) : new Uint8Array(0);
+  const masks = new Uint8Array((edge.masks?.length ?? 0) * 2);
+  for (const [index, mask] of edge.masks?.entries() ?? []) new DataView(masks.buffer).setUint16(index * 2, mask, true);
+  if (masks.length > 0) view.setUint8(5, 1);
+  const dataEnd = at;
+  at += masks.length;
   view.setUint32(0, at + block.length, true);
   view.setUint8(4, edge.members.length);
   view.setUint16(6, block.length > 0 ? at : 0, true);
   view.setBigInt64(8, BigInt(edge.time), true);
   view.setBigInt64(16, BigInt(edge.id), true);
-  return concat([bytes.subarray(0, at), block]);
+  return concat([bytes.subarray(0, dataEnd), masks, block]);
 }
 
 export function concat(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
@@ -98,16 +107,25 @@ export function concat(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Returns the JSON text of one row as JSON.stringify writes it. */
-export function rowText(edge: Edge, columns: readonly Column[]): string {
+/**
+ * Returns the JSON text of one row as JSON.stringify writes it; with roles, if the table has some.
+ */
+export function rowText(edge: Edge, columns: readonly Column[], roles: readonly string[] = []): string {
   const row: Record<string, unknown> = { id: edge.id, event_ts: edge.time, members: edge.members };
+  if (roles.length > 0)
+    row.roles = Object.fromEntries(
+      roles.map((role, bit) => [role, edge.members.filter((_, index) => ((edge.masks?.[index] ?? 0) >> bit) & 1)]),
+    );
   for (const column of columns)
     row[column.name] = edge.properties.has(column.id) ? edge.properties.get(column.id) : column.byDefault;
   return JSON.stringify(row);
 }
 
-export function planOf(columns: readonly Column[]): RowPlan {
-  return buildRowPlan(columns.map(({ id, name, byDefault }) => ({ id, name, missing: JSON.stringify(byDefault) })));
+export function planOf(columns: readonly Column[], roles: readonly string[] = []): RowPlan {
+  return buildRowPlan(
+    columns.map(({ id, name, byDefault }) => ({ id, name, missing: JSON.stringify(byDefault) })),
+    { roles },
+  );
 }
 
 /**

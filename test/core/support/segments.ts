@@ -38,13 +38,19 @@ export function placeRecords(instance: Instance, edges: readonly Edge[], columns
 }
 
 /**
- * Places the column list for the builder. Each entry is {u16 id, u8 type, u8 indexed, u32 address
+ * Places the column list for the builder. Each entry is {u16 id, u8 type, u8 indexes, u32 address
  * of the default}.
  */
 export function placeColumns(instance: Instance, columns: readonly Column[]): number {
   const words: number[] = [];
   for (const column of columns) {
-    words.push((column.id | (KIND_CODES[kindOfType(column.type)] << 16) | ((column.indexed ? 1 : 0) << 24)) >>> 0);
+    words.push(
+      (column.id |
+        (KIND_CODES[kindOfType(column.type)] << 16) |
+        ((column.indexed ? 1 : 0) << 24) |
+        ((column.ends ? 2 : 0) << 24)) >>>
+        0,
+    );
     const block = propertyBlock(edgeOf(0, 0, [1], { [column.id]: column.byDefault }), columns);
     words.push(column.byDefault === null ? 0 : instance.put(block.subarray(2)));
   }

@@ -187,6 +187,7 @@ function readOrders(core: EdgeOfMemory, random: Random, segment: number, rows: n
       [random.below(100) - 50, random.below(100)],
       [Number.NaN, Number.NaN],
     ] as const) {
+      if (!Number.isNaN(low)) readEnds(core, segment, rows, id, low);
       const flags = random.below(4);
       const n = answer(x.hg_segment_psi(segment, id, low, high, flags, list, rows));
       must(n === x.hg_segment_psi_count(segment, id, low, high, flags), 'count of the order');
@@ -198,6 +199,18 @@ function readOrders(core: EdgeOfMemory, random: Random, segment: number, rows: n
       readRange(core, segment, rows, { id, low, high, flags }, n < 0 ? undefined : found);
     }
   }
+}
+
+/** Reads the rows whose value is above a number or null, as a search for intervals does. */
+function readEnds(core: EdgeOfMemory, segment: number, rows: number, column: number, time: number): void {
+  const list = core.out('rows that hold', rows * 4);
+  const n = core.x.hg_segment_stab(segment, column, time, 0, rows, list) >>> 0;
+  must(n <= rows, 'rows that hold');
+  const found = core.words(list, n);
+  must(
+    found.every((row, i) => row < rows && (i === 0 || row > found[i - 1]!)),
+    'rows that hold ascend',
+  );
 }
 
 /** Checks that the filter finds the same rows as the order index. */

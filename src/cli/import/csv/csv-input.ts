@@ -39,8 +39,8 @@ export async function lookIntoCsv(source: Source, csv: CsvFlags, planner: RowPla
   } = await csvHead(peeked, csv, MAX_RECORD_BYTES, planner.given, source.label);
   const encoding = source.decodedFrom();
   return {
-    plan: (known) => {
-      const { itemsOf, ...planned } = planner.plan(sample, known);
+    plan: (known, roles = []) => {
+      const { itemsOf, ...planned } = planner.plan(sample, known, roles);
       const batches = (limits: BatchLimits, from: Position, members: Members | undefined) => {
         const start = from.offset === 0 ? first : from;
         const itemOf = itemsOf(members);

@@ -3,6 +3,8 @@
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
+import { END_COLUMN } from '../../../model/columns.ts';
+import { MOST_ROLES } from '../../../model/shape.ts';
 import { cellType, commonType } from '../../../tabular/cell-types.ts';
 import { UsageError } from '../../world.ts';
 import type { BatchLimits, LineBatch, Position } from '../line-batches.ts';
@@ -26,6 +28,7 @@ import {
   type HifId,
   type HifIncidence,
   type HifNode,
+  rolesOfIncidence,
 } from './hif-schema.ts';
 import { type Element, jsonElements, parsed } from './json-elements.ts';
 
@@ -63,8 +66,9 @@ export async function lookIntoHif(source: Source, flags: RowFlags, keepsNames: b
     // Nodes that say nothing beside what the incidences say need not be read.
     const hasNodes = facts.nodes.hasAttributes || facts.losses.mayHaveIsolated;
     return {
-      plan: (known, keepsNodes = false) =>
-        planned({ source, parts, facts, first, flags, keepsNames, keepsNodes }, known),
+      roles: facts.losses.roles.slice(0, MOST_ROLES),
+      plan: (known, roles = [], keepsNodes = false) =>
+        planned({ source, parts, facts, first, flags, keepsNames, keepsNodes }, known, roles),
       nodes: hasNodes ? facts.nodes.looked(facts.named, flags) : undefined,
       close,
     };
@@ -84,20 +88,23 @@ interface Looked {
   readonly keepsNodes: boolean;
 }
 
-function planned(looked: Looked, known: readonly TableColumn[]): PlannedInput {
+function planned(looked: Looked, known: readonly TableColumn[], tableRoles: readonly string[]): PlannedInput {
   const { source, parts, facts, first, flags, keepsNames, keepsNodes } = looked;
   const attrs = [...facts.attrs.keys()].filter((name) => name !== MEMBERS && (name !== WEIGHT || !facts.weights));
   const hasNames = first.length > 0 && !facts.losses.isOwn;
   const isNamed = hasNames && (keepsNames || known.some(({ name }) => name.toLowerCase() === NAME));
   const nameColumn = attrs.some((name) => name.toLowerCase() === NAME) ? `${NAME}_name` : NAME;
+  const roles = facts.losses.roles.filter((role) => tableRoles.some((one) => isSameName(one, role)));
   const names = [
     MEMBERS,
+    ...roles.map(roleColumn),
     ...(isNamed ? [nameColumn] : []),
     ...(facts.weights ? [WEIGHT] : []),
     ...(first.length === 0 ? ['event_ts'] : attrs),
   ];
-  const cellsOf = ({ id, nodes, weight, attrs: given }: HifWhole): unknown[] => [
+  const cellsOf = ({ id, nodes, roles: lists, weight, attrs: given }: HifWhole): unknown[] => [
     nodes,
+    ...roles.map((role) => lists.get(role) ?? []),
     ...(isNamed ? [id] : []),
     ...(facts.weights ? [weight ?? given[WEIGHT] ?? null] : []),
     ...attrs.map((name) => plainAttr(Object.hasOwn(given, name) ? given[name] : null)),
@@ -114,11 +121,12 @@ function planned(looked: Looked, known: readonly TableColumn[]): PlannedInput {
     // Numbers are written as JSON, so there is no decimal comma.
     decimal: undefined,
     memberColumn: MEMBERS,
+    roles: new Map(roles.map((role) => [role, roleColumn(role)])),
     memberColumns: undefined,
     memberIds: flags.memberIds ?? (facts.named ? 'name' : 'number'),
   };
   const sample = { names, rows: first.map(cellsOf), isText: () => true };
-  const rows = hifRows(sample, all, known, source.label);
+  const rows = hifRows(sample, all, known, tableRoles, source.label);
   const lost = [
     ...(isNamed || !hasNames ? [] : ['the names of edges (--create makes a column)']),
     ...(flags.propertyColumns === undefined && !facts.losses.isOwn ? rows.rows.left : []).map(
@@ -130,12 +138,14 @@ function planned(looked: Looked, known: readonly TableColumn[]): PlannedInput {
     const form: RowForm<HifWhole, HifWhole> = { itemOf: (edge) => edgeOf(cellsOf(edge)), kept: (edge) => edge, shown };
     return hifBatches(parts, new RowBatches(limits, from, form, nodes), from);
   };
-  return { ...rows, warnings: [...rows.warnings, ...facts.losses.sentence(source.label, lost, keepsNodes)], batches };
+  const intervals = rows.intervals || attrs.includes(END_COLUMN);
+  const sentence = facts.losses.sentence(source.label, lost, new Set(roles), keepsNodes);
+  return { ...rows, intervals, warnings: [...rows.warnings, ...sentence], batches };
 }
 
-function hifRows(...[sample, flags, columns, label]: [...Parameters<typeof plannedRows>, string]) {
+function hifRows(...[sample, flags, columns, roles, label]: [...Parameters<typeof plannedRows>, string]) {
   try {
-    return plannedRows(sample, flags, columns);
+    return plannedRows(sample, flags, columns, roles);
   } catch (error) {
     if (!(error instanceof UsageError) || !/^None of the columns .* holds times;/.test(error.message)) throw error;
     throw new UsageError(
@@ -204,12 +214,22 @@ function takeElement({ key, text }: Element, parts: HifParts, facts: HifFacts): 
     if (isNodeName(node)) facts.named = true;
     facts.names.add(typeOfName(edge));
     facts.losses.incidence(incidence);
-    parts.add(['i', edge, node]);
+    const roles = rolesOfIncidence(incidence);
+    parts.add(roles.length === 0 ? ['i', edge, node] : ['i', edge, node, roles]);
   } else if (key === 'edges') takeEdge(value as HifEdge, parts, facts);
   else {
     facts.losses.node(value as HifNode);
     facts.nodes.add(value as HifNode);
   }
+}
+
+/** The column of the sample with the nodes of a role. No attribute is likely to have this name. */
+function roleColumn(role: string): string {
+  return `${role} (role)`;
+}
+
+function isSameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
 }
 
 function typeOfName(id: HifId): ColumnType {

@@ -2,7 +2,7 @@
 // losses in one sentence.
 
 import type { HifWhole } from './hif-parts.ts';
-import type { HifEdge, HifId, HifIncidence, HifNode } from './hif-schema.ts';
+import { type HifEdge, type HifId, type HifIncidence, type HifNode, rolesOfIncidence } from './hif-schema.ts';
 
 /**
  * At most this many ids of nodes in incidences are remembered, and as many of nodes in `nodes`, at
@@ -17,7 +17,8 @@ const WRITER = 'Hedgerow';
 
 export class HifLosses {
   #incidenceWeights = 0;
-  #directions = 0;
+  /** Number of incidences with each role. */
+  readonly #roles = new Map<string, number>();
   #incidenceAttrs = 0;
   #nodeWeights = 0;
   #nodeAttrs = 0;
@@ -36,10 +37,12 @@ export class HifLosses {
     return this.#isOwn;
   }
 
-  incidence({ node, weight, direction, attrs }: HifIncidence): void {
+  incidence(incidence: HifIncidence): void {
+    const { node, weight, attrs } = incidence;
     if (weight !== undefined) this.#incidenceWeights++;
-    if (direction !== undefined) this.#directions++;
-    if (hasKeys(attrs)) this.#incidenceAttrs++;
+    const roles = rolesOfIncidence(incidence);
+    for (const role of roles) this.#roles.set(role, (this.#roles.get(role) ?? 0) + 1);
+    if (hasKeys(withoutRole(attrs, roles))) this.#incidenceAttrs++;
     remember(this.#joined, node);
   }
 
@@ -70,11 +73,17 @@ export class HifLosses {
     this.#networkType = type;
   }
 
+  /** The roles of incidences, the most frequent first. */
+  get roles(): string[] {
+    return [...this.#roles].sort((a, b) => b[1] - a[1]).map(([role]) => role);
+  }
+
   /**
    * Returns a list with one sentence, or an empty list when everything is kept. `others` describes
-   * further losses; `keepsNodes`: nodes are stored with their attributes.
+   * further losses; `kept` are the roles that the table has; `keepsNodes`: nodes are stored with
+   * their attributes.
    */
-  sentence(label: string, others: readonly string[], keepsNodes: boolean): string[] {
+  sentence(label: string, others: readonly string[], kept: ReadonlySet<string>, keepsNodes: boolean): string[] {
     const ofNodes = keepsNodes
       ? []
       : [
@@ -83,9 +92,10 @@ export class HifLosses {
           this.#isFull ? 'nodes without an edge (too many nodes to count them)' : '',
           several(this.#isFull ? 0 : this.#isolated(), 'node', ' without an edge'),
         ];
+    const isDirected = kept.has('head') || kept.has('tail');
     const found = [
       counted('the weight', this.#incidenceWeights, 'incidence'),
-      counted('the direction', this.#directions, 'incidence'),
+      ...this.#lostRoles(kept),
       counted('the attributes', this.#incidenceAttrs, 'incidence'),
       ...ofNodes,
       counted('the attribute members', this.#memberAttrs, 'edge'),
@@ -94,11 +104,28 @@ export class HifLosses {
       counted('what a later entry overwrites', this.#overwrittenEdges, 'edge'),
       ...others,
       this.#metadata.length === 0 ? '' : `the metadata (${shortened(this.#metadata)})`,
-      this.#networkType === undefined || this.#networkType === 'undirected'
+      this.#networkType === undefined ||
+      this.#networkType === 'undirected' ||
+      (isDirected && this.#networkType === 'directed')
         ? ''
         : `the network-type ${this.#networkType}`,
     ].filter((each) => each !== '');
     return found.length === 0 ? [] : [`Not kept of ${label}: ${found.join(', ')}.`];
+  }
+
+  /** The directions and roles that the table does not have. */
+  #lostRoles(kept: ReadonlySet<string>): string[] {
+    const lost = [...this.#roles].filter(([role]) => !kept.has(role));
+    const sumOf = (isIt: (role: string) => boolean) =>
+      lost.reduce((sum, [role, count]) => sum + (isIt(role) ? count : 0), 0);
+    return [
+      counted('the direction', sumOf(isDirection), 'incidence'),
+      counted(
+        'the role',
+        sumOf((role) => !isDirection(role)),
+        'incidence',
+      ),
+    ];
   }
 
   /** Whether nodes were listed that are in no incidence, as far as is known. */
@@ -115,6 +142,16 @@ export class HifLosses {
     for (const node of this.#listed) if (!this.#joined.has(node)) count++;
     return count;
   }
+}
+
+/** Returns the attributes without `role`, if it was read as a role. */
+function withoutRole(attrs: object | undefined, roles: readonly string[]): object | undefined {
+  if (attrs === undefined || roles.every(isDirection) || !Object.hasOwn(attrs, 'role')) return attrs;
+  return Object.fromEntries(Object.entries(attrs).filter(([name]) => name !== 'role'));
+}
+
+function isDirection(role: string): boolean {
+  return role === 'head' || role === 'tail';
 }
 
 function hasKeys(attrs: object | undefined): boolean {

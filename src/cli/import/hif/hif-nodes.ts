@@ -78,7 +78,7 @@ export class HifNodes {
         const first: HifWhole[] = [];
         for (const node of this.#parts.edges()) if (first.push(node) >= LOOKED_AT) break;
         const sample = { names, rows: first.map(cellsOf), isText: () => true };
-        const { itemsOf, ...planned } = planner.plan(sample, known);
+        const { itemsOf, ...planned } = planner.plan(sample, known, []);
         const batches = (limits: BatchLimits, from: Position) => {
           const itemOf = itemsOf(undefined);
           const form: RowForm<HifWhole, HifWhole> = {

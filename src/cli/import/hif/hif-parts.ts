@@ -15,6 +15,8 @@ import type { HifId } from './hif-schema.ts';
 export interface HifWhole {
   readonly id: HifId;
   readonly nodes: HifId[];
+  /** The nodes of each role. */
+  readonly roles: Map<string, HifId[]>;
   weight: number | undefined;
   attrs: Readonly<Record<string, unknown>>;
   /**
@@ -24,7 +26,9 @@ export interface HifWhole {
   isOverwritten: boolean;
 }
 
-type Piece = readonly ['i', HifId, HifId] | readonly ['e', HifId, number | null, Readonly<Record<string, unknown>>];
+type Piece =
+  | readonly ['i', HifId, HifId, (readonly string[])?]
+  | readonly ['e', HifId, number | null, Readonly<Record<string, unknown>>];
 
 /**
  * The number of parts is chosen so that one part holds about this many bytes of the document. One
@@ -104,10 +108,10 @@ function wholes(text: string): Map<HifId, HifWhole> {
     const id = piece[1];
     let edge = edges.get(id);
     if (edge === undefined) {
-      edge = { id, nodes: [], weight: undefined, attrs: {}, isOverwritten: false };
+      edge = { id, nodes: [], roles: new Map(), weight: undefined, attrs: {}, isOverwritten: false };
       edges.set(id, edge);
     }
-    if (piece[0] === 'i') edge.nodes.push(piece[2]);
+    if (piece[0] === 'i') addNode(edge, piece[2], piece[3] ?? []);
     else {
       const attrs = { ...edge.attrs, ...piece[3] };
       const weight = piece[2] ?? edge.weight;
@@ -118,6 +122,15 @@ function wholes(text: string): Map<HifId, HifWhole> {
     }
   }
   return edges;
+}
+
+function addNode({ nodes, roles }: HifWhole, node: HifId, own: readonly string[]): void {
+  nodes.push(node);
+  for (const role of own) {
+    const known = roles.get(role);
+    if (known === undefined) roles.set(role, [node]);
+    else known.push(node);
+  }
 }
 
 /** Returns whether a key of `attrs` has a different value in `others`. */

@@ -7,6 +7,7 @@
 // `tail`.
 
 import { HedgerowError } from '../../../errors.ts';
+import { IDENTIFIER } from '../../../model/columns.ts';
 
 export type HifId = string | number;
 type Attrs = Readonly<Record<string, unknown>>;
@@ -29,6 +30,20 @@ export interface HifNode {
   readonly node: HifId;
   readonly weight?: number | undefined;
   readonly attrs?: Attrs | undefined;
+}
+
+/**
+ * Returns the roles of an incidence: its direction, and those of its attribute `role`, a text or a
+ * list of texts.
+ */
+export function rolesOfIncidence({ direction, attrs }: HifIncidence): string[] {
+  const given = attrs?.role;
+  const named = (Array.isArray(given) ? given : [given]).filter(isRole);
+  return [...new Set(direction === undefined ? named : [direction, ...named])];
+}
+
+function isRole(value: unknown): value is string {
+  return typeof value === 'string' && IDENTIFIER.test(value);
 }
 
 export const HIF_LISTS: ReadonlySet<string> = new Set(['incidences', 'edges', 'nodes']);

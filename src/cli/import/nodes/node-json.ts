@@ -25,6 +25,8 @@ export async function lookIntoNodeLines(source: Source, flags: NodeFlags): Promi
       return {
         columns: attributes,
         key,
+        intervals: false,
+        roles: [],
         named: key.type === 'TEXT',
         notes: [
           'one JSON object a line',

@@ -52,6 +52,8 @@ export function nodePlanner(flags: NodeFlags): RowPlanner {
       return {
         columns: attributes.map(({ name, type }) => ({ name, type })),
         key,
+        intervals: false,
+        roles: [],
         named: key.type === 'TEXT',
         notes: [
           `key: ${names[keyIndex]}${names[keyIndex] === key.name ? '' : ` as ${key.name}`} ${key.type}`,

@@ -19,7 +19,7 @@ export function wantedNodes(
   nodes: readonly Input[],
   flags: Pick<ImportFlags, 'nodeTable' | 'table'>,
 ): NewNodeTable[] {
-  const plans = edges.map(({ looked }) => looked.plan([], true));
+  const plans = edges.map(({ looked }) => looked.plan([], [], true));
   const kinds = kindsOf(plans);
   if (kinds.length > 0) return kinds;
   const nodePlans = nodes.map(({ looked }) => looked.plan([]));

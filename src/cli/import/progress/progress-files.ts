@@ -84,10 +84,12 @@ function targetOf({ plan }: ProgressState): { table: string; place: string } {
 const READING = [
   'tsColumn',
   'tsFormat',
+  'endColumn',
   'memberColumns',
   'memberColumn',
   'separator',
   'memberIds',
+  'role',
   'propertyColumns',
   'types',
   'delimiter',

@@ -3,6 +3,7 @@
 import type { EdgeInput, PropertyValue } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { isNumeric } from '../../../model/column-types.ts';
+import { END_COLUMN } from '../../../model/columns.ts';
 import type { MemberInput } from '../../../model/edge.ts';
 import { keyItems, nodeNumber, nodeTexts } from '../../../tabular/nodes.ts';
 import { plainNumber } from '../../../tabular/number-style.ts';
@@ -18,6 +19,7 @@ import { secondsOf } from './times.ts';
  */
 export function rowEdges(plan: RowPlan, nodes: Members | undefined): (cells: readonly unknown[]) => EdgeInput {
   const { time, members } = plan;
+  const end = plan.end && { ...plan.end, name: plan.names[plan.end.index]! };
   const timeName = time.index === undefined ? '' : plan.names[time.index]!;
   // When a column has the name of a member of Object, such as `__proto__`, properties need an
   // object without a prototype, which is slower.
@@ -27,11 +29,37 @@ export function rowEdges(plan: RowPlan, nodes: Members | undefined): (cells: rea
     const event_ts = timeOf(time.index === undefined ? null : cells[time.index], time, timeName);
     const found: MemberInput[] = (nodes === undefined && plainNodes(cells, members.indexes)) || [];
     if (found.length === 0)
-      for (const index of members.indexes) addNodes(found, cells[index], plan, index, nodes, event_ts);
-    if (found.length === 0) throw fault('The row names no node; an edge joins at least one.');
-    const properties = propertiesOf(cells, plan.properties, isOdd);
-    return properties === undefined ? { event_ts, members: found } : { event_ts, members: found, properties };
+      for (const index of members.indexes)
+        addNodes(found, cells[index], members.separator, plan.names[index]!, nodes, event_ts);
+    const roles = rolesOf(cells, plan, nodes, event_ts);
+    if (found.length === 0 && !hasNodes(roles)) throw fault('The row names no node; an edge joins at least one.');
+    const ends = end === undefined ? undefined : endOf(cells[end.index], end);
+    const properties = propertiesOf(cells, plan.properties, isOdd, ends);
+    const edge: EdgeInput = roles === undefined ? { event_ts, members: found } : { event_ts, members: found, roles };
+    if (properties !== undefined) edge.properties = properties;
+    return edge;
   };
+}
+
+/** Returns the members of each role that has a column; undefined if there are no such columns. */
+function rolesOf(
+  cells: readonly unknown[],
+  { roles, names: columns }: RowPlan,
+  nodes: Members | undefined,
+  seconds: number,
+): Record<string, MemberInput[]> | undefined {
+  if (roles.length === 0) return undefined;
+  const lists: Record<string, MemberInput[]> = Object.create(null);
+  for (const { name, index, separator } of roles) {
+    const found: MemberInput[] = [];
+    addNodes(found, cells[index], separator, columns[index]!, nodes, seconds);
+    lists[name] = found;
+  }
+  return lists;
+}
+
+function hasNodes(roles: Record<string, MemberInput[]> | undefined): boolean {
+  return roles !== undefined && Object.values(roles).some((nodes) => nodes.length > 0);
 }
 
 function timeOf(cell: unknown, { format, missing }: RowPlan['time'], name: string): number {
@@ -39,13 +67,24 @@ function timeOf(cell: unknown, { format, missing }: RowPlan['time'], name: strin
   return isMissing && missing !== undefined ? missing : secondsOf(cell, format, name);
 }
 
-/** Returns the values that are not null; undefined if there is none. */
+/** Returns the end of an interval, or undefined if it has none. */
+function endOf(
+  cell: unknown,
+  { format, name }: { format: RowPlan['time']['format']; name: string },
+): number | undefined {
+  return cell === null || cell === undefined || cell === '' ? undefined : secondsOf(cell, format, name);
+}
+
+/** Returns the values that are not null, and the end if it is given; undefined if there is none. */
 export function propertiesOf(
   cells: readonly unknown[],
   columns: readonly PropertyColumn[],
   isOdd: boolean,
+  end?: number | undefined,
 ): Record<string, PropertyValue> | undefined {
   let properties: Record<string, PropertyValue> | undefined;
+  if (end !== undefined)
+    properties = isOdd ? Object.assign(Object.create(null), { [END_COLUMN]: end }) : { [END_COLUMN]: end };
   for (const column of columns) {
     const { index, name } = column;
     const value = valueIn(cells[index], column);
@@ -92,20 +131,20 @@ function plainNodes(cells: readonly unknown[], indexes: readonly number[]): numb
 function addNodes(
   found: MemberInput[],
   cell: unknown,
-  { members, names: columns }: RowPlan,
-  index: number,
+  separator: string | undefined,
+  column: string,
   nodes: Members | undefined,
   seconds: number,
 ): void {
   if (nodes instanceof NodeKeys) {
-    for (const item of keyItems(cell, members.separator)) found.push(nodes.memberOf(item, columns[index]!));
+    for (const item of keyItems(cell, separator)) found.push(nodes.memberOf(item, column));
     return;
   }
-  for (const text of nodeTexts(cell, members.separator, nodes !== undefined)) {
+  for (const text of nodeTexts(cell, separator, nodes !== undefined)) {
     const node = nodes === undefined ? nodeNumber(text) : nodes.numberOf(text, seconds);
     if (Number.isNaN(node))
       throw fault(
-        `${columns[index]} holds ${JSON.stringify(text.slice(0, 40))}, but nodes are integers here; --member-ids name gives names numbers.`,
+        `${column} holds ${JSON.stringify(text.slice(0, 40))}, but nodes are integers here; --member-ids name gives names numbers.`,
       );
     found.push(node);
   }

@@ -6,6 +6,10 @@ export const ROW_FLAGS: readonly (readonly [flag: string, text: string])[] = [
     '--ts-format <format>',
     's, ms, us, ns, iso, dmy, mdy, ymd, or a pattern such as "%d.%m.%y %H:%M" (default: guessed from the first rows)',
   ],
+  [
+    '--end-column <name>',
+    'column or HIF attribute with the end of an edge, empty while it holds; a new table gets intervals (default end_ts in a table with intervals)',
+  ],
   ['--ts <time>', 'time of the edges that have none: seconds since 1970, or ISO 8601'],
   [
     '--member-columns <names>',

@@ -2,6 +2,7 @@
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { COLUMN_TYPE_NAMES } from '../../../model/column-types.ts';
+import { IDENTIFIER } from '../../../model/columns.ts';
 import type { Decimal } from '../../../tabular/number-style.ts';
 import { strptime } from '../../../tabular/strptime.ts';
 import { guessTimeFormat, secondsIn, TIME_FORMATS, type TimeFormat, type TimePattern } from '../../../tabular/times.ts';
@@ -22,9 +23,11 @@ export function rowFlags(flags: ImportFlags): RowFlags {
   return {
     tsColumn,
     tsFormat: timeFormat(flags.tsFormat),
+    endColumn: flags.endColumn,
     ts: timeOfAll(flags),
     decimal: decimalFlag(flags.decimal),
     memberColumn,
+    roles: rolesOf(flags.role),
     memberColumns: list('--member-columns', flags.memberColumns, 1),
     separator,
     propertyColumns: list('--property-columns', flags.propertyColumns, 0),
@@ -113,6 +116,21 @@ function memberIds(given: string | undefined): RowFlags['memberIds'] {
   if (given === undefined || given === 'auto') return undefined;
   if (given === 'number' || given === 'name') return given;
   throw new UsageError(`--member-ids is ${JSON.stringify(given)}, but it takes auto, number or name.`);
+}
+
+/** Parses `--role sender=from`, which may be given several times. */
+function rolesOf(given: readonly string[] | undefined): Map<string, string> | undefined {
+  if (given === undefined || given.length === 0) return undefined;
+  const roles = new Map<string, string>();
+  for (const part of given) {
+    const at = part.indexOf('=');
+    const role = at < 0 ? part : part.slice(0, at);
+    const column = at < 0 ? part : part.slice(at + 1);
+    if (!IDENTIFIER.test(role) || column === '')
+      throw new UsageError(`--role is ${JSON.stringify(part)}, but it takes ROLE=COLUMN, such as sender=from.`);
+    roles.set(role, column);
+  }
+  return roles;
 }
 
 /** Parses a list such as `price=REAL,code=TEXT`. */

@@ -25,7 +25,7 @@ export interface RowPlanner {
   /** The columns that flags name. */
   readonly given: readonly string[];
   /** Throws UsageError for flags that do not fit. */
-  plan(sample: ForeignTable, known: readonly TableColumn[]): PlannedItems;
+  plan(sample: ForeignTable, known: readonly TableColumn[], roles: readonly string[]): PlannedItems;
 }
 
 export type PlannedItems = Omit<PlannedInput, 'batches'> & {
@@ -34,22 +34,31 @@ export type PlannedItems = Omit<PlannedInput, 'batches'> & {
 };
 
 export function edgePlanner(flags: RowFlags): RowPlanner {
-  const { tsColumn, memberColumn, memberColumns = [] } = flags;
+  const { tsColumn, endColumn, memberColumn, memberColumns = [], roles } = flags;
   return {
-    given: [tsColumn, memberColumn, ...memberColumns].filter((name) => name !== undefined),
-    plan(sample, known) {
-      const { rows, ...planned } = plannedRows(sample, flags, known);
+    given: [tsColumn, endColumn, memberColumn, ...memberColumns, ...(roles?.values() ?? [])].filter(
+      (name) => name !== undefined,
+    ),
+    plan(sample, known, tableRoles) {
+      const { rows, ...planned } = plannedRows(sample, flags, known, tableRoles);
       return { ...planned, itemsOf: (members) => rowEdges(rows, members) };
     },
   };
 }
 
-export function plannedRows(sample: ForeignTable, flags: RowFlags, known: readonly TableColumn[]): PlannedRows {
-  const rows = planRows(sample, flags, known);
+export function plannedRows(
+  sample: ForeignTable,
+  flags: RowFlags,
+  known: readonly TableColumn[],
+  roles: readonly string[],
+): PlannedRows {
+  const rows = planRows(sample, flags, known, roles);
   const columns = rows.properties.filter(({ name }) => builtInType(name.toLowerCase()) === undefined);
   return {
     rows,
     columns: columns.map(({ name, type }) => ({ name, type })),
+    intervals: flags.endColumn !== undefined,
+    roles: rows.roles.map(({ name }) => name),
     named: rows.members.named,
     kinds: rows.members.named ? kindsOf(sample, rows) : [],
     notes: [...notesOf(rows), lookedText(sample)],
@@ -71,9 +80,10 @@ function firstEdges(sample: ForeignTable, rows: RowPlan): string[] {
 const ANY_KEYS: readonly MemberKind[] = [{ name: '', isInteger: false }];
 
 /** Returns the kinds in member cells that hold JSON lists of objects with `kind` and `key`. */
-function kindsOf(sample: ForeignTable, { members }: RowPlan): MemberKind[] {
+function kindsOf(sample: ForeignTable, { members, roles }: RowPlan): MemberKind[] {
+  const lists = [...members.indexes.map((index) => ({ index, separator: members.separator })), ...roles];
   return kindsIn(
-    members.indexes.flatMap((index) => cellsOf(sample, index).flatMap((cell) => keyItems(cell, members.separator))),
+    lists.flatMap(({ index, separator }) => cellsOf(sample, index).flatMap((cell) => keyItems(cell, separator))),
   );
 }
 
@@ -82,12 +92,20 @@ function lookedText({ rows }: ForeignTable): string {
   return `types and time formats are guessed from the first ${first}; --types, --decimal, --ts-format, --member-ids and --separator override the guess`;
 }
 
-function notesOf({ names, time, members, properties, left }: RowPlan): string[] {
+function notesOf({ names, time, end, members, roles, properties, left }: RowPlan): string[] {
+  const items = members.named ? 'names' : 'integers';
   const list =
     members.separator === undefined ? 'one node in each cell' : `separated by ${JSON.stringify(members.separator)}`;
   return [
     `time: ${timeNote(names, time)}`,
-    `members: ${members.indexes.map((index) => names[index]).join(', ')} (${list}; ${members.named ? 'names' : 'integers'})`,
+    ...(end === undefined ? [] : [`end: ${names[end.index]} (${timeText(end.format)}, empty: none)`]),
+    ...(members.indexes.length === 0
+      ? []
+      : [`members: ${members.indexes.map((index) => names[index]).join(', ')} (${list}; ${items})`]),
+    ...roles.map(
+      ({ name, index, separator }) =>
+        `role: ${name} from ${names[index]} (separated by ${JSON.stringify(separator)}; ${items})`,
+    ),
     ...properties.map(
       ({ index, name, type, decimal }) =>
         `property: ${names[index]}${names[index] === name ? '' : ` as ${name}`} ${type}${decimal === ',' && isNumeric(type) ? ' (decimal comma)' : ''}`,

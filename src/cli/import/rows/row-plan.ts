@@ -20,10 +20,14 @@ import type { TableColumn } from '../targets/target.ts';
 export interface RowFlags {
   readonly tsColumn?: string | undefined;
   readonly tsFormat?: TimeFormat | TimePattern | undefined;
+  /** The column with the ends of intervals. */
+  readonly endColumn?: string | undefined;
   /** The time for edges that have none, in seconds since 1970. */
   readonly ts?: number | undefined;
   readonly memberColumns?: readonly string[] | undefined;
   readonly memberColumn?: string | undefined;
+  /** Columns that hold the members of a role, by role. */
+  readonly roles?: ReadonlyMap<string, string> | undefined;
   readonly separator?: string | undefined;
   /** Undefined: all columns that are neither time nor members. */
   readonly propertyColumns?: readonly string[] | undefined;
@@ -45,6 +49,13 @@ export interface PropertyColumn extends TableColumn {
   readonly decimal: Decimal | undefined;
 }
 
+export interface RoleColumn {
+  readonly name: string;
+  /** Index of the column in the file. */
+  readonly index: number;
+  readonly separator: string;
+}
+
 export interface RowPlan {
   readonly names: readonly string[];
   /**
@@ -56,6 +67,8 @@ export interface RowPlan {
     readonly format: TimeFormat | TimePattern;
     readonly missing: number | undefined;
   };
+  /** The column with the ends of intervals, if it is read. */
+  readonly end: { readonly index: number; readonly format: TimeFormat | TimePattern } | undefined;
   readonly members: {
     readonly indexes: readonly number[];
     readonly separator: string | undefined;
@@ -63,6 +76,8 @@ export interface RowPlan {
     /** True when the columns were chosen by their names and not by a flag. */
     readonly isGuessed: boolean;
   };
+  /** Columns that hold the members of a role. */
+  readonly roles: readonly RoleColumn[];
   readonly properties: readonly PropertyColumn[];
   /** Columns of the file that are not read. */
   readonly left: readonly string[];
@@ -73,16 +88,25 @@ export interface RowPlan {
 }
 
 /**
- * Makes the plan. `known` are the columns of the table; their types are used. Throws UsageError if
- * a flag names a column that does not exist, or if the columns for the time or the members cannot
- * be determined.
+ * Makes the plan. `known` are the columns of the table; their types are used. `roles` are its
+ * roles: a column with the name of one holds its members. Throws UsageError if a flag names a
+ * column that does not exist, or if the columns for the time or the members cannot be determined.
  */
-export function planRows(table: ForeignTable, flags: RowFlags, known: readonly TableColumn[]): RowPlan {
+export function planRows(
+  table: ForeignTable,
+  flags: RowFlags,
+  known: readonly TableColumn[],
+  tableRoles: readonly string[],
+): RowPlan {
   const { names } = table;
-  const timeIndex = timeColumn(table, flags);
-  const members = memberColumns(table, flags, timeIndex);
+  const endIndex = endColumn(names, flags, known);
+  const timeIndex = timeColumn(table, flags, endIndex);
+  const roles = roleColumns(table, flags, tableRoles);
+  const members = memberColumns(table, flags, [timeIndex, endIndex], roles);
   const { indexes, separator } = members;
-  const used = new Set([...(timeIndex === undefined ? [] : [timeIndex]), ...indexes]);
+  const used = new Set(
+    [timeIndex, endIndex, ...indexes, ...roles.map(({ index }) => index)].filter((index) => index !== undefined),
+  );
   const wanted = flags.propertyColumns?.map((name) => columnIndex(names, name, '--property-columns'));
   // Members are a set, which does not record from which column a member came. For that purpose a
   // user can name a member column as a property column too.
@@ -107,17 +131,51 @@ export function planRows(table: ForeignTable, flags: RowFlags, known: readonly T
     flags.tsFormat ?? (timeIndex === undefined ? 's' : guessTimeFormat(cellsOf(table, timeIndex), names[timeIndex]));
   const named =
     flags.memberIds === undefined
-      ? indexes.some((index) => hasNames(cellsOf(table, index), separator))
+      ? indexes.some((index) => hasNames(cellsOf(table, index), separator)) ||
+        roles.some((role) => hasNames(cellsOf(table, role.index), role.separator))
       : flags.memberIds === 'name';
   const time = { index: timeIndex, format, missing: flags.ts };
-  return { names, time, members: { ...members, named }, properties, left, ambiguous };
+  const end =
+    endIndex === undefined
+      ? undefined
+      : { index: endIndex, format: flags.tsFormat ?? guessTimeFormat(cellsOf(table, endIndex), names[endIndex]) };
+  return { names, time, end, members: { ...members, named }, roles, properties, left, ambiguous };
 }
 
-function timeColumn(table: ForeignTable, flags: RowFlags): number | undefined {
+/** Returns the columns that flags give to roles, and those with the names of the table's roles. */
+function roleColumns(table: ForeignTable, flags: RowFlags, tableRoles: readonly string[]): RoleColumn[] {
+  const { names } = table;
+  const columns = new Map<string, RoleColumn>();
+  const add = (name: string, index: number): void => {
+    const separator = flags.separator ?? separatorOf(table, index);
+    columns.set(name.toLowerCase(), { name, index, separator });
+  };
+  for (const [role, column] of flags.roles ?? []) add(role, columnIndex(names, column, '--role'));
+  for (const role of tableRoles) {
+    const index = names.findIndex((name) => name.toLowerCase() === role.toLowerCase());
+    if (index >= 0 && !columns.has(role.toLowerCase())) add(role, index);
+  }
+  return [...columns.values()];
+}
+
+/** A table with intervals takes the ends from a column of their name. */
+function endColumn(
+  names: readonly string[],
+  { endColumn: named }: RowFlags,
+  known: readonly TableColumn[],
+): number | undefined {
+  if (named !== undefined) return columnIndex(names, named, '--end-column');
+  const own = known.find(({ isEnd }) => isEnd);
+  const index = names.findIndex((name) => name.toLowerCase() === own?.name);
+  return index >= 0 ? index : undefined;
+}
+
+function timeColumn(table: ForeignTable, flags: RowFlags, end: number | undefined): number | undefined {
   const { names } = table;
   const { tsColumn, tsFormat, memberColumn, memberColumns: several } = flags;
   if (tsColumn !== undefined) return columnIndex(names, tsColumn, '--ts-column');
-  const members = [...(several ?? []), ...(memberColumn === undefined ? [] : [memberColumn])];
+  const isNotTime = [memberColumn, end === undefined ? undefined : names[end]].filter((name) => name !== undefined);
+  const members = [...(several ?? []), ...isNotTime];
   const guessed = guessTimeColumns(table, { members, format: tsFormat, isNeeded: flags.ts === undefined });
   if (guessed.length === 1) return guessed[0]!;
   if (guessed.length === 0 && flags.ts !== undefined) return undefined;
@@ -137,7 +195,8 @@ function timeColumn(table: ForeignTable, flags: RowFlags): number | undefined {
 function memberColumns(
   table: ForeignTable,
   flags: RowFlags,
-  time: number | undefined,
+  times: readonly (number | undefined)[],
+  roles: readonly RoleColumn[],
 ): Omit<RowPlan['members'], 'named'> {
   const { names } = table;
   const { memberColumn, memberColumns: several, separator } = flags;
@@ -149,7 +208,13 @@ function memberColumns(
     const index = columnIndex(names, memberColumn, '--member-column');
     return { indexes: [index], separator: separator ?? separatorOf(table, index), isGuessed: false };
   }
-  const free = names.flatMap((_, index) => (index === time ? [] : [index]));
+  if (roles.length > 0) {
+    // The members are those of the roles, and those of a column that is called members.
+    const index = names.findIndex((name) => name.toLowerCase() === 'members');
+    if (index < 0) return { indexes: [], separator, isGuessed: false };
+    return { indexes: [index], separator: separator ?? separatorOf(table, index), isGuessed: false };
+  }
+  const free = names.flatMap((_, index) => (times.includes(index) ? [] : [index]));
   const guess = guessMembers(table, { free, mayHoldLists: true });
   if (guess.isCertain) return { indexes: guess.indexes, separator: separator ?? guess.separator, isGuessed: true };
   const likely = guess.indexes.map((index) => names[index]!);

@@ -3,7 +3,7 @@
 
 import { ColumnSet } from '../../../model/columns.ts';
 import type { EdgeTable } from '../../../model/edge.ts';
-import type { MemberKind } from '../../../model/node-refs.ts';
+import { RoleSet } from '../../../model/roles.ts';
 import { type BatchLimits, type LineBatch, START } from '../line-batches.ts';
 import { type Members, NodeKeys } from '../node-keys.ts';
 import { NodeNames } from '../node-names.ts';
@@ -21,16 +21,24 @@ export interface TriedRows {
 
 const LIMITS: BatchLimits = { rows: 10_000, bytes: 512 * 1024, lineBytes: LINE_BYTES };
 
+/** What the check must know of a table. */
+export interface TriedTable extends Pick<EdgeTable, 'kinds'> {
+  readonly columns: readonly TableColumn[];
+  readonly roles: readonly string[];
+  readonly intervals: boolean;
+}
+
 /**
- * Checks the first batch of rows against a table with these columns and kinds of members. The input
- * cannot be read again afterwards.
+ * Checks the first batch of rows against a table. The input cannot be read again afterwards.
  */
-export function tryRows(
-  plan: PlannedInput,
-  columns: readonly TableColumn[],
-  kinds: readonly MemberKind[] | undefined,
-): Promise<TriedRows> {
-  const table: EdgeTable = { name: '', columns: ColumnSet.of(columns), maxMembers: Number.POSITIVE_INFINITY, kinds };
+export function tryRows(plan: PlannedInput, { columns, kinds, roles, intervals }: TriedTable): Promise<TriedRows> {
+  const table: EdgeTable = {
+    name: '',
+    columns: ColumnSet.of(columns, intervals),
+    maxMembers: Number.POSITIVE_INFINITY,
+    kinds,
+    roles: RoleSet.of(roles),
+  };
   const lines = new EdgeLineReader(table, () => null);
   const names = plan.named ? new NodeNames() : undefined;
   return tried(plan, kinds === undefined ? names : new NodeKeys(kinds), (batch, index) => lines.read(batch, index));

@@ -9,6 +9,7 @@ import { EdgeLineReader, reasonOf } from '../rows/edge-line.ts';
 import { createNodeTable, openDirectoryNodes } from './directory-nodes.ts';
 import { KeptBatch } from './kept-batch.ts';
 import {
+  columnsOfItem,
   type ImportPlace,
   type ImportTarget,
   type Intake,
@@ -51,14 +52,15 @@ export async function openDirectoryPlace(options: DirectoryOptions): Promise<Imp
 
 /** Throws `table_not_found`, and the errors of creating a table. */
 async function tableFor(database: Database, wanted: TargetTable): Promise<Table> {
-  const { name, create, bucketSeconds, nodes = [] } = wanted;
+  const { name, create, bucketSeconds, nodes = [], intervals, roles } = wanted;
   if (name === undefined) return database.table();
   const known = database.tables().find((table) => table.name.toLowerCase() === name.toLowerCase());
   if (known !== undefined) return known;
   if (create) {
     for (const one of nodes) await createNodeTable(database, one);
     const memberTables = nodes.map((one) => one.name);
-    return database.createTable({ name, memberTables, ...(bucketSeconds === undefined ? {} : { bucketSeconds }) });
+    const options = bucketSeconds === undefined ? {} : { bucketSeconds };
+    return database.createTable({ name, memberTables, intervals, roles, ...options });
   }
   const names = database.tables().map((table) => table.name);
   throw new HedgerowError(
@@ -97,7 +99,11 @@ class DirectoryTarget implements ImportTarget {
   }
 
   columns(): readonly TableColumn[] {
-    return this.#table.item().columns;
+    return columnsOfItem(this.#table.item());
+  }
+
+  roles(): readonly string[] {
+    return this.#table.roles.names;
   }
 
   async addColumn(column: TableColumn): Promise<void> {

@@ -8,6 +8,8 @@ import type { NodeTableItem, TableItem } from '../../../engine/index.ts';
 export interface NewTable {
   readonly columns?: readonly { name: string; type: string }[] | undefined;
   readonly memberTables?: readonly string[] | undefined;
+  readonly intervals?: boolean | undefined;
+  readonly roles?: readonly string[] | undefined;
 }
 
 export interface ServerAddress {
@@ -71,13 +73,15 @@ export class ServerClient {
   createTable(
     name: string,
     bucketSeconds: number | undefined,
-    { columns, memberTables = [] }: NewTable = {},
+    { columns, memberTables = [], intervals = false, roles = [] }: NewTable = {},
   ): Promise<TableItem> {
     const body = {
       name,
       ...(memberTables.length === 0 ? {} : { member_tables: memberTables }),
       ...(bucketSeconds === undefined ? {} : { bucket_seconds: bucketSeconds }),
       ...(columns === undefined ? {} : { columns }),
+      ...(intervals ? { intervals } : {}),
+      ...(roles.length === 0 ? {} : { roles }),
     };
     return this.#request('POST', '/v1/tables', JSON.stringify(body)) as Promise<TableItem>;
   }

@@ -7,6 +7,7 @@ import { HedgerowError } from '../../../errors.ts';
 import { ColumnSet } from '../../../model/columns.ts';
 import { type EdgeTable, type MemberInput, tooManyText } from '../../../model/edge.ts';
 import type { MemberKind } from '../../../model/node-refs.ts';
+import { RoleSet } from '../../../model/roles.ts';
 import { Semaphore } from '../../../schedule/locks.ts';
 import type { LineBatch, NamedNode } from '../line-batches.ts';
 import { nodeLines, numbersOf } from '../node-lines.ts';
@@ -15,6 +16,7 @@ import { LineSender } from './line-sender.ts';
 import { type ServerAddress, ServerClient, type ServerRefusal } from './server-client.ts';
 import { createNodeTable, openServerNodes } from './server-nodes.ts';
 import {
+  columnsOfItem,
   type ImportPlace,
   type ImportTarget,
   type Intake,
@@ -61,7 +63,7 @@ async function kindsOf(client: ServerClient, names: readonly string[]): Promise<
 }
 
 async function tableFor(client: ServerClient, wanted: TargetTable): Promise<TableItem> {
-  const { name, create, bucketSeconds, nodes = [] } = wanted;
+  const { name, create, bucketSeconds, nodes = [], intervals, roles } = wanted;
   const tables = await client.tables();
   const known =
     name === undefined
@@ -70,7 +72,8 @@ async function tableFor(client: ServerClient, wanted: TargetTable): Promise<Tabl
   if (known !== undefined) return known;
   if (create && name !== undefined) {
     for (const one of nodes) await createNodeTable(client, one);
-    return client.createTable(name, bucketSeconds, { memberTables: nodes.map((one) => one.name) });
+    const memberTables = nodes.map((one) => one.name);
+    return client.createTable(name, bucketSeconds, { memberTables, intervals, roles });
   }
   const names = tables.map((table) => table.name).join(', ');
   throw new Error(`There is no table ${name ?? ''} at ${client.url} (there is ${names}). Make it with --create-table.`);
@@ -91,7 +94,7 @@ class ServerTarget implements ImportTarget {
   /** Bounds the number of requests in flight. */
   readonly #requests: Semaphore;
   readonly #options: ServerOptions;
-  readonly #table: { readonly name: string; columns: ColumnSet; maxMembers: number };
+  readonly #table: EdgeTable & { columns: ColumnSet; maxMembers: number };
   readonly #sender: LineSender;
   #hasNodes = false;
   #item: TableItem;
@@ -105,7 +108,8 @@ class ServerTarget implements ImportTarget {
   constructor(client: ServerClient, item: TableItem, kinds: readonly MemberKind[] | undefined, options: ServerOptions) {
     const { connections } = options;
     const maxMembers = Number.POSITIVE_INFINITY;
-    const table = { name: item.name, columns: ColumnSet.of(item.columns), maxMembers, kinds };
+    const roles = RoleSet.of(item.roles ?? []);
+    const table = { name: item.name, columns: columnsOf(item), maxMembers, kinds, roles };
     this.kinds = kinds;
     this.#sender = new LineSender(
       (body, key) => client.insertLines(item.name, body, key),
@@ -128,13 +132,17 @@ class ServerTarget implements ImportTarget {
   }
 
   columns(): readonly TableColumn[] {
-    return this.#item.columns;
+    return columnsOfItem(this.#item);
+  }
+
+  roles(): readonly string[] {
+    return this.#item.roles ?? [];
   }
 
   async addColumn(column: TableColumn): Promise<void> {
     await this.#client.addColumn(this.tableName, column);
     this.#item = { ...this.#item, columns: [...this.#item.columns, column] };
-    this.#table.columns = ColumnSet.of(this.#item.columns);
+    this.#table.columns = columnsOf(this.#item);
   }
 
   async openNodes(): Promise<Map<string, number>> {
@@ -235,4 +243,9 @@ function isSame(name: string, other: string): boolean {
 function limitIn(refusal: ServerRefusal): number | undefined {
   const found = refusal.code === 'too_many_members' ? /at most (\d+) are accepted/.exec(refusal.message) : null;
   return found === null ? undefined : Number(found[1]);
+}
+
+/** Older servers do not say whether a table has intervals; it then has none. */
+function columnsOf({ columns, intervals }: TableItem): ColumnSet {
+  return ColumnSet.of(columns, intervals === true);
 }

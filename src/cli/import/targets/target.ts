@@ -1,6 +1,7 @@
 // Defines the interface of the target of an import: a data directory or a running server.
 
 import type { ColumnType } from '../../../engine/index.ts';
+import { END_COLUMN } from '../../../model/columns.ts';
 import type { MemberKind } from '../../../model/node-refs.ts';
 import type { LineBatch, NamedNode } from '../line-batches.ts';
 
@@ -21,6 +22,8 @@ export interface Intake {
 export interface TableColumn {
   readonly name: string;
   readonly type: ColumnType;
+  /** True for the built-in column of the ends, in tables with intervals. */
+  readonly isEnd?: boolean | undefined;
 }
 
 /** What a run writes batches to: a table of edges, or a node table. */
@@ -32,8 +35,8 @@ export interface BatchTarget {
   /** A directory or URL, for messages and to distinguish targets. */
   readonly place: string;
   /**
-   * Returns the columns that users added to the table, without the columns that every table has and
-   * without the key of a node table.
+   * Returns the columns of the table without those that every table has: `end_ts` if it has
+   * intervals, then the columns that users added. The key of a node table is not among them.
    */
   columns(): readonly TableColumn[];
   addColumn(column: TableColumn): Promise<void>;
@@ -55,6 +58,8 @@ export interface ImportTarget extends BatchTarget {
   readonly rowsBefore: number;
   /** The kinds of nodes that may be members; undefined if members are plain numbers. */
   readonly kinds: readonly MemberKind[] | undefined;
+  /** Returns the roles of the table. */
+  roles(): readonly string[];
   /** Returns the numbers of nodes by name, from the companion table of a table of numbers. */
   openNodes(): Promise<Map<string, number>>;
   addNodes(nodes: readonly NamedNode[]): Promise<void>;
@@ -90,6 +95,23 @@ export interface TargetTable {
   bucketSeconds: number | undefined;
   /** The node tables of the table when it is created; none: its members are numbers. */
   nodes?: readonly NewNodeTable[] | undefined;
+  /** The roles of a table that is created. */
+  roles: readonly string[];
+  /** Create the table with intervals. */
+  intervals: boolean;
+}
+
+const END: TableColumn = { name: END_COLUMN, type: 'INTEGER', isEnd: true };
+
+/** Returns the columns of a table for `ImportTarget.columns`. */
+export function columnsOfItem({
+  columns,
+  intervals,
+}: {
+  readonly columns: readonly TableColumn[];
+  readonly intervals: boolean;
+}): readonly TableColumn[] {
+  return intervals === true ? [END, ...columns] : columns;
 }
 
 /**

@@ -152,7 +152,7 @@ class FieldReader {
         return true;
       }
       case 'size':
-        if (expression.operand.kind !== 'field') break;
+        if (expression.operand.kind !== 'field' || expression.operand.field.kind === 'role') break;
         add({ kind: ROW_FIELD.size, column: 0, type: undefined, missing: null });
         return true;
       case 'bucket':

@@ -69,7 +69,10 @@ export function combinationRows(
     else columns.set(coded.field.column, columnOf(coded, own));
   }
   const none = new Float64Array(0);
-  return batchOf({ rows: count, times, ids: none, offsets, members: none, columns }, pattern);
+  return batchOf(
+    { rows: count, times, ids: none, offsets, members: none, masks: new Uint16Array(0), columns },
+    pattern,
+  );
 }
 
 /** Returns the offsets of lists with these sizes. The code of a size is the size itself. */

@@ -61,7 +61,7 @@ export function* foldRows(
 ): Batches<{ readonly count: number }> {
   const { scan } = fold;
   const pattern = context.patterns[scan.pattern]!;
-  const columns = columnPlan(pattern, scan.needs);
+  const columns = columnPlan(context.columns[scan.pattern]!, scan.needs);
   const segments = context.source.segmentScan(pattern, boundsOf(scan.paths[0]!));
   function* read(blocks: Scan, sink?: TextSink): Batches<{ readonly count: number }> {
     for (const set of readScan(blocks, scan, columns, context, sink)) {

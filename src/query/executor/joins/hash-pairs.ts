@@ -55,7 +55,7 @@ export function* hashPairs(
 ): PairFinder {
   const lefts = links.map((link) => link.left);
   let pairs = pairsFor(0);
-  for (const part of parts(left, context)) {
+  for (const part of keyParts(left, context)) {
     const ids = yield* keys.find(lefts, part.batch);
     for (let i = 0; i < ids.length; i++) {
       if (ids[i] === ABSENT) continue;
@@ -90,7 +90,7 @@ function* rowsById(
   context: QueryContext,
 ): Building<RowsById> {
   const ids = new Int32Array(right.count);
-  for (const { from, batch } of parts(right, context)) {
+  for (const { from, batch } of keyParts(right, context)) {
     ids.set(yield* keys.take(expressions, batch), from);
     yield null;
   }
@@ -112,7 +112,8 @@ function* rowsById(
   return { offsets, rows };
 }
 
-function* parts(batch: Batch, context: QueryContext): Generator<{ from: number; batch: Batch }, void, void> {
+/** Yields a batch in parts whose keys are evaluated at once. */
+export function* keyParts(batch: Batch, context: QueryContext): Generator<{ from: number; batch: Batch }, void, void> {
   for (let from = 0; from < batch.count; ) {
     const rows = Math.min(KEYS_AT_ONCE, context.rowsAtOnce(batch), batch.count - from);
     yield { from, batch: consecutive(batch, from, rows) };

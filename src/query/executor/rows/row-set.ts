@@ -16,6 +16,8 @@ export interface RowSet {
    */
   readonly offsets: Uint32Array;
   readonly members: Float64Array;
+  /** Role masks, parallel to the members. */
+  readonly masks: Uint16Array;
   /** By column id. */
   readonly columns: ReadonlyMap<number, PropertyColumn>;
   /**
@@ -49,6 +51,7 @@ export function rowSetOf(block: ColumnBlock, columnIds: readonly number[]): RowS
     ids: block.ids,
     offsets: offsetsOf(block.sizes),
     members: block.members,
+    masks: block.masks,
     columns,
   };
 }
@@ -85,6 +88,7 @@ function consecutiveRows(set: RowSet, first: number, end: number): RowSet {
     ids: set.ids.subarray(first, end),
     offsets: set.offsets.length > 1 ? set.offsets.subarray(first, end + 1) : set.offsets,
     members: set.members,
+    masks: set.masks,
     columns,
   };
 }
@@ -150,6 +154,7 @@ function pick({ set, rows }: Side, selection: Uint32Array): Side {
  */
 export function rowSetBytes(set: RowSet, held: HeldBytes): number {
   let bytes = set.times.byteLength + set.ids.byteLength + set.offsets.byteLength + set.members.byteLength;
+  bytes += set.masks.byteLength;
   for (const column of set.columns.values()) {
     bytes += column.nulls.byteLength;
     if (column.kind === 'number') bytes += column.values.byteLength;
@@ -164,5 +169,6 @@ export const NO_ROWS: RowSet = {
   ids: new Float64Array(0),
   offsets: new Uint32Array(1),
   members: new Float64Array(0),
+  masks: new Uint16Array(0),
   columns: new Map(),
 };

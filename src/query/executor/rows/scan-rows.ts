@@ -7,8 +7,7 @@ import {
   readColumnBlocks,
   type TextSink,
 } from '../../../core/index.ts';
-import { type Scan, type ScanBounds, WideMap } from '../../../engine/index.ts';
-import type { BoundPattern } from '../../binder/bound.ts';
+import { type Scan, type ScanBounds, type Table, WideMap } from '../../../engine/index.ts';
 import type { AccessPath, ColumnNeeds, ScanPlan } from '../../planner/plan.ts';
 import type { Batches, QueryContext } from '../context.ts';
 import { pickRows } from '../sorts/pick-rows.ts';
@@ -29,8 +28,7 @@ export function scanRows(plan: ScanPlan, context: QueryContext, limit?: number, 
 /** Does the same as `scanRows`, but does not record the rows and the time for ANALYZE. */
 export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Batches<Batch> {
   const seen = plan.paths.length > 1 ? new WideMap<number, true>() : undefined;
-  const pattern = context.patterns[plan.pattern]!;
-  const columns = columnPlan(pattern, plan.needs);
+  const columns = columnPlan(context.columns[plan.pattern]!, plan.needs);
   const rowLimit = plan.filter.length === 0 && seen === undefined ? limit : undefined;
   for (const path of plan.paths) {
     const apart = rowLimit === undefined ? scansApart(plan, path, context) : undefined;
@@ -65,7 +63,7 @@ function scansApart(
   if (path.nodes.length > 0) return undefined;
   const pattern = context.patterns[plan.pattern]!;
   // Times and ids are read because the rows are merged by key.
-  const columns = columnPlan(pattern, { ...plan.needs, times: true, ids: true });
+  const columns = columnPlan(context.columns[plan.pattern]!, { ...plan.needs, times: true, ids: true });
   const scans = context.source.scanApart(pattern, boundsOf(path), columns);
   return scans && { scans, columns };
 }
@@ -127,12 +125,14 @@ function* scanPath(
 }
 
 /** Returns a path as a request to the engine. */
-export function boundsOf({ startTs, endTs, nodes, ranges }: AccessPath): ScanBounds {
+export function boundsOf({ startTs, endTs, at, nodes, ranges, inRoles }: AccessPath): ScanBounds {
   return {
     startTs,
     endTs,
+    at,
     nodes: nodes.length === 0 ? undefined : nodes,
     where: ranges.length === 0 ? undefined : ranges,
+    inRoles: inRoles.length === 0 ? undefined : inRoles,
   };
 }
 
@@ -166,8 +166,8 @@ function slice(scan: Scan, sink: TextSink | undefined): Uint8Array<ArrayBuffer> 
 }
 
 /** Returns the columns of a pattern that a statement reads, as a request to the core. */
-export function columnPlan(pattern: BoundPattern, needs: ColumnNeeds): ColumnPlan {
-  const columns: BlockColumn[] = pattern.table.columns.columns
+export function columnPlan({ columns: all }: Table['columns'], needs: ColumnNeeds): ColumnPlan {
+  const columns: BlockColumn[] = all
     .filter((column) => needs.properties.has(column.id))
     .map(({ id, type, default: missing }) => ({ id, type, missing }));
   return buildColumnPlan({
@@ -175,6 +175,7 @@ export function columnPlan(pattern: BoundPattern, needs: ColumnNeeds): ColumnPla
     ids: needs.ids,
     sizes: needs.sizes || needs.members,
     members: needs.members,
+    masks: needs.masks,
     columns,
   });
 }
@@ -210,7 +211,12 @@ export function compacted(batch: Batch, pattern: number): RowSet {
   const start = offsets[0]!;
   const end = offsets[offsets.length - 1]!;
   if (start === 0 && end >= set.members.length) return set;
-  return { ...set, offsets: offsets.map((offset) => offset - start), members: set.members.subarray(start, end) };
+  return {
+    ...set,
+    offsets: offsets.map((offset) => offset - start),
+    members: set.members.subarray(start, end),
+    masks: set.masks.subarray(start, end),
+  };
 }
 
 function* sortedByTime(set: RowSet): Generator<null, RowSet, void> {

@@ -64,6 +64,7 @@ function endOf({ paths }: ScanPlan): number {
 function goTogether(a: ScanPlan, b: ScanPlan, { patterns }: QueryContext): boolean {
   if (patterns[a.pattern]!.table !== patterns[b.pattern]!.table) return false;
   if (startOf(a) > endOf(b) || startOf(b) > endOf(a)) return false;
+  if (a.paths[0]!.at !== b.paths[0]!.at) return false;
   const ranges = a.paths[0]!.ranges;
   const others = b.paths[0]!.ranges;
   return (
@@ -95,6 +96,7 @@ function union(group: readonly ScanPlan[]): ScanPlan {
     ids: group.some((scan) => scan.needs.ids),
     sizes: group.some((scan) => scan.needs.sizes),
     members: group.some((scan) => scan.needs.members),
+    masks: group.some((scan) => scan.needs.masks),
     properties: new Set(group.flatMap((scan) => [...scan.needs.properties])),
   };
   return { ...group[0]!, paths: [path], needs };

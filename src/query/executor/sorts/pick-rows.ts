@@ -5,7 +5,7 @@ import type { PropertyColumn, RowSet } from '../rows/row-set.ts';
 /** Returns the given rows of a set, in the given order. */
 export function pickRows(set: RowSet, rows: Uint32Array): RowSet {
   const offsets = new Uint32Array(set.offsets.length > 1 ? rows.length + 1 : set.offsets.length);
-  let members = set.members;
+  let { members, masks } = set;
   if (set.offsets.length > 1) {
     let total = 0;
     for (let i = 0, end = rows.length; i < end; i++) {
@@ -18,10 +18,23 @@ export function pickRows(set: RowSet, rows: Uint32Array): RowSet {
       for (let i = 0, end = rows.length; i < end; i++)
         members.set(set.members.subarray(set.offsets[rows[i]!]!, set.offsets[rows[i]! + 1]!), offsets[i]!);
     }
+    if (set.masks.length > 0) {
+      masks = new Uint16Array(total);
+      for (let i = 0, end = rows.length; i < end; i++)
+        masks.set(set.masks.subarray(set.offsets[rows[i]!]!, set.offsets[rows[i]! + 1]!), offsets[i]!);
+    }
   }
   const columns = new Map<number, PropertyColumn>();
   for (const [id, column] of set.columns) columns.set(id, pickColumn(column, rows));
-  return { rows: rows.length, times: picked(set.times, rows), ids: picked(set.ids, rows), offsets, members, columns };
+  return {
+    rows: rows.length,
+    times: picked(set.times, rows),
+    ids: picked(set.ids, rows),
+    offsets,
+    members,
+    masks,
+    columns,
+  };
 }
 
 function pickColumn(column: PropertyColumn, rows: Uint32Array): PropertyColumn {

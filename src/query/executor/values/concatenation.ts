@@ -20,10 +20,11 @@ export function* concatenated(sets: readonly RowSet[]): Building<RowSet> {
   const ids = yield* joinNumbers(sets.map((set) => set.ids));
   const offsets = yield* joinOffsets(sets);
   const members = yield* joinNumbers(sets.map((set) => set.members));
+  const masks = joinMasks(sets.map((set) => set.masks));
   const columns = new Map<number, PropertyColumn>();
   for (const id of sets[0]!.columns.keys())
     columns.set(id, yield* joinColumns(sets.map((set) => set.columns.get(id)!)));
-  return { rows: sets.reduce((sum, set) => sum + set.rows, 0), times, ids, offsets, members, columns };
+  return { rows: sets.reduce((sum, set) => sum + set.rows, 0), times, ids, offsets, members, masks, columns };
 }
 
 function* joinNumbers(parts: readonly Float64Array[]): Building<Float64Array> {
@@ -37,6 +38,16 @@ function* joinNumbers(parts: readonly Float64Array[]): Building<Float64Array> {
     if (copied < COPIED_AT_ONCE) continue;
     copied = 0;
     yield null;
+  }
+  return joined;
+}
+
+function joinMasks(parts: readonly Uint16Array[]): Uint16Array {
+  const joined = new Uint16Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
   }
   return joined;
 }

@@ -1,9 +1,11 @@
 // Evaluates a bound expression for every combination of rows in a batch.
 
 import { type ColumnType, kindOfType } from '../../../model/column-types.ts';
+import type { RoleSet } from '../../../model/roles.ts';
 import { setField } from '../../../model/set-field.ts';
 import { containsText } from '../../../text-search.ts';
 import type {
+  BoundExists,
   BoundExpression,
   BoundField,
   BoundIn,
@@ -30,6 +32,7 @@ export interface Environment {
   /** The property columns of each pattern, for whole rows. */
   readonly patterns: readonly {
     readonly columns: readonly { readonly id: number; readonly name: string; readonly type: ColumnType }[];
+    readonly roles: RoleSet;
   }[];
   /** Set if the values are no longer used when the next expression is evaluated. */
   readonly scratch?: Scratch;
@@ -40,6 +43,8 @@ export interface Environment {
   readonly keys?: readonly Vector[];
   readonly aggregates?: readonly Vector[];
   readonly items?: readonly Vector[];
+  /** The values of every EXISTS in a condition that contains some. */
+  readonly tested?: ReadonlyMap<BoundExists, Vector>;
 }
 
 /**
@@ -78,7 +83,7 @@ export function evaluate(node: BoundExpression, batch: Batch, environment: Envir
     case 'in':
       return inVector(node, at, count, environment);
     case 'hasNode':
-      return hasNodeVector(at(node.node), batch.sides[node.pattern]!, count);
+      return hasNodeVector(at(node.node), batch.sides[node.pattern]!, count, node.mask);
     case 'size':
       return sizeVector(node.operand, at, batch);
     case 'time':
@@ -90,7 +95,7 @@ export function evaluate(node: BoundExpression, batch: Batch, environment: Envir
     case 'bucket':
       return bucketVector(batch.sides[node.pattern]!, node.bucketSeconds, count);
     case 'shared':
-      return sharedVector(batch.sides[node.left]!, batch.sides[node.right]!, count);
+      return sharedVector(batch.sides[node.left]!, batch.sides[node.right]!, count, node);
     case 'overlaps':
       return overlapsVector(batch.sides[node.left]!, batch.sides[node.right]!, at(node.width), count);
     case 'follows':
@@ -101,6 +106,8 @@ export function evaluate(node: BoundExpression, batch: Batch, environment: Envir
       return environment.aggregates![node.index]!;
     case 'itemValue':
       return environment.items![node.index]!;
+    case 'exists':
+      return environment.tested!.get(node)!;
     case 'list':
       return listVector(node, at, count);
   }
@@ -128,6 +135,11 @@ function fieldVector(node: BoundField, { set, rows }: Side, count: number): Vect
       for (let i = 0; i < count; i++) values[i] = membersOf(set, rows === undefined ? i : rows[i]!);
       return { kind: 'value', values };
     }
+    case 'role': {
+      const values: Value[] = new Array(count);
+      for (let i = 0; i < count; i++) values[i] = membersWith(set, rows === undefined ? i : rows[i]!, field.mask);
+      return { kind: 'value', values };
+    }
     case 'property':
       return propertyVector(set, rows, count, field.id, kindOfType(field.type) === 'boolean');
   }
@@ -137,6 +149,13 @@ function membersOf({ members, offsets }: RowSet, row: number): number[] {
   const start = offsets[row]!;
   const list = new Array<number>(offsets[row + 1]! - start);
   for (let i = 0; i < list.length; i++) list[i] = members[start + i]!;
+  return list;
+}
+
+/** Returns the members of a row that have a role of the mask. */
+function membersWith({ members, masks, offsets }: RowSet, row: number, mask: number): number[] {
+  const list: number[] = [];
+  for (let at = offsets[row]!; at < offsets[row + 1]!; at++) if ((masks[at]! & mask) !== 0) list.push(members[at]!);
   return list;
 }
 
@@ -171,11 +190,14 @@ function gatherCodes(values: Uint32Array, rows: Uint32Array | undefined, count: 
   return picked;
 }
 
-/** Returns whole rows as objects: id, event_ts, members, then the property columns. */
+/**
+ * Returns whole rows as objects: id, event_ts, members, the roles if the table has some, then the
+ * property columns.
+ */
 function rowVector(node: BoundRow, batch: Batch, environment: Environment): Vector {
   const side = batch.sides[node.pattern]!;
   const { set, rows } = side;
-  const { columns } = environment.patterns[node.pattern]!;
+  const { columns, roles } = environment.patterns[node.pattern]!;
   const vectors = columns.map(({ id, type }) =>
     propertyVector(set, rows, batch.count, id, kindOfType(type) === 'boolean'),
   );
@@ -183,10 +205,16 @@ function rowVector(node: BoundRow, batch: Batch, environment: Environment): Vect
   for (let i = 0; i < batch.count; i++) {
     const row = rows === undefined ? i : rows[i]!;
     const value: Record<string, Value> = { id: set.ids[row]!, event_ts: set.times[row]!, members: membersOf(set, row) };
+    if (!roles.isEmpty) value.roles = rolesOf(set, row, roles);
     for (const [place, column] of columns.entries()) setField(value, column.name, valueAt(vectors[place]!, i));
     values[i] = value;
   }
   return { kind: 'value', values };
+}
+
+function rolesOf({ members, masks, offsets }: RowSet, row: number, roles: RoleSet): Record<string, number[]> {
+  const [start, end] = [offsets[row]!, offsets[row + 1]!];
+  return roles.listsOf(Array.from(members.subarray(start, end)), Array.from(masks.subarray(start, end)));
 }
 
 function textMatchVector(operator: string, left: Vector, right: Vector, count: number): Vector {
@@ -270,7 +298,7 @@ function writtenValues(items: readonly BoundExpression[], parameters: ParameterV
 }
 
 function sizeVector(operand: BoundExpression, at: (operand: BoundExpression) => Vector, batch: Batch): Vector {
-  if (operand.kind === 'field') {
+  if (operand.kind === 'field' && operand.field.kind !== 'role') {
     const { set, rows } = batch.sides[operand.pattern]!;
     const values = new Float64Array(batch.count);
     for (let i = 0; i < batch.count; i++) {

@@ -13,9 +13,9 @@ export function isoValues(forms: readonly ResultForm[]): readonly (Written | und
   return forms.map(writtenAs);
 }
 
-function writtenAs({ type, items }: ResultForm): Written | undefined {
+function writtenAs({ type, items, ends }: ResultForm): Written | undefined {
   if (type === 'TIME') return timeText;
-  if (type === 'EDGE') return edgeWithText;
+  if (type === 'EDGE') return ends === undefined ? edgeWithText : (value) => edgeWithText(value, ends);
   const item = type === 'LIST' && items !== undefined ? writtenAs(items) : undefined;
   return item && ((value) => (Array.isArray(value) ? value.map(item) : value));
 }
@@ -24,9 +24,13 @@ function timeText(value: Value): Value {
   return typeof value === 'number' ? isoTime(value) : value;
 }
 
-/** Converts the time in an edge and keeps the order of the columns. */
-function edgeWithText(value: Value): Value {
+/**
+ * Converts the times in an edge and keeps the order of the columns. `ends` is the column of the
+ * ends of intervals, if the table has them.
+ */
+function edgeWithText(value: Value, ends?: string): Value {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const edge = value as Readonly<Record<string, Value>>;
-  return { ...edge, event_ts: timeText(edge.event_ts!) };
+  const shown = { ...edge, event_ts: timeText(edge.event_ts!) };
+  return ends === undefined ? shown : { ...shown, [ends]: timeText(edge[ends]!) };
 }

@@ -1,0 +1,110 @@
+// Plans the scan of one pattern: its access paths, with their estimates.
+
+import { type RangeCondition, type RoleCondition, strategyOf as scanStrategy } from '../../engine/index.ts';
+import type { BoundPattern } from '../binder/bound.ts';
+import type { Access, Bounds } from './access.ts';
+import type { AccessPath, ColumnNeeds, ScanPlan, Strategy } from './plan.ts';
+
+/** An estimate that indexes and segment directories give without reading rows. */
+export interface Estimate {
+  readonly rows: number;
+  readonly strategy: Strategy;
+  readonly bucketsScanned: number;
+  readonly totalBuckets: number;
+}
+
+export interface EstimateRequest {
+  readonly startTs: number | undefined;
+  readonly endTs: number | undefined;
+  readonly at: number | undefined;
+  readonly nodes: readonly number[];
+  readonly ranges: readonly RangeCondition[];
+  readonly inRoles: readonly RoleCondition[];
+}
+
+export type Estimator = (pattern: BoundPattern, request: EstimateRequest) => Estimate;
+
+/**
+ * Keeps several ways only if an index answers each of them, and if together they read fewer buckets
+ * than the single way that covers them.
+ */
+export function cheaper(access: Access, pattern: BoundPattern, estimate: Estimator): Access {
+  const { instead } = access;
+  if (instead === undefined) return access;
+  const paths = access.ways.map((way) => planPath(pattern, way, estimate));
+  const whole = planPath(pattern, instead.ways[0]!, estimate);
+  const touched = paths.reduce((sum, path) => sum + path.bucketsScanned, 0);
+  const isIndexed = paths.every(({ strategy, ranges }) => strategy !== 'FULL_SCAN' || ranges.some(isOfIds));
+  return isIndexed && touched < whole.bucketsScanned ? access : instead;
+}
+
+/** Segments without such ids are left out. */
+function isOfIds({ column }: RangeCondition): boolean {
+  return column === 'id';
+}
+
+/** Plans the scan of one pattern. `totalBuckets` is the same as for `planShape`. */
+export function planScan(
+  pattern: BoundPattern,
+  place: number,
+  access: Access,
+  needs: ColumnNeeds,
+  estimate: Estimator,
+  totalBuckets?: (pattern: BoundPattern) => number,
+): ScanPlan {
+  const ways = access.ways.filter((way) => way.startTs <= way.endTs);
+  const { filter } = access;
+  if (totalBuckets !== undefined && ways.length <= 1) {
+    const paths = ways.map((way) => planOnlyPath(pattern, way, estimate));
+    const total = totalBuckets(pattern);
+    return { op: 'scan', pattern: place, paths, filter, needs, estimatedRows: Number.NaN, totalBuckets: total };
+  }
+  const paths = ways.map((way) => planPath(pattern, way, estimate));
+  // Rows that several ways find are recognized by their keys, so the keys are read.
+  if (paths.length > 1) {
+    needs.times = true;
+    needs.ids = true;
+  }
+  const total = estimate(pattern, EVERYTHING);
+  const sum = paths.reduce((rows, path) => rows + path.estimatedRows, 0);
+  const estimatedRows = Math.min(total.rows, sum);
+  return { op: 'scan', pattern: place, paths, filter, needs, estimatedRows, totalBuckets: total.totalBuckets };
+}
+
+const EVERYTHING: EstimateRequest = {
+  startTs: undefined,
+  endTs: undefined,
+  at: undefined,
+  nodes: [],
+  ranges: [],
+  inRoles: [],
+};
+
+function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
+  const request = requestOf(way);
+  const { rows, strategy, bucketsScanned } = estimate(pattern, request);
+  return { ...request, strategy, estimatedRows: rows, bucketsScanned };
+}
+
+/**
+ * Plans an access that has only one way. It needs no estimates, because there is nothing to choose
+ * and the strategy is known. The exception is a range on a column without given nodes: the range
+ * may drive the scan.
+ */
+function planOnlyPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
+  if (way.ranges.length > 0 && way.nodes.size === 0) return planPath(pattern, way, estimate);
+  const request = requestOf(way);
+  const strategy = scanStrategy(request, request.nodes.length, false);
+  return { ...request, strategy, estimatedRows: Number.NaN, bucketsScanned: Number.NaN };
+}
+
+function requestOf(way: Bounds): EstimateRequest {
+  return {
+    startTs: way.startTs > -Number.MAX_SAFE_INTEGER ? way.startTs : undefined,
+    endTs: way.endTs < Number.MAX_SAFE_INTEGER ? way.endTs : undefined,
+    at: way.at,
+    nodes: [...way.nodes],
+    ranges: way.ranges,
+    inRoles: way.inRoles,
+  };
+}
