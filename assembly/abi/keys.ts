@@ -123,6 +123,6 @@ export function hg_keys_records(numbers: u32, n: u32, kind: u32, column: u32, ou
   return writeNodeRecords(numbers, n, kind, column, out, capacity);
 }
 
-export function hg_keys_translate(text: u32, bytes: u32, objects: u32, out: u32, capacity: u32): i32 {
-  return translateMarks(text, bytes, objects != 0, out, capacity);
+export function hg_keys_translate(text: u32, bytes: u32, form: u32, out: u32, capacity: u32): i32 {
+  return translateMarks(text, bytes, form, out, capacity);
 }

@@ -12,14 +12,22 @@ import { isIntegerKind, longestPrefix, prefixBytesOf, prefixOf } from './kinds';
 const OVERSHOOT: u32 = 16;
 const ONES: u64 = 0x0101010101010101;
 
+/** Forms of keys: as JSON; as an object with the kind; as a JSON text; as the text `kind:key`. */
+const OBJECTS: u32 = 1;
+const TEXTS: u32 = 2;
+const KIND_TEXTS: u32 = 3;
+/** Sizes of the parts of a prefix around the name of the kind: `{"kind":` and `","key":`. */
+const BEFORE_NAME: u32 = 8;
+const AFTER_NAME: u32 = 8;
+
 /**
- * Copies `bytes` bytes of text and writes the key of each mark as JSON, or as an object with its
- * kind if `objects` is true; a number without an entry is written as null. 16 more bytes of text
- * are readable. Returns the number of bytes written; `hg_result_offset` returns the number of bytes
- * read, fewer if `capacity` is exhausted or the text ends inside of a mark. Returns TOO_SMALL if
- * the capacity is not enough for one key.
+ * Copies `bytes` bytes of text and writes the key of each mark in a form (above); a number without
+ * an entry is written as null, or as the text "null". 16 more bytes of text are readable. Returns
+ * the number of bytes written; `hg_result_offset` returns the number of bytes read, fewer if
+ * `capacity` is exhausted or the text ends inside of a mark. Returns TOO_SMALL if the capacity is
+ * not enough for one key.
  */
-export function translateMarks(text: usize, bytes: u32, objects: bool, out: usize, capacity: u32): i32 {
+export function translateMarks(text: usize, bytes: u32, form: u32, out: usize, capacity: u32): i32 {
   const room = longestPrefix() + textNeed(MAX_KEY_BYTES) + 2 * OVERSHOOT;
   if (capacity < room) return tooSmall(room);
   const end = text + bytes;
@@ -38,7 +46,7 @@ export function translateMarks(text: usize, bytes: u32, objects: bool, out: usiz
     to += plain;
     if (plain == WIDTH) continue;
     if (end - at < MARK_BYTES) break;
-    to = writeKey(to, load<u32>(at + 1), objects);
+    to = writeKey(to, load<u32>(at + 1), form);
     at += MARK_BYTES;
   }
   if (!ASC_NO_ASSERT) assert(to <= out + capacity, 'text with keys is within its capacity');
@@ -74,28 +82,36 @@ function copyKey(out: usize, from: usize, n: u32): usize {
   return out + n;
 }
 
-function writeKey(out: usize, number: u32, objects: bool): usize {
+function writeKey(out: usize, number: u32, form: u32): usize {
   const entry = entryOf(number);
   if (!entry) {
-    store<u32>(out, 0x6c6c756e); // null
-    return out + 4;
+    const isText = form >= TEXTS;
+    store<u64>(out, isText ? 0x226c6c756e22 : 0x6c6c756e); // "null" or null
+    return out + (isText ? 6 : 4);
   }
   const kind = kindOf(entry);
   const bytes = keyBytesOf(entry);
-  let at = objects ? copyKey(out, prefixOf(kind), prefixBytesOf(kind)) : out;
-  if (isIntegerKind(kind)) {
-    at = copyKey(at, entry + E_KEY, bytes);
-  } else if (load<u32>(entry + E_STATE) & ESCAPED) {
-    at = writeText(at, entry + E_KEY, bytes);
-  } else {
-    store<u8>(at, 0x22);
-    at = copyKey(at + 1, entry + E_KEY, bytes);
-    store<u8>(at, 0x22);
-    at++;
+  if (form == KIND_TEXTS) {
+    const name = prefixBytesOf(kind) - BEFORE_NAME - AFTER_NAME;
+    const colon = copyKey(out, prefixOf(kind) + BEFORE_NAME, name);
+    const end = writeJson(colon, entry, kind, bytes, true);
+    store<u8>(colon, 0x3a); // in place of the quotation mark
+    return end;
   }
-  if (objects) {
-    store<u8>(at, 0x7d);
-    at++;
-  }
-  return at;
+  if (form != OBJECTS) return writeJson(out, entry, kind, bytes, form == TEXTS);
+  const at = copyKey(out, prefixOf(kind), prefixBytesOf(kind));
+  const end = writeJson(at, entry, kind, bytes, false);
+  store<u8>(end, 0x7d);
+  return end + 1;
+}
+
+/** Writes a key as JSON; an integer as a text if `asText` is true. */
+function writeJson(out: usize, entry: usize, kind: u32, bytes: u32, asText: bool): usize {
+  const isInteger = isIntegerKind(kind);
+  if (!isInteger && load<u32>(entry + E_STATE) & ESCAPED) return writeText(out, entry + E_KEY, bytes);
+  if (isInteger && !asText) return copyKey(out, entry + E_KEY, bytes);
+  store<u8>(out, 0x22);
+  const end = copyKey(out + 1, entry + E_KEY, bytes);
+  store<u8>(end, 0x22);
+  return end + 1;
 }

@@ -26,8 +26,9 @@ export class ShapeChunks implements Chunks {
   readonly #bytes: Generator<Uint8Array<ArrayBuffer> | null, void, void>;
   readonly #now: () => number;
 
-  constructor(shape: Shape, now: () => number) {
-    this.#bytes = resultBytes(shape);
+  /** `isNamed`: nodes are written as marks. */
+  constructor(shape: Shape, isNamed: boolean, now: () => number) {
+    this.#bytes = resultBytes(shape, isNamed);
     this.#now = now;
   }
 

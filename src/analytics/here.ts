@@ -11,6 +11,7 @@ import { measureError } from './failure.ts';
 import type { Measure } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
 import { WindowProjections } from './projections.ts';
+import { marksOf } from './result-text.ts';
 import type { ThreadResult } from './thread.ts';
 
 export interface HereOptions {
@@ -43,6 +44,7 @@ export class Here {
     params: ParameterValues,
     direction: Direction | undefined,
     read: EdgeRead,
+    isNamed: boolean,
     mostMembers: number,
     signal: AbortSignal,
   ): Promise<ThreadResult | undefined> {
@@ -70,7 +72,7 @@ export class Here {
       // Triples are generated on demand, so their instance is still in use after this function
       // returns.
       if (shape.kind !== 'triples') this.#instances.give(core);
-      return { definition, basis, chunks: new ShapeChunks(shape, now) };
+      return { definition, basis, marks: marksOf(shape, isNamed), chunks: new ShapeChunks(shape, isNamed, now) };
     } catch (error) {
       if (error === TOO_LONG) return undefined;
       read.release();

@@ -4,7 +4,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { loadCore } from '../core/index.ts';
-import { type Database, EdgeRead } from '../engine/index.ts';
+import { type Database, EdgeRead, type Table } from '../engine/index.ts';
 import { Deadline } from '../schedule/deadline.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 import type { ThreadWorker } from '../threads/link.ts';
@@ -13,9 +13,13 @@ import { type AnswerFacts, MeasureAnswer, type MeasureValue } from './answer.ts'
 import { directionOf } from './direction.ts';
 import { timeoutError } from './failure.ts';
 import { Here } from './here.ts';
+import { KeyedChunks } from './keyed-chunks.ts';
+import type { Measure } from './measure.ts';
+import { keyedError, numberedNodes } from './node-parameters.ts';
 import { checkParameters, type ParameterValues, schemaOf } from './parameters.ts';
 import { Pool } from './pool.ts';
 import { measureNamed, measures } from './registry.ts';
+import type { ThreadResult } from './thread.ts';
 
 export { type AnswerFacts, MeasureAnswer, type MeasureValue } from './answer.ts';
 export type { Basis } from './measure.ts';
@@ -53,6 +57,8 @@ export interface AnalyticsOptions {
 export interface RunOptions {
   /** Milliseconds within which the answer must begin; 0 or omitted: no limit. */
   timeoutMs?: number | undefined;
+  /** `numbers`: nodes of a named table are shown by their internal numbers, not by keys. */
+  members?: 'numbers' | undefined;
   /** Cancels the work. */
   signal?: AbortSignal | undefined;
   /** Called occasionally with the fraction done, 0 to 1. */
@@ -127,24 +133,42 @@ export class Analytics {
   ): Promise<MeasureAnswer> {
     const measure = measureNamed(measureName);
     const table = this.#database.table(tableName);
-    const checked = checkParameters(params, measure.parameters, measure.name);
+    const checked = checkParameters(params, measure.parameters, measure.name, table.kinds);
     const direction = directionOf(checked, table.roles);
     const deadline = new Deadline(timeOf(measure.name, checked, options), timeoutError, options.signal);
     const { start_ts = -Infinity, end_ts = Infinity } = checked as { start_ts?: number; end_ts?: number };
+    const isNamed = table.kinds !== undefined && options.members !== 'numbers';
     try {
+      const numbered = table.kinds === undefined ? checked : await this.#numbered(table, measure, checked);
       const read = new EdgeRead(table, { startTs: start_ts, endTs: end_ts });
       const { lsn, tableId, token, window, bucketSeconds, hasRoles } = read;
       const facts = { measure: measure.name, table: table.name, params: checked, lsn };
-      const small = await this.#here.run(measure, checked, direction, read, this.#smallMembers, deadline.signal);
-      if (small !== undefined) return answerOf(facts, small, this.#scheduler);
-      const source = { tableId, token, window, bucketSeconds, hasRoles };
-      const work = { ...source, direction, measure: measure.name, params: checked };
       const { signal } = deadline;
+      const small = await this.#here.run(measure, numbered, direction, read, isNamed, this.#smallMembers, signal);
+      if (small !== undefined) return this.#answerOf(facts, small, table);
+      const source = { tableId, token, window, bucketSeconds, hasRoles };
+      const work = { ...source, isNamed, direction, measure: measure.name, params: numbered };
       const begun = await this.#pool.run(work, read, { signal, progress: options.progress });
-      return answerOf(facts, begun, this.#scheduler);
+      return this.#answerOf(facts, begun, table);
+    } catch (error) {
+      throw keyedError(error, this.#database, table, checked);
     } finally {
       deadline.end();
     }
+  }
+
+  /** Returns the parameters with the numbers of nodes in place of their keys. */
+  #numbered(table: Table, { parameters }: Measure, checked: ParameterValues): Promise<ParameterValues> {
+    return this.#scheduler.drive('measure', numberedNodes(table, this.#database, parameters, checked));
+  }
+
+  #answerOf(
+    facts: Omit<AnswerFacts, 'definition' | 'basis'>,
+    { definition, basis, marks, chunks }: ThreadResult,
+    { kinds }: Table,
+  ): MeasureAnswer {
+    const keyed = marks === null ? chunks : new KeyedChunks(chunks, marks, kinds!.length, this.#database);
+    return new MeasureAnswer({ ...facts, definition, basis }, keyed, this.#scheduler);
   }
 
   /** Stops the threads. Their running calls reject with `draining`. */
@@ -161,14 +185,6 @@ function timeOf(measure: string, { budget_ms }: ParameterValues, { timeoutMs = 0
   const budgetMs = typeof budget_ms === 'number' && !KEEP_THEIR_BUDGET.has(measure) ? budget_ms : Infinity;
   const ms = Math.min(budgetMs, timeoutMs > 0 ? timeoutMs : Infinity);
   return ms === Infinity ? undefined : ms;
-}
-
-function answerOf(
-  facts: Omit<AnswerFacts, 'definition' | 'basis'>,
-  { definition, basis, chunks }: Awaited<ReturnType<Pool['run']>>,
-  scheduler: Scheduler,
-): MeasureAnswer {
-  return new MeasureAnswer({ ...facts, definition, basis }, chunks, scheduler);
 }
 
 function startThread(cacheBytes: number): ThreadWorker {

@@ -48,20 +48,25 @@ export interface MeasureInput {
   readonly nowMs: () => number;
 }
 
-/** Data of a result, which result-text.ts writes as JSON. NaN is written as null. */
+/**
+ * Data of a result, which result-text.ts writes as JSON. NaN is written as null. `ofNodes` tells
+ * whether the ids are nodes, which named tables show by their keys, or edges.
+ */
 export type Shape =
   /** A small JSON value. */
   | { kind: 'value'; value: unknown }
   /** {"id": value}, in the order given. */
-  | { kind: 'map'; keys: Float64Array; values: Float64Array | Uint32Array }
+  | { kind: 'map'; ofNodes: boolean; keys: Float64Array; values: Float64Array | Uint32Array }
   /** {"id": object}. */
-  | { kind: 'objects'; keys: Float64Array; values: readonly Record<string, unknown>[] }
+  | { kind: 'objects'; ofNodes: boolean; keys: Float64Array; values: readonly Record<string, unknown>[] }
   /** [id, ...] */
-  | { kind: 'ids'; ids: Float64Array }
+  | { kind: 'ids'; ofNodes: boolean; ids: Float64Array }
   /** [[id, ...], ...] */
-  | { kind: 'groups'; groups: readonly Float64Array[] }
+  | { kind: 'groups'; ofNodes: boolean; groups: readonly ArrayLike<number>[] }
+  /** {"value": value, "communities": [[node, ...], ...]} */
+  | { kind: 'communities'; value: number | null; groups: readonly ArrayLike<number>[] }
   /** [[a, b, value], ...]: `next` returns further triples as a flat array, and null at the end. */
-  | { kind: 'triples'; next: () => Float64Array | null };
+  | { kind: 'triples'; ofNodes: boolean; next: () => Float64Array | null };
 
 export interface MeasureResult {
   shape: Shape;
@@ -121,8 +126,8 @@ export const LIMIT: readonly Parameter[] = [
 
 export const NODE_ID: Parameter = {
   name: 'node_id',
-  type: 'integer',
-  about: 'Only this node: the answer is a map with one entry, or empty.',
+  type: 'node',
+  about: 'Only this node (in a named table its key): the answer is a map with one entry, or empty.',
 };
 export const BUDGET: Parameter = {
   name: 'budget_ms',
@@ -134,6 +139,6 @@ export const BUDGET: Parameter = {
 
 export const NODE_MAP = {
   type: 'object',
-  description: 'By node id.',
+  description: 'By node id; in a named table by key.',
   additionalProperties: { type: ['number', 'null'] },
 } as const;

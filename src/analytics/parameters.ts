@@ -3,7 +3,9 @@
 
 import { type FieldError, HedgerowError } from '../errors.ts';
 import { isoSeconds, TIME_FORM, timeProblem } from '../iso-time.ts';
+import type { KindAndKey, MemberKind } from '../model/node-refs.ts';
 import { didYouMean } from '../model/suggestions.ts';
+import { problemOfNode, readNodeText } from './node-parameters.ts';
 
 /**
  * Description of one parameter. `least` and `most` are inclusive bounds, or exclusive bounds if
@@ -23,19 +25,30 @@ export type Parameter =
   | { name: string; type: 'choice'; about: string; choices: readonly string[]; default?: string }
   /** Epoch seconds, or an ISO 8601 text, which is converted to epoch seconds. */
   | { name: string; type: 'time'; about: string }
+  /**
+   * A node: its id or, in a named table, its key. If `isEdge` returns true for the values of the
+   * parameters before it, an edge id instead.
+   */
+  | { name: string; type: 'node'; about: string; isEdge?: (values: ParameterValues) => boolean }
   /** The name of a role of the table. */
   | { name: string; type: 'role'; about: string }
-  /** An object from node id to community. */
+  /** An object from node id (in a named table key) to community. */
   | { name: string; type: 'partition'; about: string };
 
-export type ParameterValue = number | boolean | string | Record<string, number | string>;
+export type ParameterValue = number | boolean | string | KindAndKey | Record<string, number | string>;
 export type ParameterValues = Record<string, ParameterValue>;
 
 /**
- * Returns the given parameters with defaults filled in, in the order of their descriptions. Throws
- * `invalid_input`, which names every wrong parameter.
+ * Returns the given parameters with defaults filled in, in the order of their descriptions. `kinds`
+ * are those of the members of a named table, whose nodes are given by keys. Throws `invalid_input`,
+ * which names every wrong parameter.
  */
-export function checkParameters(given: unknown, described: readonly Parameter[], measure: string): ParameterValues {
+export function checkParameters(
+  given: unknown,
+  described: readonly Parameter[],
+  measure: string,
+  kinds?: readonly MemberKind[],
+): ParameterValues {
   if (given !== undefined && given !== null && (typeof given !== 'object' || Array.isArray(given)))
     throw new HedgerowError('invalid_input', 'params must be an object of parameters by name.');
   const wrong: FieldError[] = [];
@@ -48,7 +61,7 @@ export function checkParameters(given: unknown, described: readonly Parameter[],
       if ('default' in parameter && parameter.default !== undefined) values[parameter.name] = parameter.default;
       continue;
     }
-    const problem = problemOf(parameter, value);
+    const problem = problemOf(parameter, value, values, kinds);
     if (problem === undefined) values[parameter.name] = takenValue(parameter, value);
     else wrong.push({ loc: ['body', 'params', parameter.name], msg: problem });
   }
@@ -75,7 +88,12 @@ function takenValue({ type }: Parameter, value: unknown): ParameterValue {
 }
 
 /** Returns what is wrong with a value; undefined if it is valid. */
-function problemOf(parameter: Parameter, value: unknown): string | undefined {
+function problemOf(
+  parameter: Parameter,
+  value: unknown,
+  values: ParameterValues,
+  kinds: readonly MemberKind[] | undefined,
+): string | undefined {
   switch (parameter.type) {
     case 'integer':
     case 'number':
@@ -88,10 +106,14 @@ function problemOf(parameter: Parameter, value: unknown): string | undefined {
       return parameter.choices.includes(value as string)
         ? undefined
         : `must be one of ${parameter.choices.join(', ')}.`;
+    case 'node':
+      return kinds === undefined || parameter.isEdge?.(values) === true
+        ? problemOfNumber({ ...parameter, type: 'integer' }, value)
+        : problemOfNode(value, kinds);
     case 'role':
       return typeof value === 'string' ? undefined : 'must be the name of a role of the table.';
     case 'partition':
-      return problemOfPartition(value);
+      return problemOfPartition(value, kinds);
   }
 }
 
@@ -120,11 +142,15 @@ function problemOfTime(value: unknown): string | undefined {
   return Number.isSafeInteger(value) ? undefined : `must be a whole number: ${TIME_FORM}.`;
 }
 
-function problemOfPartition(value: unknown): string | undefined {
-  const rule = 'must be an object from node id to the community that the node is in (a number or a text).';
+function problemOfPartition(value: unknown, kinds: readonly MemberKind[] | undefined): string | undefined {
+  const node = kinds === undefined ? 'node id' : 'key';
+  const rule = `must be an object from ${node} to the community that the node is in (a number or a text).`;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return rule;
   for (const [node, community] of Object.entries(value)) {
-    if (!/^(0|-?[1-9][0-9]{0,15})$/.test(node) || !Number.isSafeInteger(Number(node)))
+    if (kinds !== undefined) {
+      const read = readNodeText(node, kinds);
+      if (typeof read === 'string') return `${rule} ${JSON.stringify(node.slice(0, 40))} ${read}.`;
+    } else if (!/^(0|-?[1-9][0-9]{0,15})$/.test(node) || !Number.isSafeInteger(Number(node)))
       return `${rule} ${JSON.stringify(node.slice(0, 40))} is not a node id.`;
     if (typeof community !== 'string' && !Number.isSafeInteger(community))
       return `${rule} The community of node ${node} is neither.`;
@@ -156,6 +182,8 @@ function propertyOf(parameter: Parameter): Record<string, unknown> {
       return { type: ['integer', 'string'], description };
     case 'choice':
       return { type: 'string', enum: parameter.choices, description, default: parameter.default };
+    case 'node':
+      return { type: ['integer', 'string', 'object'], description };
     case 'role':
       return { type: 'string', description };
     case 'partition':

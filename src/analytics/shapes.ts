@@ -16,17 +16,19 @@ export function mapOf(
   params: ParameterValues,
   idName: 'node_id' | 'edge_id' = 'node_id',
 ): Shape {
+  const ofNodes = idName === 'node_id';
   const id = params[idName];
   if (id !== undefined) {
     const at = keys.indexOf(id as number);
-    if (at < 0) return { kind: 'map', keys: keys.slice(0, 0), values: values.slice(0, 0) };
-    return { kind: 'map', keys: keys.slice(at, at + 1), values: values.slice(at, at + 1) };
+    if (at < 0) return { kind: 'map', ofNodes, keys: keys.slice(0, 0), values: values.slice(0, 0) };
+    return { kind: 'map', ofNodes, keys: keys.slice(at, at + 1), values: values.slice(at, at + 1) };
   }
   const most = limitOf(params);
-  if (most === undefined) return { kind: 'map', keys, values };
+  if (most === undefined) return { kind: 'map', ofNodes, keys, values };
   const order = largestFirst(keys, values).subarray(0, most);
   return {
     kind: 'map',
+    ofNodes,
     keys: Float64Array.from(order, (at) => keys[at]!),
     values: Float64Array.from(order, (at) => values[at]!),
   };

@@ -12,6 +12,7 @@ import { type Held, ProjectionCache } from './cache.ts';
 import { measureError } from './failure.ts';
 import { measureNamed } from './registry.ts';
 import { resultBytes } from './result-bytes.ts';
+import { marksOf } from './result-text.ts';
 import { SharedProjections } from './shared-projections.ts';
 import { CHUNKS_AHEAD, type FromMeasure, type MeasureCalls, type MeasureWork, type ToMeasure } from './work.ts';
 
@@ -84,12 +85,12 @@ export class ThreadCalls {
   }
 
   async #send(call: ThreadCall, { projections }: Held): Promise<void> {
-    const { measure, params, direction } = call.work;
+    const { measure, params, isNamed, direction } = call.work;
     const input = { projections, direction, nowMs: this.#options.now };
     const steps = measureNamed(measure).run(input, params);
     const { shape, definition, basis } = await this.#scheduler.drive('measure', within(steps, READ_SHARE, 1), call);
-    call.post({ kind: 'begun', definition, basis });
-    const chunks = resultBytes(shape);
+    call.post({ kind: 'begun', definition, basis, marks: marksOf(shape, isNamed) });
+    const chunks = resultBytes(shape, isNamed);
     for (;;) {
       while (call.credit === 0) await call.news();
       const bytes = await this.#scheduler.drive('measure', nextOf(chunks), call);

@@ -7,11 +7,14 @@ import { type OpenCall, ThreadLink, type ThreadWorker } from '../threads/link.ts
 import { type Chunks, SentChunks } from './chunks.ts';
 import { deathError } from './failure.ts';
 import type { Basis } from './measure.ts';
+import type { Marks } from './result-text.ts';
 import type { FromMeasure, MeasureCalls, MeasureWork, ToMeasure } from './work.ts';
 
 export interface ThreadResult {
   definition: string;
   basis: Basis | null;
+  /** What the marks in the chunks become; null: there are none. */
+  marks: Marks | null;
   chunks: Chunks;
 }
 
@@ -64,7 +67,8 @@ export class Thread {
         else if (message.kind === 'chunk') chunks.add(message.bytes);
         else {
           signal.removeEventListener('abort', aborted);
-          resolve({ definition: message.definition, basis: message.basis, chunks });
+          const { definition, basis, marks } = message;
+          resolve({ definition, basis, marks, chunks });
         }
       };
       const call = this.#link.open('run', work, { receive });

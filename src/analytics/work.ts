@@ -4,6 +4,7 @@ import type { EdgePiece, EdgeWindow } from '../engine/index.ts';
 import type { Direction } from './directed.ts';
 import type { Basis } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
+import type { Marks } from './result-text.ts';
 
 /** Identifies the edges that projections are built from: equal values mean equal edges. */
 export interface EdgeSource {
@@ -15,6 +16,8 @@ export interface EdgeSource {
 
 export interface MeasureWork extends EdgeSource {
   bucketSeconds: number;
+  /** Whether the members are nodes with keys: the result has marks in place of them. */
+  isNamed: boolean;
   /** Whether the edges have role masks. */
   hasRoles: boolean;
   direction: Direction | undefined;
@@ -42,7 +45,7 @@ export type FromMeasure =
   /** The edges have been read, so the snapshot's files and memory are no longer needed. */
   | { kind: 'read' }
   | { kind: 'progress'; done: number }
-  | { kind: 'begun'; definition: string; basis: Basis | null }
+  | { kind: 'begun'; definition: string; basis: Basis | null; marks: Marks | null }
   /** The next bytes of the result's JSON text. */
   | { kind: 'chunk'; bytes: Uint8Array<ArrayBuffer> };
 

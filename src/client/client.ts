@@ -4,6 +4,7 @@ import { Analytics } from './analytics.ts';
 import { type ChangesOptions, readChanges } from './changes.ts';
 import { Connection } from './connection.ts';
 import { Hyperedges } from './hyperedges.ts';
+import { Nodes, NodeTables } from './nodes.ts';
 import type { ClientOptions } from './options.ts';
 import { Query } from './query.ts';
 import { Reasoning } from './reasoning.ts';
@@ -21,6 +22,8 @@ export class HedgerowClient {
   readonly reasoning: Reasoning;
   readonly virtual: Virtual;
   readonly tables: Tables;
+  readonly nodeTables: NodeTables;
+  readonly nodes: Nodes;
   readonly indexes: Indexes;
   readonly wal: Wal;
   readonly backups: Backups;
@@ -39,6 +42,8 @@ export class HedgerowClient {
     this.reasoning = new Reasoning(this.#connection);
     this.virtual = new Virtual(this.#connection);
     this.tables = new Tables(this.#connection);
+    this.nodeTables = new NodeTables(this.#connection);
+    this.nodes = new Nodes(this.#connection);
     this.indexes = new Indexes(this.#connection);
     this.wal = new Wal(this.#connection);
     this.backups = new Backups(this.#connection);

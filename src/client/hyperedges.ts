@@ -15,6 +15,7 @@ import type {
   LookupAnswer,
   LookupQuery,
   NewHyperedge,
+  NodeKey,
   RangeAnswer,
   RangeQuery,
 } from './types.ts';
@@ -61,17 +62,24 @@ export class Hyperedges {
     return this.#connection.json('getHyperedge', { parameters: [id], query }, options);
   }
 
-  /** Returns the edges that contain a node, ordered by time and id. */
-  node(nodeId: number, query: LookupQuery = {}, options?: CallOptions): Promise<LookupAnswer> {
+  /**
+   * Returns the edges that contain a node, ordered by time and id. In a named table `nodeId` is the
+   * node's key; `kind` in the query says its kind if the table has several.
+   */
+  node(nodeId: NodeKey, query: LookupQuery = {}, options?: CallOptions): Promise<LookupAnswer> {
     return this.#connection.json('lookupNode', { parameters: [nodeId], query }, options);
   }
 
-  nodeRows(nodeId: number, query: LookupQuery = {}, options?: CallOptions): AsyncGenerator<Hyperedge, void, undefined> {
+  nodeRows(
+    nodeId: NodeKey,
+    query: LookupQuery = {},
+    options?: CallOptions,
+  ): AsyncGenerator<Hyperedge, void, undefined> {
     return this.#connection.rows('lookupNode', { parameters: [nodeId], query }, options);
   }
 
   nodePages(
-    nodeId: number,
+    nodeId: NodeKey,
     query: LookupQuery & { limit: number },
     options?: CallOptions,
   ): AsyncGenerator<LookupAnswer, void, undefined> {

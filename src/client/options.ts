@@ -68,6 +68,11 @@ export interface QueryOptions extends CallOptions {
    * texts such as 2024-05-02T10:00:00Z.
    */
   times?: 'epoch' | 'iso';
+  /**
+   * How members that are nodes of node tables are written: `numbers`, or `objects` with kind and
+   * key. By default as keys, or as objects if the members of the table are of several kinds.
+   */
+  members?: 'numbers' | 'objects';
 }
 
 export type Settings = Required<ClientOptions & RetryOptions>;

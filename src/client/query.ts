@@ -36,6 +36,7 @@ export class Query {
  */
 const READS = /^\s*(MATCH|SHOW|EXPLAIN|ANALYZE)\b/i;
 
-function inputOf(query: string, parameters: QueryParameters, { session, times }: QueryOptions): CallInput {
-  return { body: { query, parameters, ...(times === undefined ? {} : { times }) }, reads: READS.test(query), session };
+function inputOf(query: string, parameters: QueryParameters, { session, times, members }: QueryOptions): CallInput {
+  const shown = { ...(times === undefined ? {} : { times }), ...(members === undefined ? {} : { members }) };
+  return { body: { query, parameters, ...shown }, reads: READS.test(query), session };
 }

@@ -11,6 +11,7 @@ import type * as health from '../routes/schemas/health.ts';
 import type * as indexes from '../routes/schemas/indexes.ts';
 import type * as keys from '../routes/schemas/keys.ts';
 import type * as maintenance from '../routes/schemas/maintenance.ts';
+import type * as nodes from '../routes/schemas/nodes.ts';
 import type * as query from '../routes/schemas/query.ts';
 import type * as reason from '../routes/schemas/reason.ts';
 import type * as rows from '../routes/schemas/rows.ts';
@@ -19,6 +20,8 @@ import type * as tables from '../routes/schemas/tables.ts';
 import type * as virtual from '../routes/schemas/virtual.ts';
 
 export type Hyperedge = InferOutput<typeof rows.rowSchema>;
+/** An edge in the feed of changes. */
+export type ChangedHyperedge = InferOutput<typeof rows.changedRow>;
 export type QueryPlan = InferOutput<typeof rows.planSchema>;
 /** Epoch seconds, or a time in ISO 8601. */
 export type GivenTime = number | string;
@@ -49,6 +52,17 @@ export type WalStatus = InferOutput<typeof maintenance.walAnswer>;
 export type Table = InferOutput<typeof tables.tableItem>;
 export type NewTable = InferInput<typeof tables.tableBody>;
 export type DroppedTable = InferOutput<typeof tables.dropTableAnswer>;
+
+export type NodeTable = InferOutput<typeof nodes.nodeTableItem>;
+export type NewNodeTable = InferInput<typeof nodes.nodeTableBody>;
+export type Node = InferOutput<typeof nodes.nodeRow>;
+export type NodeKey = string | number;
+export type NodesQuery = InferOutput<typeof nodes.nodesQuery>;
+export type Nodes = InferOutput<typeof nodes.nodesAnswer>;
+export type WrittenNodes = InferOutput<typeof nodes.writtenNodes>;
+export type DeletedNode = InferOutput<typeof nodes.deletedNode>;
+/** A member of an edge: a node id, a key of a named table, or a key with its kind. */
+export type Member = Hyperedge['members'][number];
 
 export type BatchOperation = InferInput<typeof batch.batchBody>['operations'][number];
 export type BatchAnswer = InferOutput<typeof batch.batchAnswer>;

@@ -9,14 +9,16 @@ export { bare };
 
 export const KEYWORDS: readonly string[] = (
   'MATCH HYPEREDGE WHERE RETURN DISTINCT ORDER BY ASC DESC SKIP OFFSET LIMIT AS AND OR NOT IN BETWEEN IS NULL CONTAINS STARTS ENDS WITH MEMBERS ' +
-  'TRUE FALSE INSERT INTO VALUES UPDATE SET DELETE FROM CREATE DROP ALTER TABLE IF EXISTS PROPERTIES INTERVALS ADD COLUMN ' +
+  'TRUE FALSE INSERT INTO VALUES UPDATE SET DELETE FROM CREATE DROP ALTER NODE TABLE IF EXISTS PROPERTIES INTERVALS ADD COLUMN ' +
   'DEFAULT RENAME TO INDEX ON SHOW INDEXES TABLES COMPACT TTL BEGIN COMMIT ROLLBACK COPY EXPLAIN ANALYZE'
 )
   .split(' ')
-  .concat(Object.values(OPTION_WORDS), COLUMN_TYPE_NAMES);
+  .concat('CREATE_NODES', Object.values(OPTION_WORDS), COLUMN_TYPE_NAMES);
 
 export const FUNCTIONS: readonly string[] =
-  'COUNT SUM AVG MIN MAX COLLECT size bucket datetime date shared intersects overlaps holds during follows'.split(' ');
+  'COUNT SUM AVG MIN MAX COLLECT size bucket datetime date shared intersects overlaps holds during follows node'.split(
+    ' ',
+  );
 
 export const BUILT_IN_NAMES: readonly string[] = [...KEY_COLUMNS, ...BUILT_IN_COLUMNS.map(({ name }) => name)];
 

@@ -485,5 +485,5 @@ export interface CoreExports {
   hg_keys_key(number: number): number;
   hg_keys_unborn(numbers: number, n: number, kinds: number): number;
   hg_keys_records(numbers: number, n: number, kind: number, column: number, out: number, capacity: number): number;
-  hg_keys_translate(text: number, bytes: number, objects: number, out: number, capacity: number): number;
+  hg_keys_translate(text: number, bytes: number, form: number, out: number, capacity: number): number;
 }

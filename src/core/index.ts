@@ -37,7 +37,7 @@ export { localClustering } from './kernels/triangles.ts';
 export { type PageRank, type PageRankOptions, pageRank, type Walk } from './kernels/walks.ts';
 export { type WindowCores, windowCores } from './kernels/window-cores.ts';
 export { zhouClustering } from './kernels/zhou.ts';
-export { KeyDictionary, type UnbornNodes } from './key-dictionary.ts';
+export { KeyDictionary, type KeyForm, type UnbornNodes } from './key-dictionary.ts';
 export { type Core, type CoreBuild, type CoreModule, compileCore, loadCore } from './load.ts';
 export { CoreMemtable } from './memtable.ts';
 export { MemtableHost } from './memtable-host.ts';

@@ -269,6 +269,41 @@ export class ResidentSegment {
     return fold;
   }
 
+  /** Does the same as `listRows` for rows that contain at least one of the nodes. */
+  listAnyOf(from: number, to: number, nodes: Float64Array, ranges: RangeSet, dead: DeadRows, lsn: number): Uint32Array {
+    const { exports, memory } = this.#core;
+    const region = new Region(this.#core, this.facts.rows * 4 + exports.HG_ROWS_SLACK_BYTES.value);
+    try {
+      const { pointer } = region;
+      const isFound = new Uint8Array(this.facts.rows);
+      for (const node of nodes) {
+        this.#work.setNodes([node]);
+        const n = exports.hg_segment_lookup(this.#handle, this.#work.nodes, 1, from, to, pointer, this.facts.rows);
+        if (n < 0) throw coreError(n, 'hg_segment_lookup');
+        const rows = memory.words;
+        for (let at = pointer / 4, end = at + n; at < end; at++) isFound[rows[at]!] = 1;
+      }
+      const rows = memory.words;
+      let count = 0;
+      for (let row = from; row < to; row++) if (isFound[row] === 1) rows[pointer / 4 + count++] = row;
+      return this.#filtered(region, count, ranges, dead, lsn);
+    } finally {
+      region.free();
+    }
+  }
+
+  /** Returns the rows of the list in `region` that are alive and in all ranges. */
+  #filtered(region: Region, count: number, ranges: RangeSet, dead: DeadRows, lsn: number): Uint32Array {
+    const { exports, memory } = this.#core;
+    const { pointer } = region;
+    let n = this.#reconcile(pointer, count, dead, lsn);
+    if (ranges.ranges.length > 0) {
+      n = exports.hg_segment_filter(this.#handle, pointer, n, this.#work.ranges(ranges), ranges.ranges.length);
+      if (n < 0) throw coreError(n, 'hg_segment_filter');
+    }
+    return memory.words.slice(pointer / 4, pointer / 4 + n);
+  }
+
   #candidates(
     region: Region,
     from: number,

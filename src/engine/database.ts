@@ -186,7 +186,7 @@ export class Database {
     const { pauses, residency } = this.#context;
     return new Figures({
       ...{ nowUs, schedule, pause: pauses.figures, tables: () => this.#tables.sorted(), primary: () => this.table() },
-      charge: (bytes) => residency.charge(bytes),
+      ...{ charge: (bytes: number) => residency.charge(bytes), nodeKeyBytes: () => this.#context.nodes.bytes },
       compactor: () => this.#compactor,
       store: () => this.#storeFigures(),
     });

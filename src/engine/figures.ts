@@ -25,6 +25,8 @@ export interface FiguresOptions extends NodeCounterOptions {
   primary: () => Table;
   compactor: () => Pick<Compactor, 'finished' | 'queued' | 'running'>;
   store: () => StoreFigures;
+  /** Memory of the keys of nodes. */
+  nodeKeyBytes: () => number;
 }
 
 /**
@@ -92,7 +94,7 @@ export class Figures {
 
   #figureSteps(): Steps<EngineFigures> {
     const { tables, compactor, store } = this.#options;
-    return engineFigures(tables(), compactor(), store());
+    return engineFigures(tables(), compactor(), store(), this.#options.nodeKeyBytes());
   }
 }
 
@@ -173,10 +175,13 @@ function* engineFigures(
   tables: readonly Table[],
   { finished, queued, running }: Pick<Compactor, 'finished' | 'queued' | 'running'>,
   store: StoreFigures,
+  nodeKeyBytes: number,
 ): Steps<EngineFigures> {
+  let nodes = 0;
   let [records, corruptTables, indexes, segments, memtableBytes, walPending, snapshotsOpen] = [0, 0, 0, 0, 0, 0, 0];
   for (const [index, table] of tables.entries()) {
-    if (!table.isOfNodes) records += table.rowCount;
+    if (table.isOfNodes) nodes += table.rowCount;
+    else records += table.rowCount;
     corruptTables += table.corrupt === null ? 0 : 1;
     indexes += table.definition.indexes.length;
     segments += table.version.segments.length;
@@ -186,6 +191,7 @@ function* engineFigures(
     if (index % STEP_TABLES === STEP_TABLES - 1) yield;
   }
   return {
+    ...{ nodes, nodeKeyBytes },
     ...{ records, tables: tables.length, corruptTables, indexes, segments, residentBytes: store.residentBytes },
     ...{
       chargedBytes: store.chargedBytes,

@@ -142,9 +142,13 @@ export interface EngineHealth {
 
 /** Figures for gauges and counters, which are cheap to compute. Sums are over all tables. */
 export interface EngineFigures {
-  /** Live rows. */
+  /** Live edges. */
   records: number;
   tables: number;
+  /** Live nodes of node tables. */
+  nodes: number;
+  /** Part of `chargedBytes`: the keys of nodes. */
+  nodeKeyBytes: number;
   /** Number of tables that refuse reads and writes because one of their files is corrupt. */
   corruptTables: number;
   indexes: number;
@@ -233,6 +237,11 @@ export interface ScanBounds {
   at?: number | undefined;
   /** If present, must contain at least one node. */
   nodes?: readonly number[] | undefined;
+  /**
+   * Selects only rows that contain at least one of these nodes, each given once. Not together with
+   * `nodes`; only for `scan`.
+   */
+  anyOf?: Float64Array | undefined;
   /** Roles that nodes of `nodes` must have; all must hold. */
   inRoles?: readonly RoleCondition[] | undefined;
   /** Conditions that must all hold. */

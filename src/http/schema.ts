@@ -56,6 +56,14 @@ export const times = () =>
       'How the times of edges are written: `epoch` (default) as seconds, `iso` as texts such as 2024-05-02T10:00:00Z.',
     ),
   );
+export const members = () =>
+  v.optional(
+    described(
+      v.picklist(['numbers', 'objects'], 'must be numbers or objects'),
+      'How members that are nodes of node tables are written: `numbers` as their internal numbers, `objects` always as objects with `kind` and `key`. By default as keys, or as objects if the members of the table are of several kinds.',
+    ),
+  );
+
 /** A new name for a table or column. */
 export const identifier = () =>
   v.pipe(

@@ -14,6 +14,8 @@ const MOST_MEMBERS = 8;
 const EDGE_LINE = /^\[(HEDGE-\d{1,16})\] /;
 const TIME = / event_ts=(-?\d{1,16})(?= |$)/;
 const MEMBERS = / members=\[([-\d, ]{1,8192})\](?= |$)/;
+/** Matches members of a named table: keys in quotation marks, and integers. */
+const KEYS = / event_ts=-?\d{1,16} members=\[((?:(?:"(?:[^"\\]|\\.)*"|-?\d{1,16})(?:, )?){1,300})\](?= |$)/;
 const WEIGHT = / weight=([-+.\de]{1,32})(?= |$)/;
 /** Matches stored texts, which may contain anything. */
 const QUOTED = /"(?:[^"\\]|\\.)*(?:"|\\?$)/g;
@@ -68,7 +70,8 @@ function edgeSentence(line: string): string | undefined {
   if (tag === undefined) return undefined;
   const fields = line.replace(QUOTED, '""');
   const [time, members, weight] = [TIME, MEMBERS, WEIGHT].map((field) => field.exec(fields)?.[1]);
-  const nodes = members?.match(/-?\d+/g)?.slice(0, MOST_MEMBERS) ?? [];
+  const keys = members === undefined ? KEYS.exec(line)?.[1]?.match(/"(?:[^"\\]|\\.)*"|-?\d+/g) : undefined;
+  const nodes = (keys ?? members?.match(/-?\d+/g) ?? []).slice(0, MOST_MEMBERS);
   if (time === undefined || nodes.length === 0) return undefined;
   const told = nodes.length === 1 ? `Node ${nodes[0]} was seen` : `Nodes ${listed(nodes)} met`;
   return `${told} at ${time}${weight === undefined ? '' : ` with weight ${weight}`} [${tag}].`;

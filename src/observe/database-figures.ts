@@ -5,6 +5,10 @@
 export interface DatabaseFigures {
   records: number;
   tables: number;
+  /** Nodes of node tables. */
+  nodes: number;
+  /** The part of `chargedBytes` that belongs to the keys of nodes. */
+  nodeKeyBytes: number;
   /** Tables that refuse requests because one of their files is corrupt. */
   corruptTables: number;
   /** Secondary indexes (PSI). */

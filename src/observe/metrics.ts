@@ -197,6 +197,7 @@ export class Metrics {
       this.#ofService.add(PREFIX + name);
     gauge('gauge', 'records_total', 'Live edges in all tables.', (figures) => figures.records);
     gauge('gauge', 'tables', 'Tables.', (figures) => figures.tables);
+    gauge('gauge', 'nodes', 'Nodes in all node tables.', (figures) => figures.nodes);
     gauge(
       'gauge',
       'corrupt_tables',
@@ -208,6 +209,7 @@ export class Metrics {
     memory('segments_resident_bytes', 'Segments in memory.', (figures) => figures.residentBytes);
     memory('memory_charged_bytes', 'Other memory within the budget.', (figures) => figures.chargedBytes);
     memory('memory_pinned_bytes', 'Old memtables that readers hold.', (figures) => figures.pinnedBytes);
+    memory('node_keys_bytes', 'Keys of nodes in memory.', (figures) => figures.nodeKeyBytes);
     memory('memtable_bytes', 'Memtables in memory.', (figures) => figures.memtableBytes);
     memory('snapshots_open', 'Snapshots that pin segments.', (figures) => figures.snapshotsOpen);
     gauge('gauge', 'wal_size_bytes', 'Write-ahead log on disk.', (figures) => figures.walBytes);

@@ -61,6 +61,7 @@ const LABEL_OF_STRATEGY: Readonly<Record<string, QueryLabel>> = {
   PSI_RANGE: 'psi',
   INTERVAL_STAB: 'interval',
   FULL_SCAN: 'scan',
+  NODE_LOOKUP: 'join',
   TEMPORAL_JOIN: 'join',
   MEMBER_JOIN: 'join',
   HASH_JOIN: 'join',

@@ -1,7 +1,19 @@
 // Runs definitions and maintenance: statements about tables, columns, indexes and compaction, and
 // SHOW.
 
-import type { AlterAction, Attach, Database, PropertyValue, Table, TableInput, TableItem } from '../engine/index.ts';
+import {
+  type AlterAction,
+  type Attach,
+  type Database,
+  KEY_TYPES,
+  type KeyType,
+  type NodeTableInput,
+  type NodeTableItem,
+  type PropertyValue,
+  type Table,
+  type TableInput,
+  type TableItem,
+} from '../engine/index.ts';
 import { type ErrorCode, HedgerowError } from '../errors.ts';
 import { BUILT_IN_COLUMNS, checkValue, IDENTIFIER, RESERVED_NAMES } from '../model/columns.ts';
 import { OPTION_FIELDS, optionsOf } from '../model/options.ts';
@@ -16,6 +28,7 @@ import type {
   AlterTableNode,
   ColumnTypeNode,
   CompactNode,
+  CreateNodeTableNode,
   CreateTableNode,
   DropTableNode,
   Expression,
@@ -27,19 +40,23 @@ import type {
 } from './parser/ast.ts';
 import { pagedResult, rowsResult, type StatementResult } from './result.ts';
 import { shown } from './shown.ts';
-import { errorPlaced } from './syntax-error.ts';
+import { errorAt, errorPlaced } from './syntax-error.ts';
 
 export type DefineNode = Extract<
   Statement,
   {
     kind:
       | 'createTable'
+      | 'createNodeTable'
       | 'dropTable'
+      | 'dropNodeTable'
       | 'alterTable'
+      | 'alterNodeTable'
       | 'createIndex'
       | 'dropIndex'
       | 'showIndexes'
       | 'showTables'
+      | 'showNodeTables'
       | 'compact';
   }
 >;
@@ -54,6 +71,7 @@ const TABLE_COLUMNS = [
   'created_at',
   'primary',
 ];
+const NODE_TABLE_COLUMNS = ['name', 'key', 'columns', 'row_count', 'created_at'];
 const INDEX_COLUMNS = ['table', 'column', 'created_at'];
 
 /**
@@ -69,10 +87,14 @@ export function runDefinition(
 ): Promise<StatementResult> {
   switch (node.kind) {
     case 'createTable':
-      return createTable(node, text, database, attach);
+      return createTable(node, text, parameters, database, attach);
+    case 'createNodeTable':
+      return createNodeTable(node, text, parameters, database, attach);
     case 'dropTable':
+    case 'dropNodeTable':
       return dropTable(node, text, database, attach);
     case 'alterTable':
+    case 'alterNodeTable':
       return alterTable(node, text, parameters, database, attach);
     case 'createIndex':
     case 'dropIndex':
@@ -105,6 +127,7 @@ class AnsweredRow<T extends object> {
 async function createTable(
   node: CreateTableNode,
   text: string,
+  parameters: ParameterValues,
   database: Database,
   attach: Attach<object> | undefined,
 ): Promise<StatementResult> {
@@ -114,7 +137,8 @@ async function createTable(
     memberTables: node.memberTables.map(({ name }) => name),
     roles: node.roles.map(({ name }) => name),
     intervals: node.intervals,
-    columns: node.properties.map(({ name, type }) => ({ name: name.name, type })),
+    createNodes: node.createNodes,
+    columns: columnsOf(node.properties, text, parameters),
   };
   const answered = new AnsweredRow<TableItem>(attach, (item) => item);
   try {
@@ -122,10 +146,90 @@ async function createTable(
     return rowsResult([answered.row ?? table.item()], TABLE_COLUMNS, database.lastLsn, table.name);
   } catch (error) {
     if (!node.ifNotExists || !isError(error, 'table_exists')) throw placedAt(text, wrongName(node, error), error);
-    const table = database.table(node.table.name);
+    const table = bindOwnTable(node, text, database);
     return rowsResult([table.item()], TABLE_COLUMNS, database.lastLsn, table.name);
   }
 }
+
+async function createNodeTable(
+  node: CreateNodeTableNode,
+  text: string,
+  parameters: ParameterValues,
+  database: Database,
+  attach: Attach<object> | undefined,
+): Promise<StatementResult> {
+  const { name, type } = node.key;
+  if (!(KEY_TYPES as readonly string[]).includes(type))
+    throw errorAt(
+      text,
+      name.start,
+      `the key ${shown(name.name)} is ${KEY_TYPES.join(' or ')}, not ${type}.`,
+      undefined,
+      'invalid_statement',
+    );
+  const input: NodeTableInput = {
+    name: node.table.name,
+    key: { name: name.name, type: type as KeyType },
+    columns: columnsOf(node.properties, text, parameters),
+  };
+  const answered = new AnsweredRow<NodeTableItem>(attach, (item) => item);
+  try {
+    const table = await database.nodes.createTable(input, answered.attach);
+    return rowsResult([answered.row ?? database.nodes.item(table)], NODE_TABLE_COLUMNS, database.lastLsn, table.name);
+  } catch (error) {
+    if (!node.ifNotExists || !isError(error, 'table_exists')) throw placedAt(text, wrongNodeName(node, error), error);
+    const table = bindOwnTable(node, text, database);
+    return rowsResult([database.nodes.item(table)], NODE_TABLE_COLUMNS, database.lastLsn, table.name);
+  }
+}
+
+/** Does for a node table the same as `wrongName`. */
+function wrongNodeName({ table, key, properties }: CreateNodeTableNode, error: unknown): Span | undefined {
+  if (isError(error, 'table_exists')) return table;
+  const names = [key, ...properties].map(({ name }) => name);
+  if (isError(error, 'column_exists')) {
+    const seen = new Set<string>();
+    return names.find(({ name }) => seen.size === seen.add(name.toLowerCase()).size);
+  }
+  return [table, ...names].find(({ name }) => !IDENTIFIER.test(name));
+}
+
+/** Returns new columns with their defaults. */
+function columnsOf(
+  nodes: readonly ColumnTypeNode[],
+  text: string,
+  parameters: ParameterValues,
+): NonNullable<TableInput['columns']> {
+  return nodes.map((node) => {
+    const { name, type } = node;
+    if (node.default === undefined) return { name: name.name, type };
+    return { name: name.name, type, default: defaultOf(node, node.default, text, parameters) };
+  });
+}
+
+/**
+ * Returns the table that a statement about hyperedge tables, or about node tables, names. Throws
+ * `table_not_found`, or `invalid_statement` if it is of the other sort.
+ */
+function bindOwnTable({ kind, table: name }: Named, text: string, database: Database): Table {
+  const table = bindTable(database, name, text);
+  const ofNodes = kind === 'createNodeTable' || kind === 'dropNodeTable' || kind === 'alterNodeTable';
+  if (table.isOfNodes === ofNodes) return table;
+  throw errorAt(text, name.start, wrongSort(kind, table), undefined, 'invalid_statement');
+}
+
+type Named = CreateTableNode | CreateNodeTableNode | DropTableNode | AlterTableNode;
+
+function wrongSort(kind: Named['kind'], { name, isOfNodes }: Table): string {
+  const is = isOfNodes ? 'a node table' : 'a hyperedge table';
+  const written = isOfNodes ? WORDS_OF_NODES : WORDS_OF_EDGES;
+  if (kind === 'createTable' || kind === 'createNodeTable') return `${name} exists and is ${is}; take another name.`;
+  const isDrop = kind === 'dropTable' || kind === 'dropNodeTable';
+  return `${name} is ${is}; write ${isDrop ? written.drop : written.alter} ${name}.`;
+}
+
+const WORDS_OF_NODES = { drop: 'DROP NODE TABLE', alter: 'ALTER NODE TABLE' };
+const WORDS_OF_EDGES = { drop: 'DROP HYPEREDGE TABLE', alter: 'ALTER TABLE' };
 
 /**
  * Returns the position of the name that the engine refused, or undefined if the fault is not a
@@ -149,12 +253,14 @@ async function dropTable(
   database: Database,
   attach: Attach<object> | undefined,
 ): Promise<StatementResult> {
-  const known = database.tables().find(({ name }) => name.toLowerCase() === node.table.name.toLowerCase());
-  if (known === undefined && node.ifExists)
+  const lower = node.table.name.toLowerCase();
+  const known = [...database.tables(), ...database.nodes.tables()].some(({ name }) => name.toLowerCase() === lower);
+  if (!known && node.ifExists)
     return rowsResult([{ name: node.table.name, dropped: false }], ['name', 'dropped'], database.lastLsn);
-  const { name } = bindTable(database, node.table, text);
+  const { name, isOfNodes } = bindOwnTable(node, text, database);
+  const answer = attach && ((dropped: { name: string }) => attach({ ...dropped, dropped: true }));
   try {
-    await database.dropTable(name, attach && ((dropped) => attach({ ...dropped, dropped: true })));
+    await (isOfNodes ? database.nodes.dropTable(name, answer) : database.dropTable(name, answer));
   } catch (error) {
     throw placedAt(text, node.table, error);
   }
@@ -169,13 +275,16 @@ async function alterTable(
   attach: Attach<object> | undefined,
 ): Promise<StatementResult> {
   const { table, action } = bindAlter(node, text, parameters, database);
-  const answered = new AnsweredRow<TableItem>(attach, (item) => item);
+  const answered = new AnsweredRow<TableItem | NodeTableItem>(attach, (item) => item);
+  const { isOfNodes, name } = table;
   try {
-    await database.alterTable(table.name, action, answered.attach);
+    if (isOfNodes) await database.nodes.alterTable(name, action, answered.attach);
+    else await database.alterTable(name, action, answered.attach);
   } catch (error) {
     throw placedAt(text, isError(error, 'primary_table') ? node.table : newName(node.action), error);
   }
-  return rowsResult([answered.row ?? table.item()], TABLE_COLUMNS, database.lastLsn, table.name);
+  const item = answered.row ?? (isOfNodes ? database.nodes.item(table) : table.item());
+  return rowsResult([item], isOfNodes ? NODE_TABLE_COLUMNS : TABLE_COLUMNS, database.lastLsn, table.name);
 }
 
 /** Returns the position of the name that the engine may still refuse after binding. */
@@ -193,12 +302,12 @@ function bindAlter(
   parameters: ParameterValues,
   database: Database,
 ): { table: Table; action: AlterAction } {
-  const table = bindTable(database, node.table, text);
+  const table = bindOwnTable(node, text, database);
   const { action } = node;
   switch (action.kind) {
     case 'addColumn': {
       const { name, type } = action.column;
-      const value = action.default && defaultOf(action.column, action.default, table, text, parameters);
+      const value = action.default && defaultOf(action.column, action.default, text, parameters);
       return { table, action: { kind: 'addColumn', column: { name: name.name, type, default: value ?? null } } };
     }
     case 'dropColumn':
@@ -221,6 +330,7 @@ function ownColumn(column: NameNode, done: string, table: Table, text: string): 
   const scope = scopeOf(table, text);
   const field = scope.findField(0, column.name);
   if (field === undefined) throw scope.unknownColumn(0, column);
+  if (table.isOfNodes) return (field as { name: string }).name;
   if (field.kind !== 'property' || BUILT_IN_COLUMNS.some(({ id }) => id === field.id))
     throw scope.error(column, `column ${shown(column.name)} is built in; it cannot be ${done}.`);
   return field.name;
@@ -229,13 +339,12 @@ function ownColumn(column: NameNode, done: string, table: Table, text: string): 
 function defaultOf(
   { name, type }: ColumnTypeNode,
   node: Expression,
-  table: Table,
   text: string,
   parameters: ParameterValues,
 ): PropertyValue {
   const scope = new Scope({ text, patterns: [], parameters });
   const field = { kind: 'property', id: 0, name: name.name, type } as const;
-  const bound = bindValue(node, field, scope, scopeOf(table, text));
+  const bound = bindValue(node, field, scope, scope);
   const value = constantValue(bound, parameters) as PropertyValue;
   try {
     if (value !== null) checkValue(field, value);
@@ -294,10 +403,14 @@ export function bindDefinition(
 ): { table?: string } {
   switch (node.kind) {
     case 'createTable':
+    case 'createNodeTable':
+      columnsOf(node.properties, text, parameters);
       return { table: node.table.name };
     case 'dropTable':
-      return { table: node.ifExists ? node.table.name : bindTable(database, node.table, text).name };
+    case 'dropNodeTable':
+      return { table: node.ifExists ? node.table.name : bindOwnTable(node, text, database).name };
     case 'alterTable':
+    case 'alterNodeTable':
       return { table: bindAlter(node, text, parameters, database).table.name };
     case 'createIndex':
     case 'dropIndex':
@@ -326,6 +439,10 @@ async function compact(node: CompactNode, text: string, database: Database): Pro
 }
 
 function show(node: ShowNode, text: string, database: Database): StatementResult {
+  if (node.kind === 'showNodeTables') {
+    const pages = nodeTablePages(database);
+    return pagedResult(pages, NODE_TABLE_COLUMNS, database.lastLsn);
+  }
   if (node.kind === 'showTables') return pagedResult(tablePages(database.tables()), TABLE_COLUMNS, database.lastLsn);
   const table = node.table && bindTable(database, node.table, text).name;
   return rowsResult(database.indexes(table), INDEX_COLUMNS, database.lastLsn, table);
@@ -333,6 +450,12 @@ function show(node: ShowNode, text: string, database: Database): StatementResult
 
 /** Number of rows of SHOW TABLES that one step makes. Such a step takes less than a millisecond. */
 const PAGE_TABLES = 256;
+
+function* nodeTablePages({ nodes }: Database): Generator<readonly NodeTableItem[]> {
+  const tables = nodes.tables();
+  for (let at = 0; at < tables.length; at += PAGE_TABLES)
+    yield tables.slice(at, at + PAGE_TABLES).map((table) => nodes.item(table));
+}
 
 function* tablePages(tables: readonly Table[]): Generator<readonly TableItem[]> {
   for (let at = 0; at < tables.length; at += PAGE_TABLES)

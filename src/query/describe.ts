@@ -56,12 +56,16 @@ export function describePlanless(
 
 const OPERATORS = {
   createTable: 'CreateTable',
+  createNodeTable: 'CreateNodeTable',
   dropTable: 'DropTable',
+  dropNodeTable: 'DropNodeTable',
   alterTable: 'AlterTable',
+  alterNodeTable: 'AlterNodeTable',
   createIndex: 'CreateIndex',
   dropIndex: 'DropIndex',
   showIndexes: 'ShowIndexes',
   showTables: 'ShowTables',
+  showNodeTables: 'ShowNodeTables',
   compact: 'Compact',
   begin: 'Begin',
   commit: 'Commit',

@@ -40,6 +40,11 @@ export interface StatementOptions {
    * gives texts such as 2024-05-02T10:00:00Z.
    */
   times?: 'epoch' | 'iso' | undefined;
+  /**
+   * How members of tables with node tables are shown: `numbers`, or `objects` with kind and key. By
+   * default keys, or objects if the members are of several kinds.
+   */
+  members?: 'numbers' | 'objects' | undefined;
 }
 
 /** A row, keyed by column name. */
@@ -130,12 +135,12 @@ export class EmbeddedStatements {
   async begin(
     statement: string,
     parameters: StatementParameters = {},
-    { signal, session = SESSION, times }: StatementOptions = {},
+    { signal, session = SESSION, times, members }: StatementOptions = {},
   ): Promise<RunningStatement> {
     const statements = this.#statements;
     const slices = untilAborted(this.#scheduler, signal);
     const prepared = statements.prepare(statement);
-    const result = await statements.execute(prepared, { parameters: copyOf(parameters), session, slices });
+    const result = await statements.execute(prepared, { parameters: copyOf(parameters), session, slices, members });
     const { columns, columnTypes } = result;
     return { columns, columnTypes, batches: batchesOf(result, slices, times === 'iso'), plan: () => result.plan() };
   }

@@ -13,6 +13,8 @@ import {
   type MatchPlan,
   type ScanPlan,
   type SemiStep,
+  type Strategy,
+  strategyOfJoin,
 } from './planner/plan.ts';
 
 /** One operator of a plan, readable by people and programs. */
@@ -24,18 +26,23 @@ export interface PlanNode {
 /**
  * Returns the row of EXPLAIN. With `figures`, the row also contains what each operator really did.
  */
-export function explainRow(plan: MatchPlan, figures?: ReadonlyMap<object, OperatorFigures>): Record<string, unknown> {
+export function explainRow(
+  plan: MatchPlan,
+  figures?: ReadonlyMap<object, OperatorFigures>,
+  lookedUp?: ReadonlySet<object>,
+): Record<string, unknown> {
+  const strategy = strategyOfRun(plan, lookedUp);
   const { scanned: read, total } = bucketsOf(plan);
   // A shortcut answers from the segment directories and reads no bucket.
   const scanned = plan.shortcut === undefined ? read : 0;
   const row: Record<string, unknown> = {
-    strategy: plan.strategy,
-    index_type: indexTypeOf(plan.strategy),
+    strategy,
+    index_type: indexTypeOf(strategy),
     buckets_scanned: scanned,
     total_buckets: total,
     speedup_factor: total / Math.max(1, scanned),
     estimated_rows: estimatedRows(plan),
-    plan: outputNode(plan, figures),
+    plan: outputNode(plan, figures, lookedUp),
   };
   const own = figures?.get(plan);
   if (figures !== undefined) {
@@ -43,6 +50,12 @@ export function explainRow(plan: MatchPlan, figures?: ReadonlyMap<object, Operat
     row.elapsed_us = Math.round(own?.elapsedUs ?? 0);
   }
   return row;
+}
+
+/** Returns the strategy of the rows that a MATCH reads, as it was planned or run. */
+export function strategyOfRun({ input, strategy }: MatchPlan, lookedUp?: ReadonlySet<object>): Strategy {
+  const rows = input.op === 'existsFilter' ? input.input : input;
+  return rows.op === 'join' ? strategyOfJoin(rows, lookedUp) : strategy;
 }
 
 function estimatedRows(plan: MatchPlan): number {
@@ -115,7 +128,7 @@ function actual(node: object, figures: Figures): Record<string, number> {
  * Returns the outermost operator. The other operators, down to the scans, are nested in its
  * `children`.
  */
-function outputNode(plan: MatchPlan, figures: Figures): PlanNode {
+function outputNode(plan: MatchPlan, figures: Figures, lookedUp: ReadonlySet<object> | undefined): PlanNode {
   const { match, shortcut } = plan;
   const steps: PlanNode[] = [];
   if (plan.skip > 0 || plan.limit !== undefined)
@@ -134,7 +147,7 @@ function outputNode(plan: MatchPlan, figures: Figures): PlanNode {
     steps.push({ operator, keys: keys.map((key) => key.text), aggregates: aggregates.map(({ text }) => text) });
   }
   const patterns = match.inner.length === 0 ? match.patterns : [...match.patterns, ...match.inner];
-  let node = new RowNodes(patterns, plan.exists, figures).of(plan.input);
+  let node = new RowNodes(patterns, plan.exists, figures, lookedUp).of(plan.input);
   for (const step of steps.reverse()) node = { ...step, children: [node] };
   return { ...node, ...actual(plan, figures) };
 }
@@ -144,12 +157,19 @@ export class RowNodes {
   readonly #patterns: readonly BoundPattern[];
   readonly #exists: ExistsPlans;
   readonly #figures: Figures;
+  readonly #lookedUp: ReadonlySet<object> | undefined;
 
   /** `patterns` are all patterns of the statement, by number. */
-  constructor(patterns: readonly BoundPattern[], exists: ExistsPlans, figures: Figures) {
+  constructor(
+    patterns: readonly BoundPattern[],
+    exists: ExistsPlans,
+    figures: Figures,
+    lookedUp?: ReadonlySet<object>,
+  ) {
     this.#patterns = patterns;
     this.#exists = exists;
     this.#figures = figures;
+    this.#lookedUp = lookedUp;
   }
 
   of(input: InputPlan): PlanNode {
@@ -167,9 +187,9 @@ export class RowNodes {
   }
 
   #joined(join: JoinPlan | SemiStep, left: PlanNode): PlanNode {
-    const { strategy, estimatedRows, band, members, equal, filter, right } = join;
+    const { estimatedRows, band, members, equal, filter, right } = join;
     return {
-      operator: strategy,
+      operator: 'op' in join ? strategyOfJoin(join, this.#lookedUp) : join.strategy,
       estimated_rows: estimatedRows,
       ...actual(join, this.#figures),
       ...(band === undefined ? {} : { band: [finite(band.low), finite(band.high)] }),
@@ -234,20 +254,20 @@ function scanNode(scan: ScanPlan, pattern: BoundPattern, figures: Figures): Plan
     ...actual(scan, figures),
     ...(scan.filter.length === 0 ? {} : { filter: scan.filter.map((condition) => condition.text) }),
   };
-  const paths = scan.paths.map(pathNode);
+  const paths = scan.paths.map((path) => pathNode(path, pattern));
   if (paths.length === 0) return { operator: 'NoRows', ...own };
   if (paths.length === 1) return { ...paths[0]!, ...own };
   return { operator: 'Union', ...own, children: paths };
 }
 
-function pathNode(path: AccessPath): PlanNode {
+function pathNode(path: AccessPath, { table }: BoundPattern): PlanNode {
   const { startTs, endTs, at, nodes, ranges, inRoles } = path;
   return {
     operator: path.strategy,
     estimated_rows: path.estimatedRows,
     buckets_scanned: path.bucketsScanned,
-    ...(startTs === undefined ? {} : { start_ts: startTs }),
-    ...(endTs === undefined ? {} : { end_ts: endTs }),
+    ...(table.isOfNodes || startTs === undefined ? {} : { start_ts: startTs }),
+    ...(table.isOfNodes || endTs === undefined ? {} : { end_ts: endTs }),
     ...(at === undefined ? {} : { at }),
     ...(nodes.length === 0 ? {} : { nodes: [...nodes] }),
     ...(inRoles.length === 0 ? {} : { roles: inRoles.map(({ node, role }) => `${node} IN ${role}`) }),

@@ -53,6 +53,7 @@ export function effectOf(statement: Statement): StatementEffect {
     case 'match':
     case 'showIndexes':
     case 'showTables':
+    case 'showNodeTables':
     case 'explain':
       return 'read';
     case 'analyze':
@@ -71,8 +72,11 @@ export function effectOf(statement: Statement): StatementEffect {
     case 'copyTo':
       return 'copy';
     case 'createTable':
+    case 'createNodeTable':
     case 'dropTable':
+    case 'dropNodeTable':
     case 'alterTable':
+    case 'alterNodeTable':
     case 'createIndex':
     case 'dropIndex':
       return 'define';

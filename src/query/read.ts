@@ -6,7 +6,8 @@ import { expressionsOf, keptValuesOf } from './binder/parts.ts';
 import { type Batches, QueryContext, type RowSource } from './executor/context.ts';
 import type { MemoryPool } from './executor/memory.ts';
 import { type ResultChunk, runMatch } from './executor/run-match.ts';
-import { bucketsOf, explainRow } from './explain.ts';
+import { type AskedMembers, convertedChunk, shownMembers } from './executor/values/shown-members.ts';
+import { bucketsOf, explainRow, strategyOfRun } from './explain.ts';
 import type { MatchNode } from './parser/ast.ts';
 import { checkConstants } from './planner/constant-work.ts';
 import type { MatchPlan } from './planner/plan.ts';
@@ -32,6 +33,8 @@ export interface ReadOptions {
   readonly bind: (node: MatchNode, text: string) => MatchShape;
   readonly parameters: ParameterValues;
   readonly view: ReadView;
+  /** How members of named tables are shown. */
+  readonly members?: AskedMembers;
   /** Monotonic microseconds. */
   readonly nowUs: () => number;
   readonly memory?: MemoryPool | undefined;
@@ -82,7 +85,7 @@ export function runWritten(
   const plan = planToRun(shape, text, options);
   const path = writtenPath(shape, plan);
   if (path === undefined) return readOf(plan, shape, text, options, startUs);
-  return new WrittenRead(shape, path, format, plan, { view, nowUs, startUs });
+  return new WrittenRead(shape, path, format, plan, { view, nowUs, startUs, members: options.members });
 }
 
 function planToRun(shape: MatchShape, text: string, { parameters, view }: ReadOptions): MatchPlan {
@@ -106,12 +109,12 @@ function readOf(
     columns: shape.columns,
     columnTypes: shape.columnTypes,
     forms: shape.forms,
-    steps: runMatch(plan, context),
+    steps: shownSteps(runMatch(plan, context), shownMembers(shape.forms, options.members)),
     plan: () => {
       const { total } = bucketsOf(plan);
       const scanned = context.bucketsScanned;
       return {
-        strategy: plan.strategy,
+        strategy: strategyOfRun(plan, context.lookedUp),
         buckets_scanned: scanned,
         total_buckets: total,
         speedup_factor: total / Math.max(1, scanned),
@@ -129,6 +132,18 @@ function readOf(
     context.end();
     view.release();
   });
+}
+
+/** Shows members of named tables in the form that was asked for. */
+function shownSteps(steps: Batches<ResultChunk>, written: ReturnType<typeof shownMembers>): Batches<ResultChunk> {
+  return written === undefined ? steps : convertedSteps(steps, written);
+}
+
+function* convertedSteps(
+  steps: Batches<ResultChunk>,
+  written: NonNullable<ReturnType<typeof shownMembers>>,
+): Batches<ResultChunk> {
+  for (const chunk of steps) yield chunk && convertedChunk(chunk, written);
 }
 
 const EXPLAIN_COLUMNS = [
@@ -177,7 +192,7 @@ export function runAnalyze(node: MatchNode, text: string, options: ReadOptions):
 
 function* analyzed(plan: MatchPlan, context: QueryContext, columns: readonly string[]): Batches<ResultChunk> {
   for (const _ of runMatch(plan, context)) yield null;
-  const row = explainRow(plan, context.figures);
+  const row = explainRow(plan, context.figures, context.lookedUp);
   row.buckets_scanned = context.bucketsScanned;
   row.speedup_factor = (row.total_buckets as number) / Math.max(1, context.bucketsScanned);
   yield* rowsResult([row], columns, 0).steps;
@@ -206,8 +221,9 @@ function contextOf(shape: MatchShape, text: string, options: ReadOptions, measur
 /** Returns the source through which the executor reads the rows of a view. */
 export function sourceOf(view: ReadView): RowSource {
   return {
-    scan: ({ table }, { startTs, endTs, at, nodes, inRoles, where, limit }, columns) => {
-      const request: ScanRequest = { startTs, endTs, at, nodes, inRoles, where, limit, format: 'columns', columns };
+    scan: ({ table }, { startTs, endTs, at, nodes, anyOf, inRoles, where, limit }, columns) => {
+      const bounds = { startTs, endTs, at, nodes, anyOf, inRoles, where, limit };
+      const request: ScanRequest = { ...bounds, format: 'columns', columns };
       return table.scan(request, view.snapshotOf(table), view.overlayOf(table));
     },
     scanApart: ({ table }, { startTs, endTs, at, where }, columns) => {

@@ -144,6 +144,7 @@ const ANSWER_TYPES: Readonly<Record<string, ResultType>> = {
   roles: 'LIST',
   intervals: 'BOOLEAN',
   ...(Object.fromEntries(OPTION_FIELDS.map((field) => [field, 'INTEGER'])) as Record<string, 'INTEGER'>),
+  key: 'LIST',
   row_count: 'INTEGER',
   columns: 'LIST',
   created_at: 'INTEGER',

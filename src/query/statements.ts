@@ -14,6 +14,7 @@ import { TemporaryNames } from './copy/write-file.ts';
 import { type DefineNode, runDefinition } from './define.ts';
 import { describePlanless } from './describe.ts';
 import { heapLimits, MemoryPool } from './executor/memory.ts';
+import type { AskedMembers } from './executor/values/shown-members.ts';
 import type { DeleteNode, ExplainNode, InsertNode, MatchNode, UpdateNode } from './parser/ast.ts';
 import { shapeOf } from './planner/shape.ts';
 import { type Prepared, preparing } from './prepare.ts';
@@ -55,6 +56,10 @@ export interface ExecuteOptions {
   /** The API key that open transactions count against; absent or null: none. */
   readonly holder?: string | null | undefined;
   readonly slices: RunSteps;
+  /**
+   * How members of named tables are shown; by default as keys, or as objects with several kinds.
+   */
+  readonly members?: AskedMembers;
   /**
    * Called with the row that answers a write. Its return value is stored as the answer in the
    * write's log frame. This function is not called if nothing is logged.
@@ -203,6 +208,7 @@ export class Statements {
     parameters: ParameterValues,
     session: string,
     format: RowFormat | undefined,
+    members?: AskedMembers,
   ): StatementResult | WrittenRead | undefined {
     const { statement, text } = prepared;
     if (statement.kind !== 'match' || this.sessions.find(session) !== undefined) return undefined;
@@ -210,7 +216,7 @@ export class Statements {
     checkParameters(parameters);
     const view = new LatestView(this.#options.database);
     try {
-      const options = this.#readOptions(prepared, view, parameters);
+      const options = this.#readOptions(prepared, view, parameters, members);
       return format === undefined ? runRead(statement, text, options) : runWritten(statement, text, options, format);
     } catch (error) {
       view.release();
@@ -224,19 +230,20 @@ export class Statements {
     parameters: ParameterValues,
     transaction: Transaction,
     slices: RunSteps,
+    members?: AskedMembers,
   ): Promise<StatementResult | Written> {
     const { kind } = prepared.statement;
     checkParameters(parameters);
     if (kind === 'insert' || kind === 'update' || kind === 'delete')
       return this.#stageToRead(prepared, parameters, transaction, slices, true);
-    if (kind === 'showTables' || kind === 'showIndexes')
+    if (kind === 'showTables' || kind === 'showNodeTables' || kind === 'showIndexes')
       return runDefinition(prepared.statement as DefineNode, prepared.text, parameters, this.#options.database);
     if (prepared.effect !== 'read' && kind !== 'analyze')
       throw new HedgerowError(
         'invalid_statement',
         'A batch takes statements that read or change rows; send others one by one.',
       );
-    return this.#read(prepared, parameters, transactionView(transaction));
+    return this.#read(prepared, parameters, transactionView(transaction), members);
   }
 
   async #runTransaction(
@@ -283,6 +290,7 @@ export class Statements {
           prepared,
           options.parameters,
           open === undefined ? new LatestView(database) : transactionView(open.transaction),
+          options.members,
         );
       case 'copyFrom':
         return copyFrom(statement, text, { ...this.#options, ...options, attach: options.attach });
@@ -295,9 +303,9 @@ export class Statements {
     }
   }
 
-  #read(prepared: Prepared, parameters: ParameterValues, view: ReadView): StatementResult {
+  #read(prepared: Prepared, parameters: ParameterValues, view: ReadView, members: AskedMembers): StatementResult {
     const { statement, text } = prepared;
-    const options = this.#readOptions(prepared, view, parameters);
+    const options = this.#readOptions(prepared, view, parameters, members);
     try {
       if (statement.kind === 'match') return runRead(statement, text, options);
       const inner = (statement as ExplainNode).statement;
@@ -318,13 +326,13 @@ export class Statements {
     }
   }
 
-  #readOptions(prepared: Prepared, view: ReadView, parameters: ParameterValues): ReadOptions {
+  #readOptions(prepared: Prepared, view: ReadView, parameters: ParameterValues, members?: AskedMembers): ReadOptions {
     const { database, nowUs, memoryBytes } = this.#options;
     const bind: ReadOptions['bind'] = (node, text) =>
       this.#cache.bound(prepared, parameters, database.catalogVersion, () =>
         shapeOf(bindMatch(node, text, database, parameters)),
       );
-    return { bind, parameters, view, nowUs, memory: this.#memory, memoryBytes };
+    return { bind, parameters, view, members, nowUs, memory: this.#memory, memoryBytes };
   }
 
   /** Runs a write outside transactions. The write is one log frame and is retried on conflict. */

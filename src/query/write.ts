@@ -3,6 +3,7 @@
 
 import type { EdgeInput, PropertyValue, RowKey, Table, Transaction } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
+import type { KindAndKey } from '../model/node-refs.ts';
 import type { RoleLists, RoleSet } from '../model/roles.ts';
 import type {
   BoundDelete,
@@ -73,11 +74,14 @@ export function* runInsert(node: BoundInsert, options: WriteOptions): Generator<
     last = id;
     if (++count % ROWS_A_STEP === 0) yield null;
   }
+  // A node is known by its key; it has no id.
+  if (node.table.isOfNodes) return { operation: 'INSERT', rows_affected: count };
   return { operation: 'INSERT', rows_affected: count, first_id: first, last_id: last };
 }
 
 function insertRow(node: BoundInsert, row: BoundInsertRow, { transaction, parameters }: WriteOptions): { id: number } {
   try {
+    if (node.table.isOfNodes) return transaction.insertNode(node.table, propertiesOf(row, parameters));
     return transaction.insert(node.table, edgeOf(row, parameters));
   } catch (error) {
     throw valueRefused(error, node.text, node.columns, row.places);
@@ -96,15 +100,19 @@ function valueRefused(error: unknown, text: string, columns: readonly string[], 
 }
 
 function edgeOf(row: BoundInsertRow, parameters: ParameterValues): EdgeInput {
+  return {
+    event_ts: constantValue(row.eventTs!, parameters) as number,
+    members: row.members === undefined ? [] : (constantValue(row.members, parameters) as EdgeInput['members']),
+    roles: row.roles.length === 0 ? undefined : givenRoles(row, parameters),
+    properties: propertiesOf(row, parameters),
+  };
+}
+
+function propertiesOf(row: BoundInsertRow, parameters: ParameterValues): Record<string, PropertyValue> {
   const properties: Record<string, PropertyValue> = Object.create(null);
   for (const { column, value } of row.properties)
     properties[column] = constantValue(value, parameters) as PropertyValue;
-  return {
-    event_ts: constantValue(row.eventTs, parameters) as number,
-    members: row.members === undefined ? [] : (constantValue(row.members, parameters) as readonly number[]),
-    roles: row.roles.length === 0 ? undefined : givenRoles(row, parameters),
-    properties,
-  };
+  return properties;
 }
 
 function givenRoles({ roles }: BoundInsertRow, parameters: ParameterValues): RoleLists {
@@ -291,12 +299,45 @@ function newEdge({ sets, pattern }: BoundUpdate, { set, values, columns }: Chang
   const members = Array.from(set.members.subarray(set.offsets[row]!, set.offsets[row + 1]!));
   const edge: Edge = { event_ts: set.times[row]!, members, roles: undefined, properties };
   for (const [index, { field }] of sets.entries()) assign(edge, field, values[index]!, row);
-  const { roles } = pattern.table;
-  if (!roles.isEmpty) {
-    const masks = Array.from(set.masks.subarray(set.offsets[row]!, set.offsets[row + 1]!));
-    edge.roles = newRoles(roles, edge, roles.listsOf(members, masks));
-  }
-  return edge;
+  const { roles, kinds } = pattern.table;
+  const masks = roles.isEmpty ? [] : Array.from(set.masks.subarray(set.offsets[row]!, set.offsets[row + 1]!));
+  if (kinds !== undefined && sets.some(setsKeys)) return withReferences(pattern.table, edge, sets, members, masks);
+  if (!roles.isEmpty) edge.roles = newRoles(roles, edge, roles.listsOf(members, masks));
+  return kinds === undefined ? edge : { ...edge, areNumbers: true };
+}
+
+/** Whether SET gives keys: any list of members but one that the row has already. */
+function setsKeys({ field, value }: BoundSet): boolean {
+  return (field.kind === 'members' || field.kind === 'role') && value.kind !== 'field';
+}
+
+/**
+ * Returns the content of a changed row of a named table, whose members are all given by kind and
+ * key: those that SET gives, and those that the row has.
+ */
+function withReferences(
+  { context, roles }: Table,
+  edge: Edge,
+  sets: BoundUpdate['sets'],
+  members: readonly number[],
+  masks: readonly number[],
+): EdgeInput {
+  const referenceOf = (member: unknown): KindAndKey | unknown =>
+    typeof member === 'number' ? context.nodes.shown(member, true) : member;
+  const isOld = (name: string) =>
+    sets.some(({ field, value }) => 'name' in field && field.name === name && value.kind === 'field');
+  const old = members.map(referenceOf);
+  const isGiven = sets.some((set) => set.field.kind === 'members' && setsKeys(set));
+  const now = isGiven ? (edge.members as readonly unknown[]) : (edge.members as readonly unknown[]).map(referenceOf);
+  const result = { ...edge, members: now as EdgeInput['members'] };
+  if (roles.isEmpty) return result;
+  const given: Record<string, readonly unknown[]> = Object.create(null);
+  for (const [name, list] of Object.entries(edge.roles ?? {})) given[name] = isOld(name) ? list.map(referenceOf) : list;
+  const texts = new Set(now.map((member) => JSON.stringify(member)));
+  const lists: Record<string, unknown> = Object.create(null);
+  for (const [name, list] of Object.entries(roles.listsOf(old, masks)))
+    lists[name] = given[name] ?? list.filter((member) => texts.has(JSON.stringify(member)));
+  return { ...result, roles: lists as RoleLists };
 }
 
 /**
@@ -304,7 +345,7 @@ function newEdge({ sets, pattern }: BoundUpdate, { set, values, columns }: Chang
  * members that stay.
  */
 function newRoles(roles: RoleSet, { members, roles: given = {} }: Edge, old: RoleLists): RoleLists {
-  const stay = new Set(members);
+  const stay = new Set(members as readonly number[]);
   const lists: Record<string, readonly number[]> = Object.create(null);
   for (const name of roles.names) lists[name] = given[name] ?? old[name]!.filter((member) => stay.has(member));
   return lists;
@@ -320,7 +361,7 @@ function newValues({ value, place }: BoundSet, text: string, batch: Batch, { env
 
 interface Edge {
   event_ts: number;
-  members: readonly number[];
+  members: EdgeInput['members'];
   /** The lists of the roles that SET gives. */
   roles: RoleLists | undefined;
   properties: Record<string, PropertyValue>;
@@ -329,7 +370,7 @@ interface Edge {
 function assign(edge: Edge, field: BoundUpdate['sets'][number]['field'], vector: Vector, place: number): void {
   const value: Value = valueAt(vector, place);
   if (field.kind === 'event_ts') edge.event_ts = value as number;
-  else if (field.kind === 'members') edge.members = value as readonly number[];
+  else if (field.kind === 'members') edge.members = value as EdgeInput['members'];
   else if (field.kind === 'role') edge.roles = withRole(edge.roles, field.name, value as readonly number[]);
   else edge.properties[field.name] = value as PropertyValue;
 }

@@ -6,15 +6,17 @@
 import type { Database, Table } from '../engine/index.ts';
 import { kindOfType } from '../model/column-types.ts';
 import { builtInType } from '../model/columns.ts';
+import type { KindAndKey } from '../model/node-refs.ts';
 import type { StatementRow, EmbeddedStatements as Statements } from '../query/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 import type { Filter, FilterValue } from './question/question.ts';
 import type { StepRunner } from './request.ts';
 import { NAME_COLUMN } from './retrieval/bind.ts';
 import { holdsWord, keywordStem } from './retrieval/keyword-match.ts';
+import type { Member, MemberKeys } from './retrieval/member-keys.ts';
 import { type Retrieval, retrieveOne } from './retrieval/retrieve.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
-import { quotedText } from './stored-text.ts';
+import { quotedText, shownMember } from './stored-text.ts';
 import { membersOf, timeOf } from './written-answer.ts';
 
 /** Runs a measure over a table, as POST /v1/analytics does. */
@@ -28,6 +30,8 @@ export type RunMeasure = (
 export interface ComputeTools {
   readonly database: Database;
   readonly table: Table;
+  /** The keys of a named table. */
+  readonly keys: MemberKeys | undefined;
   readonly names: Table | undefined;
   readonly statements: Statements;
   /** If undefined, a statement reads the edges, and nodes are counted from these. */
@@ -101,7 +105,7 @@ async function anEnd(kind: 'first' | 'last', from: string, tools: ComputeTools):
   const [row] = await rowsOf(statement, tools);
   if (row === undefined) return undefined;
   const key = { id: Number(row.id), eventTs: Number(row.event_ts) };
-  const edge = await tools.runner.run(retrieveOne(tools.table, key));
+  const edge = await tools.runner.run(retrieveOne(tools.table, key, tools.keys));
   if (edge === undefined) return undefined;
   const sentence = `The ${kind} matching hyperedge links ${membersOf(edge)} at ${timeOf(edge)} [${edge.hedge_tag}].`;
   return { computed_by: statement, sentence, edge };
@@ -131,34 +135,41 @@ async function ofNodes(
   tools: ComputeTools,
 ): Promise<Computed | undefined> {
   const { window, nodes } = question;
+  const { keys } = tools;
   const isPlain = nodes.length === 0 && question.filters.length === 0 && where === windowCondition(window);
   const counts = isPlain && tools.measure ? await measured(kind, window, tools) : await tallied(from, tools);
-  for (const node of nodes) counts.degrees.delete(node);
+  const members: readonly Member[] = keys === undefined ? nodes : nodes.map((node) => keys.memberOf(node));
+  for (const member of members) counts.degrees.delete(member);
   const { name } = tools.table;
   if (kind === 'count') {
     const count = counts.degrees.size;
     const sentence = `${count} different ${count === 1 ? 'node is' : 'nodes are'} in the matching hyperedges of table ${name}${nodes.length > 0 ? ', not counting those that were named' : ''}.`;
     return { computed_by: counts.by, sentence, edge: undefined };
   }
-  let best: [node: number, count: number] | undefined;
+  // On ties the least number is taken: in a named table, the node that was created first.
+  const rank = (member: Member) => (keys === undefined ? (member as number) : (keys.numberOf(member) ?? Infinity));
+  let best: [node: Member, count: number] | undefined;
   for (const [node, count] of counts.degrees)
-    if (best === undefined || count > best[1] || (count === best[1] && node < best[0])) best = [node, count];
+    if (best === undefined || count > best[1] || (count === best[1] && rank(node) < rank(best[0])))
+      best = [node, count];
   if (best === undefined) return undefined;
   const together =
-    nodes.length === 0 ? '' : ` together with ${nodes.length === 1 ? 'node' : 'nodes'} ${nodes.join(', ')}`;
-  const sentence = `Node ${best[0]}${await nameOf(best[0], tools)} is in the most hyperedges of table ${name}${together}: ${best[1]}.`;
+    nodes.length === 0
+      ? ''
+      : ` together with ${nodes.length === 1 ? 'node' : 'nodes'} ${members.map(shownMember).join(', ')}`;
+  const sentence = `Node ${shownMember(best[0])}${await nameOf(best[0], tools)} is in the most hyperedges of table ${name}${together}: ${best[1]}.`;
   return { computed_by: counts.by, sentence, edge: undefined };
 }
 
 interface Degrees {
-  readonly degrees: Map<number, number>;
+  readonly degrees: Map<Member, number>;
   readonly by: string;
 }
 
 async function measured(
   kind: 'count' | 'most',
   window: Retrieval['question']['window'],
-  { table, measure, runner }: ComputeTools,
+  { table, keys, measure, runner }: ComputeTools,
 ): Promise<Degrees> {
   const params = {
     ...(window?.start_ts == null ? {} : { start_ts: window.start_ts }),
@@ -166,19 +177,26 @@ async function measured(
     ...(kind === 'most' ? { limit: 1 } : {}),
   };
   const { result } = await measure!(table.name, 'node_degree', params, { signal: runner.signal });
-  const degrees = new Map(Object.entries(result as object).map(([node, degree]) => [Number(node), Number(degree)]));
+  // Only keys that are texts are not numbers; with several kinds all nodes are texts.
+  const isText = keys !== undefined && (keys.kinds.length > 1 || !keys.kinds[0]!.isInteger);
+  const degrees = new Map<Member, number>(
+    Object.entries(result as object).map(([node, degree]) => [isText ? node : Number(node), Number(degree)]),
+  );
   return { degrees, by: `node_degree ${JSON.stringify(params)}` };
 }
 
 /** Counts for each node the matching edges that contain the node. */
 async function tallied(from: string, { statements, runner }: ComputeTools): Promise<Degrees> {
   const statement = `${from} RETURN e.members AS members`;
-  const degrees = new Map<number, number>();
+  const degrees = new Map<Member, number>();
   const { batches } = await statements.begin(statement, {}, { signal: runner.signal });
   for await (const batch of batches) {
     await runner.run(pause());
     for (const { members } of batch)
-      for (const node of members as number[]) degrees.set(node, (degrees.get(node) ?? 0) + 1);
+      for (const node of members as (Member | KindAndKey)[]) {
+        const member = typeof node === 'object' ? `${node.kind}:${node.key}` : node;
+        degrees.set(member, (degrees.get(member) ?? 0) + 1);
+      }
   }
   return { degrees, by: statement };
 }
@@ -210,19 +228,20 @@ export async function edgesById(
   ids: readonly number[],
   statements: Statements,
   runner: StepRunner,
+  keys: MemberKeys | undefined,
 ): Promise<RetrievedEdge[]> {
   if (ids.length === 0) return [];
   const statement = `MATCH (e:${quoted(table.name)}) WHERE e.id IN [${[...new Set(ids)].join(', ')}] RETURN e.id AS id, e.event_ts AS event_ts`;
   const edges: RetrievedEdge[] = [];
   for (const { id, event_ts } of await rowsOf(statement, { statements, runner })) {
-    const edge = await runner.run(retrieveOne(table, { id: Number(id), eventTs: Number(event_ts) }));
+    const edge = await runner.run(retrieveOne(table, { id: Number(id), eventTs: Number(event_ts) }, keys));
     if (edge !== undefined) edges.push(edge);
   }
   return edges;
 }
 
 /** Returns the name of a node, like ` ("Ada")`, or an empty text if it has no name. */
-async function nameOf(node: number, tools: ComputeTools): Promise<string> {
+async function nameOf(node: Member, tools: ComputeTools): Promise<string> {
   if (tools.names === undefined) return '';
   const statement = `MATCH (n:${quoted(tools.names.name)}) WHERE ${node} IN n.members RETURN n.${NAME_COLUMN} AS name LIMIT 1`;
   const [row] = await rowsOf(statement, tools);
@@ -237,7 +256,8 @@ async function nameOf(node: number, tools: ComputeTools): Promise<string> {
 async function conditions(retrieval: Retrieval, tools: ComputeTools): Promise<string | undefined> {
   const { question, hasOr, foundWords } = retrieval;
   const parts: string[] = [];
-  const held = question.nodes.map((node) => `${node} IN e.members`);
+  const groups = retrieval.said.nodeGroups ?? question.nodes.map((node) => [node]);
+  const held = groups.map((nodes) => heldCondition(nodes, hasOr, tools.keys));
   if (held.length > 0) parts.push(hasOr ? `(${held.join(' OR ')})` : held.join(' AND '));
   const window = windowCondition(question.window);
   if (window !== '') parts.push(window);
@@ -259,6 +279,18 @@ async function conditions(retrieval: Retrieval, tools: ComputeTools): Promise<st
     parts.push(part);
   }
   return parts.join(' AND ');
+}
+
+/** Returns the condition that an edge has one of the nodes. */
+function heldCondition(nodes: readonly number[], isInOr: boolean, keys: MemberKeys | undefined): string {
+  const parts = nodes.map((node) => {
+    const known = keys?.nodes.nodeOf(node);
+    if (keys !== undefined && known === undefined) return 'false';
+    if (known === undefined) return `${node} IN e.members`;
+    const key = literal(known.key);
+    return `${keys!.kinds.length > 1 ? `node(${quoted(known.kind)}, ${key})` : key} IN e.members`;
+  });
+  return parts.length > 1 && !isInOr ? `(${parts.join(' OR ')})` : parts.join(' OR ');
 }
 
 function windowCondition(window: Retrieval['question']['window']): string {

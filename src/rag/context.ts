@@ -18,15 +18,16 @@ import { type Constant, factText } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
 import { parseTagName } from './firewall/tags.ts';
+import type { Member } from './retrieval/member-keys.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
-import { quotedText, shownConstant, shownText } from './stored-text.ts';
+import { quotedText, shownConstant, shownMember, shownText } from './stored-text.ts';
 
 export interface ContextInput {
   question: string;
   /** Best first. */
   edges: readonly RetrievedEdge[];
   /** Names of nodes, if a table contains them. */
-  names?: ReadonlyMap<number, string> | undefined;
+  names?: ReadonlyMap<Member, string> | undefined;
   /** The derived facts; empty in the mode `neuro`. */
   steps: readonly StepFact[];
   rules: readonly RuleFact[];
@@ -195,11 +196,12 @@ function numberOf(tag: string): number {
  * `[HEDGE-12] event_ts=1700000000 members=[3, 9] weight=0.5 formation="escort"`. Roles follow the
  * members: `sender=[3] recipient=[9]`.
  */
-export function edgeLine(edge: RetrievedEdge, names?: ReadonlyMap<number, string>): string {
+export function edgeLine(edge: RetrievedEdge, names?: ReadonlyMap<Member, string>): string {
   const shown = edge.members.slice(0, MEMBERS_SHOWN);
-  const parts = [`[${edge.hedge_tag}]`, `event_ts=${edge.event_ts}`, ...endOf(edge), `members=[${shown.join(', ')}]`];
+  const nodes = shown.map(shownMember).join(', ');
+  const parts = [`[${edge.hedge_tag}]`, `event_ts=${edge.event_ts}`, ...endOf(edge), `members=[${nodes}]`];
   for (const [role, nodes] of Object.entries(edge.roles ?? {}))
-    if (nodes.length > 0) parts.push(`${role}=[${nodes.slice(0, MEMBERS_SHOWN).join(', ')}]`);
+    if (nodes.length > 0) parts.push(`${role}=[${nodes.slice(0, MEMBERS_SHOWN).map(shownMember).join(', ')}]`);
   const called = shown.flatMap((node) => names?.get(node) ?? []);
   if (called.length > 0) parts.push(`names=[${called.map((name) => quotedText(name, 64)).join(', ')}]`);
   const columns = Object.entries(edge.properties).slice(0, COLUMNS_SHOWN);

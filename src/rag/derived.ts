@@ -18,6 +18,8 @@ import type { Steps } from '../schedule/steps.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
 import { edgeFacts } from './edge-facts.ts';
 import { nodePlaces } from './node-places.ts';
+import type { Member, MemberKeys } from './retrieval/member-keys.ts';
+import { type NodeFacts, nodeFacts } from './retrieval/node-facts.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 export interface DerivedSource {
@@ -30,7 +32,9 @@ export interface DerivedSource {
    * The nodes that the question names. Facts about nodes are reported only if they involve one of
    * these. If the list is empty, all facts are reported.
    */
-  readonly asked: readonly number[];
+  readonly asked: readonly Member[];
+  /** The keys of a named table. */
+  readonly keys: MemberKeys | undefined;
 }
 
 /**
@@ -66,13 +70,17 @@ export class Derived {
    * fact. Empty if no fact is reported.
    */
   readonly rules: readonly RuleFact[];
+  /** The facts about nodes that were given; undefined for a table of numbers. */
+  readonly nodes: NodeFacts | undefined;
 
   private constructor(
     source: DerivedSource,
     model: Model,
     { facts, count, numbers }: Numbered,
     rules: readonly RuleFact[],
+    nodes: NodeFacts | undefined,
   ) {
+    this.nodes = nodes;
     this.#model = model;
     this.#facts = facts;
     this.count = count;
@@ -91,8 +99,9 @@ export class Derived {
 
   /** Derives the facts. Throws `too_many_facts`. Each step takes a few ms at most. */
   static *of(source: DerivedSource): Steps<Derived> {
-    const { rules, edges, bucketSeconds } = source;
-    const base = yield* edgeFacts(edges, rules, bucketSeconds);
+    const { rules, edges, bucketSeconds, keys } = source;
+    const nodes = keys && (yield* nodeFacts(edges, rules, keys));
+    const base = yield* edgeFacts(edges, rules, bucketSeconds, nodes);
     const model = yield* evaluate(rules, base, { facts: MOST_FACTS, rounds: MOST_ROUNDS });
     const numbered = yield* numberedFacts(model, yield* model.derived(), source);
     const { facts, count } = numbered;
@@ -108,7 +117,7 @@ export class Derived {
       }
       if (place % STEP_FACTS === STEP_FACTS - 1) yield;
     }
-    return new Derived(source, model, numbered, [...fired.values()]);
+    return new Derived(source, model, numbered, [...fired.values()], nodes);
   }
 
   /** Number of all facts, including those that are not reported. */
@@ -191,8 +200,8 @@ function* numberedFacts(model: Model, all: Float64Array, { rules, asked }: Deriv
 function touches(
   { pred, args }: { readonly pred: string; readonly args: readonly unknown[] },
   places: ReadonlyMap<string, ReadonlySet<number>>,
-  asked: ReadonlySet<number>,
+  asked: ReadonlySet<unknown>,
 ): boolean {
   const nodes = places.get(pred);
-  return nodes === undefined || [...nodes].some((place) => asked.has(args[place] as number));
+  return nodes === undefined || [...nodes].some((place) => asked.has(args[place]));
 }

@@ -7,8 +7,10 @@ import { type CheckResult, checkClaims, checkText } from './check-claims.ts';
 import { edgesById, storedTexts } from './computed.ts';
 import { folded } from './firewall/lookalikes.ts';
 import { possibleValues } from './firewall/value-claims.ts';
+import { keyedSupport, keyTexts } from './keyed-support.ts';
 import type { CheckRequest, StepRunner } from './request.ts';
 import { memberNames, NAMES_SUFFIX } from './retrieval/bind.ts';
+import { MemberKeys } from './retrieval/member-keys.ts';
 import { supportOf } from './support.ts';
 
 /**
@@ -22,11 +24,14 @@ export async function edgeClaims(
   statements = new EmbeddedStatements({ database }),
 ): Promise<CheckResult> {
   const table = database.table(request.table);
-  const edges = await edgesById(table, request.edgeIds, statements, runner);
+  const keys = MemberKeys.of(table, database.nodes);
+  const edges = await edgesById(table, request.edgeIds, statements, runner, keys);
   const names = namesOf(database, table);
   const text = 'text' in request ? request.text : request.claims.join('\n');
   const values = await valuesIn(text, table, statements, runner);
-  const support = supportOf(edges, undefined, names && (await runner.run(memberNames(names, edges))), values);
+  const memberTexts = keys ? keyTexts(edges, keys) : names && (await runner.run(memberNames(names, edges)));
+  const keyed = keys && (await runner.run(keyedSupport(text, keys, undefined)));
+  const support = supportOf(edges, undefined, memberTexts, values, keyed);
   return runner.run('text' in request ? checkText(request.text, support) : checkClaims(request.claims, support));
 }
 
@@ -51,7 +56,8 @@ async function valuesIn(
 /**
  * Returns the table that contains the names of the given table's nodes, if an import created one.
  */
-export function namesOf(database: Database, { name }: Table): Table | undefined {
+export function namesOf(database: Database, { name, kinds }: Table): Table | undefined {
+  if (kinds !== undefined) return undefined; // nodes of a named table have keys
   const wanted = `${name}${NAMES_SUFFIX}`.toLowerCase();
   return database.tables().find((table) => table.name.toLowerCase() === wanted);
 }

@@ -4,17 +4,26 @@
 //   size(e, count)  bucket(e, number)   formation(e, text)  mean_dist(e, metres)
 //   property(e, column, value)          role(e, node, role)
 //
-// Only edges of tables with intervals that have an end give `until`.
+// Only edges of tables with intervals that have an end give `until`. In a named table a node is its
+// key (`Kind:key` if there are several kinds), and has facts too:
+//
+//   node(n, kind)   attribute(n, column, value)
 
-import { BaseFacts, type RuleSet } from '../rules/index.ts';
+import { BaseFacts, isAboutNodes, type RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
+import type { NodeFacts } from './retrieval/node-facts.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 /** Number of members processed in one step, which takes about a millisecond. */
 const STEP_MEMBERS = 5000;
 
 /** Returns facts for the predicates that the rules use. A null value gives no fact. */
-export function* edgeFacts(edges: readonly RetrievedEdge[], rules: RuleSet, bucketSeconds: number): Steps<BaseFacts> {
+export function* edgeFacts(
+  edges: readonly RetrievedEdge[],
+  rules: RuleSet,
+  bucketSeconds: number,
+  nodes?: NodeFacts,
+): Steps<BaseFacts> {
   const facts = new BaseFacts();
   const wanted = Object.fromEntries(PREDICATES.map((pred) => [pred, isNamed(rules, pred)])) as Record<
     Predicate,
@@ -45,6 +54,15 @@ export function* edgeFacts(edges: readonly RetrievedEdge[], rules: RuleSet, buck
       yield;
     }
   }
+  for (const [node, { kind, attributes }] of nodes ?? []) {
+    if (wanted.node) facts.add('node', node, kind);
+    if (wanted.attribute) for (const [column, value] of attributes) facts.add('attribute', node, column, value);
+    members += attributes.length + 1;
+    if (members > STEP_MEMBERS) {
+      members = 0;
+      yield;
+    }
+  }
   return facts;
 }
 
@@ -60,9 +78,14 @@ const PREDICATES = [
   'size',
   'bucket',
   'property',
+  'node',
+  'attribute',
 ] as const;
 type Predicate = (typeof PREDICATES)[number];
 
 function isNamed({ rules }: RuleSet, pred: string): boolean {
-  return rules.some(({ body }) => body.some((one) => one.kind !== 'compare' && one.atom.pred === pred));
+  const isOfNodes = pred === 'node' || pred === 'attribute';
+  return rules.some(({ body }) =>
+    body.some((one) => one.kind !== 'compare' && one.atom.pred === pred && (!isOfNodes || isAboutNodes(one.atom))),
+  );
 }

@@ -19,7 +19,7 @@ import { edgeClaims, namesOf } from './edge-claims.ts';
 import { Interactions } from './interactions.ts';
 import { keptInteraction } from './kept-interaction.ts';
 import { answerQuestion, reason, type Tools } from './pipeline.ts';
-import type { Question } from './question/question.ts';
+import type { AnsweredQuestion } from './question/question.ts';
 import type {
   Answered,
   CheckRequest,
@@ -29,7 +29,8 @@ import type {
   ReasonResult,
   StepRunner,
 } from './request.ts';
-import { retrieve } from './retrieval/retrieve.ts';
+import { MemberKeys } from './retrieval/member-keys.ts';
+import { answeredQuestion, retrieve } from './retrieval/retrieve.ts';
 import { ReasoningRoom } from './room.ts';
 import { Stopwatch } from './stopwatch.ts';
 import { warmUpChecks, warmUpQuestions } from './warm-up.ts';
@@ -38,7 +39,7 @@ export type { CheckResult, ClaimVerdict } from './check-claims.ts';
 export type { RunMeasure } from './computed.ts';
 export type { Derived } from './derived.ts';
 export { edgeClaims } from './edge-claims.ts';
-export type { Question } from './question/question.ts';
+export type { AnsweredQuestion, Question } from './question/question.ts';
 export {
   type Answered,
   type CheckRequest,
@@ -111,11 +112,13 @@ export class Reasoning {
    * Returns how retrieval understands a question, including the words that matched nothing. Rejects
    * with `table_not_found`, `table_corrupt`, and the errors from the runner.
    */
-  async parse(query: string, tableName: string | undefined, runner = this.#runner): Promise<Question> {
+  async parse(query: string, tableName: string | undefined, runner = this.#runner): Promise<AnsweredQuestion> {
     const table = this.#options.database.table(tableName);
-    const options = { topK: 1, nowMs: this.#options.now(), names: namesOf(this.#options.database, table) };
+    const { database, now } = this.#options;
+    const keys = MemberKeys.of(table, database.nodes);
+    const options = { topK: 1, nowMs: now(), names: namesOf(database, table), keys };
     await runner.run(warmUpQuestions());
-    return (await runner.run(retrieve(table, query, options))).question;
+    return answeredQuestion(await runner.run(retrieve(table, query, options)), keys);
   }
 
   /**
@@ -144,7 +147,7 @@ export class Reasoning {
     await runner.run(tokens());
     const tools = this.#tools(table, request.mode === 'neuro' ? undefined : rules, model, runner);
     const answer = await answerQuestion(request, tools);
-    const kept = await runner.run(keptInteraction(request, answer, this.#options.now()));
+    const kept = await runner.run(keptInteraction(request, answer, this.#options.now(), tools.keys));
     await this.#interactions.keep(answer.result.interaction_id, kept, keyId);
     return answer;
   }
@@ -181,6 +184,7 @@ export class Reasoning {
     const [names, statements] = [namesOf(database, table), this.#statements];
     return {
       database,
+      keys: MemberKeys.of(table, database.nodes),
       names,
       statements,
       measure,

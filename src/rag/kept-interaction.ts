@@ -5,7 +5,8 @@ import type { Steps } from '../schedule/steps.ts';
 import type { StepFact } from './derived-fact.ts';
 import type { RagAnswer } from './pipeline.ts';
 import type { RagRequest } from './request.ts';
-import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
+import type { MemberKeys } from './retrieval/member-keys.ts';
+import { answeredEdge, type RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 const MOST_STEPS = 200;
 const MOST_PROOFS = 20;
@@ -16,6 +17,7 @@ export function* keptInteraction(
   request: RagRequest,
   { result, worked: derived, generated, retrieval }: RagAnswer,
   nowMs: number,
+  keys: MemberKeys | undefined,
 ): Steps<object> {
   const steps: StepFact[] = [];
   const proofs: Proof[] = [];
@@ -43,10 +45,10 @@ export function* keptInteraction(
       own_rules: request.rules !== undefined,
     },
     retrieved: {
-      question: retrieval.question,
+      question: result.understood,
       strategy: retrieval.strategy,
       truncated: retrieval.truncated,
-      edges: retrieval.edges.map(withShortTexts),
+      edges: retrieval.edges.map((edge) => answeredEdge(withShortTexts(edge), keys)),
     },
     derived: { count, facts: steps, proofs, rules_fired: derived?.rules.map(({ id }) => id) ?? [] },
     generated: { model, text: cut(generated, MOST_GENERATED), length: generated.length },

@@ -1,5 +1,6 @@
-// Finds which arguments of predicates are nodes: the arguments that rules take from
-// `member(E, node)` or `role(E, node, role)`, directly or through other predicates.
+// Finds which arguments of predicates are nodes: the arguments that rules take from `member(E,
+// node)`, `role(E, node, role)`, `node(n, kind)` or `attribute(n, column, value)`, directly or
+// through other predicates.
 //
 // Places count from 0: `member` and `role` have a node in place 1. An argument of a rule's head is
 // a node if its variable occurs in a node place of an atom in the body. When a predicate gets a
@@ -7,13 +8,10 @@
 // and the order of rules do not matter. Example: from `met(A, B) if member(E, A), member(E, B)` and
 // `near(A) if met(A, B)` it finds both places of `met` and place 0 of `near`.
 
-import type { RuleSet } from '../rules/index.ts';
+import { isAboutNodes, type RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 
 type Rule = RuleSet['rules'][number];
-
-/** Base predicates with a node. */
-const OF_EDGES = ['member', 'role'] as const;
 
 /** Number of rules that are read in one step. */
 const RULES_A_STEP = 100;
@@ -24,6 +22,8 @@ const RULES_A_STEP = 100;
  */
 export function* nodePlaces({ rules }: RuleSet): Steps<ReadonlyMap<string, ReadonlySet<number>>> {
   const places = new Map<string, Set<number>>([['member', new Set([1])]]);
+  for (const { body } of rules)
+    for (const one of body) if (one.kind === 'atom' && isAboutNodes(one.atom)) places.set(one.atom.pred, new Set([0]));
   const readers = new Map<string, Rule[]>();
   for (const [index, rule] of rules.entries()) {
     for (const pred of predicatesOf(rule)) {
@@ -35,7 +35,7 @@ export function* nodePlaces({ rules }: RuleSet): Steps<ReadonlyMap<string, Reado
   }
   if (readers.has('role')) places.set('role', new Set([1]));
   // A set, so that a rule that already waits is not added again.
-  const waiting = new Set(OF_EDGES.flatMap((pred) => readers.get(pred) ?? []));
+  const waiting = new Set([...places.keys()].flatMap((pred) => readers.get(pred) ?? []));
   let read = 0;
   for (const rule of waiting) {
     waiting.delete(rule);

@@ -1,7 +1,6 @@
 // Runs the pipeline from a question to a checked answer: retrieval, reasoning, proof, generation of
 // the answer, and firewall.
 
-import type { Table } from '../engine/index.ts';
 import { type LanguageModel, tokenSteps } from '../llm/index.ts';
 import type { RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
@@ -9,12 +8,14 @@ import { type Computed, type ComputeTools, computeFigure } from './computed.ts';
 import { type Context, packContext } from './context.ts';
 import { Derived } from './derived.ts';
 import type { StepFact } from './derived-fact.ts';
-import { ABSTAINED_ANSWER, type FirewallResult, firewallSteps, type Support } from './firewall/firewall.ts';
+import { ABSTAINED_ANSWER, type FirewallResult, firewallSteps } from './firewall/firewall.ts';
+import { keyedSupport, keyTexts } from './keyed-support.ts';
 import { stemOf, stemsOfName } from './question/general-words.ts';
 import type { Answered, Mode, RagRequest, RagResult, ReasonRequest, ReasonResult } from './request.ts';
 import { memberNames } from './retrieval/bind.ts';
-import { type Retrieval, retrieve } from './retrieval/retrieve.ts';
-import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
+import type { Member } from './retrieval/member-keys.ts';
+import { answeredQuestion, type Retrieval, retrieve } from './retrieval/retrieve.ts';
+import { answeredEdge, type RetrievedEdge } from './retrieval/retrieved-edge.ts';
 import type { Stopwatch } from './stopwatch.ts';
 import { supportOf } from './support.ts';
 import { writtenAnswer } from './written-answer.ts';
@@ -71,7 +72,7 @@ interface Found {
 }
 
 /** Reads the names of the members of edges. Returns undefined if no table has names. */
-function namesOf(edges: readonly RetrievedEdge[], { names, runner }: Tools): Promise<Map<number, string>> | undefined {
+function namesOf(edges: readonly RetrievedEdge[], { names, runner }: Tools): Promise<Map<Member, string>> | undefined {
   return names && runner.run(memberNames(names, edges));
 }
 
@@ -91,7 +92,7 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
 
   // Reasoning includes proving: the derivation of each fact is kept, and is its proof.
   const { rules } = tools;
-  const worked = rules && (await runner.run(reasonOver(edges, rules, table, retrieval.question.nodes)));
+  const worked = rules && (await runner.run(reasonOver(edges, rules, retrieval, tools)));
   stopwatch.lap('reasoning_ms');
 
   const names = await namesOf(edges, tools);
@@ -102,7 +103,7 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
   const text =
     edges.length === 0 || isUnproved
       ? ABSTAINED
-      : await runner.run(checkedText(generated.text, supportOf(edges, worked, names)));
+      : await runner.run(checkedAnswer(generated.text, { edges, worked, names }, tools));
   const checked = isUnproved ? text : withFigure(text, figure);
   const confidence = confidenceOf(checked, worked);
   // An answer that abstains must not reveal the facts that were derived.
@@ -111,14 +112,15 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
   const { answer, citedEdges, ...verdict } = checked;
   const firewall = { ...verdict, stripped: verdict.stripped.slice(0, MOST_STRIPPED) };
   const cited = new Set(citedEdges);
+  const all = edges.map((edge) => answeredEdge(edge, tools.keys));
   const result: RagResult = {
     query,
     answer,
     table: table.name,
     mode,
     abstained: checked.abstained,
-    cited_edges: edges.filter(({ edge_id }) => cited.has(edge_id)),
-    all_edges: edges,
+    cited_edges: all.filter(({ edge_id }) => cited.has(edge_id)),
+    all_edges: all,
     firewall,
     rules_fired: derived?.rules.map(({ id }) => id) ?? [],
     confidence,
@@ -130,7 +132,7 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
     context_tokens: generated.contextTokens,
     interaction_id: tools.newId(),
     truncated: retrieval.truncated,
-    understood: retrieval.question,
+    understood: answeredQuestion(retrieval, tools.keys),
     computed_by: checked.abstained ? null : (figure?.computed_by ?? null),
   };
   return { result, derived, lsn: retrieval.lsn, generated: generated.text, retrieval, worked };
@@ -143,7 +145,7 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
 export async function reason(request: ReasonRequest, tools: Tools): Promise<Answered<ReasonResult>> {
   const { table, runner, stopwatch } = tools;
   const { retrieval, edges, figure } = await find(request, tools);
-  const worked = await runner.run(reasonOver(edges, tools.rules!, table, retrieval.question.nodes));
+  const worked = await runner.run(reasonOver(edges, tools.rules!, retrieval, tools));
   const isUnproved = request.requireProof && worked.count === 0;
   const facts = await runner.run(write(request, edges, worked, figure));
   const answer = figure !== undefined && !isUnproved ? withFigureText(facts, figure) : facts;
@@ -154,10 +156,10 @@ export async function reason(request: ReasonRequest, tools: Tools): Promise<Answ
     table: table.name,
     answer,
     abstained,
-    all_edges: edges,
+    all_edges: edges.map((edge) => answeredEdge(edge, tools.keys)),
     rules_fired: derived?.rules.map(({ id }) => id) ?? [],
     truncated: retrieval.truncated,
-    understood: retrieval.question,
+    understood: answeredQuestion(retrieval, tools.keys),
     computed_by: abstained ? null : (figure?.computed_by ?? null),
     reasoning_ms: stopwatch.total(),
   };
@@ -185,11 +187,11 @@ function withFigureText(answer: string, { sentence }: Computed): string {
 
 function* retrieved(
   { query, topK, timeStart, timeEnd }: ReasonRequest & Partial<RagRequest>,
-  { table, nowMs, names, rules }: Tools,
+  { table, nowMs, names, rules, keys }: Tools,
 ): Steps<Retrieval> {
   const predicates = yield* wordsOfRules(rules);
   const override = { startTs: timeStart, endTs: timeEnd };
-  return yield* retrieve(table, query, { topK, nowMs: nowMs(), override, names, predicates });
+  return yield* retrieve(table, query, { topK, nowMs: nowMs(), override, names, predicates, keys });
 }
 
 /** Number of rules whose words are stemmed in one step. */
@@ -208,11 +210,12 @@ function* wordsOfRules(rules: RuleSet | undefined): Steps<Set<string>> {
 function reasonOver(
   edges: readonly RetrievedEdge[],
   rules: RuleSet,
-  table: Table,
-  asked: readonly number[],
+  { question: { nodes } }: Retrieval,
+  { table, keys }: Pick<Tools, 'table' | 'keys'>,
 ): Steps<Derived> {
   const byId = [...edges].sort((a, b) => a.edge_id - b.edge_id);
-  return Derived.of({ rules, edges: byId, table: table.name, bucketSeconds: table.bucketSeconds, asked });
+  const asked = keys === undefined ? nodes : nodes.flatMap((node) => (node > 0 ? keys.memberOf(node) : []));
+  return Derived.of({ rules, edges: byId, table: table.name, bucketSeconds: table.bucketSeconds, asked, keys });
 }
 
 /** The edges, facts and figure from which an answer is written. */
@@ -220,7 +223,7 @@ interface Evidence {
   readonly edges: readonly RetrievedEdge[];
   readonly worked: Derived | undefined;
   readonly figure: Computed | undefined;
-  readonly names: ReadonlyMap<number, string> | undefined;
+  readonly names: ReadonlyMap<Member, string> | undefined;
 }
 
 interface Generated {
@@ -252,7 +255,7 @@ function* contextOf(
   { query, tokenBudget }: RagRequest,
   edges: readonly RetrievedEdge[],
   derived: Derived | undefined,
-  names: ReadonlyMap<number, string> | undefined,
+  names: ReadonlyMap<Member, string> | undefined,
 ): Steps<Context> {
   const steps = yield* firstSteps(derived, MOST_CONTEXT_STEPS);
   const rules = derived?.rules ?? [];
@@ -286,8 +289,14 @@ function* firstSteps(derived: Derived | undefined, most: number): Steps<StepFact
   return steps;
 }
 
-function checkedText(text: string, support: Support): Steps<FirewallResult> {
-  return firewallSteps(text, support);
+function* checkedAnswer(
+  text: string,
+  { edges, worked, names }: Pick<Evidence, 'edges' | 'worked' | 'names'>,
+  { keys }: Tools,
+): Steps<FirewallResult> {
+  if (keys === undefined) return yield* firewallSteps(text, supportOf(edges, worked, names));
+  const keyed = yield* keyedSupport(text, keys, worked?.nodes);
+  return yield* firewallSteps(text, supportOf(edges, worked, keyTexts(edges, keys), undefined, keyed));
 }
 
 /**

@@ -4,8 +4,8 @@ import type { RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 import type { Derived } from './derived.ts';
 import type { FirewallResult } from './firewall/firewall.ts';
-import type { Question } from './question/question.ts';
-import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
+import type { AnsweredQuestion } from './question/question.ts';
+import type { AnsweredEdge } from './retrieval/retrieved-edge.ts';
 
 export const MODES = ['neuro', 'symbolic', 'hybrid'] as const;
 /** `neuro` uses a model without rules, `symbolic` rules without a model, `hybrid` uses both. */
@@ -69,8 +69,8 @@ export interface RagResult extends Timings {
   table: string;
   mode: Mode;
   abstained: boolean;
-  cited_edges: RetrievedEdge[];
-  all_edges: readonly RetrievedEdge[];
+  cited_edges: AnsweredEdge[];
+  all_edges: readonly AnsweredEdge[];
   firewall: Omit<FirewallResult, 'answer' | 'citedEdges'>;
   rules_fired: string[];
   confidence: number;
@@ -83,7 +83,7 @@ export interface RagResult extends Timings {
   /** Whether more edges matched than were retrieved. */
   truncated: boolean;
   /** The question that the text was understood to ask. */
-  understood: Question;
+  understood: AnsweredQuestion;
   /**
    * The statement, or the measure with its parameters, that computed the figure in the answer. Null
    * if no figure was computed.
@@ -97,11 +97,11 @@ export interface ReasonResult {
   answer: string;
   abstained: boolean;
   /** The edges to which the rules were applied. */
-  all_edges: readonly RetrievedEdge[];
+  all_edges: readonly AnsweredEdge[];
   computed_by: string | null;
   rules_fired: string[];
   truncated: boolean;
-  understood: Question;
+  understood: AnsweredQuestion;
   reasoning_ms: number;
 }
 

@@ -4,6 +4,7 @@
 import { wellFormed } from '../model/text.ts';
 import type { Constant } from '../rules/index.ts';
 import { withoutTags } from './firewall/tags.ts';
+import type { Member } from './retrieval/member-keys.ts';
 
 /** Maximum number of characters of a stored text that are shown. */
 export const TEXT_SHOWN = 200;
@@ -34,6 +35,11 @@ export function shownText(text: string, most = TEXT_SHOWN): string {
 /** Returns the shown text in quotation marks, escaped as in JSON. */
 export function quotedText(text: string, most = TEXT_SHOWN): string {
   return JSON.stringify(shownText(text, most));
+}
+
+/** Returns a member as prompts and answers show it: a number, or a key in quotation marks. */
+export function shownMember(member: Member): string {
+  return typeof member === 'string' ? quotedText(member) : String(member);
 }
 
 export function shownConstant(value: Constant): Constant {

@@ -4,13 +4,16 @@ import { finish } from '../schedule/steps.ts';
 import { type Derived, MOST_FACTS } from './derived.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
 import type { StepFacts, Support } from './firewall/firewall.ts';
+import type { Keyed } from './firewall/key-claims.ts';
+import type { Member } from './retrieval/member-keys.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 export function supportOf(
   edges: readonly RetrievedEdge[],
   derived: Derived | undefined,
-  names?: ReadonlyMap<number, string>,
+  names?: ReadonlyMap<Member, string>,
   columnValues?: ReadonlySet<string>,
+  keyed?: Keyed,
 ): Support {
   const rules = new Map<number, RuleFact>();
   for (const [index, rule] of (derived?.rules ?? []).entries()) rules.set(index + 1, rule);
@@ -20,6 +23,7 @@ export function supportOf(
     steps: new LazyStepFacts(derived),
     names,
     columnValues,
+    keyed,
   };
 }
 

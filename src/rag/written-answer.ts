@@ -5,7 +5,7 @@ import { HEDGES_SHOWN, shownFact } from './context.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
 import { ABSTAINED_ANSWER } from './firewall/firewall.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
-import { NAME_SHOWN, quotedText } from './stored-text.ts';
+import { NAME_SHOWN, quotedText, shownMember } from './stored-text.ts';
 
 const FACTS_WRITTEN = 20;
 const EDGES_WRITTEN = 5;
@@ -63,8 +63,8 @@ function aboutEdges(edges: readonly RetrievedEdge[]): string {
 }
 
 export function membersOf({ members }: Pick<RetrievedEdge, 'members'>): string {
-  if (members.length === 1) return `node ${members[0]} alone`;
-  const shown = members.slice(0, MEMBERS_WRITTEN);
+  if (members.length === 1) return `node ${shownMember(members[0]!)} alone`;
+  const shown = members.slice(0, MEMBERS_WRITTEN).map(shownMember);
   const more = members.length - shown.length;
   if (more > 0) return `nodes ${shown.join(', ')} and ${more} more`;
   return `nodes ${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;

@@ -11,6 +11,7 @@ import {
   JSON_TYPE,
   jsonReply,
   OPENINGS,
+  queryObject,
   type Reply,
   writeAnswer,
 } from '../http/index.ts';
@@ -18,7 +19,7 @@ import { parseJsonObject } from '../http/json-body.ts';
 import { v } from '../http/schema.ts';
 import { type Call, type Route, validated } from './application.ts';
 import { watchClient } from './client-watch.ts';
-import { measureAnswer, measureBody, measureItem, measureParameters } from './schemas/analytics.ts';
+import { measureAnswer, measureBody, measureItem, measureParameters, measureQuery } from './schemas/analytics.ts';
 
 const list = validated({
   id: 'listMeasures',
@@ -37,11 +38,12 @@ async function run(call: Call): Promise<Reply> {
   const { parameters, name } = measureNamed(measureName);
   const table = call.database.table(tableName);
   refuseMisplaced(body, name, new Set(parameters.map((parameter) => parameter.name)));
+  const members = membersOf(call);
   const { now } = call.services;
   const timeoutMs = call.deadlineMs === Infinity ? 0 : Math.max(1, call.deadlineMs - now());
   const { signal, end } = watchClient(call);
   try {
-    const answer = await analytics.open(table.name, name, body.params ?? undefined, { timeoutMs, signal });
+    const answer = await analytics.open(table.name, name, body.params ?? undefined, { timeoutMs, signal, members });
     return await writeAnswer(call, new MeasureText(answer), OPENINGS.complete, false);
   } finally {
     end();
@@ -51,6 +53,13 @@ async function run(call: Call): Promise<Reply> {
 export function requireAnalytics({ services }: Call): Analytics {
   if (services.analytics !== undefined) return services.analytics;
   throw refusal('starting', 'Measures are not ready yet. Try again shortly.');
+}
+
+/** Returns the form in which nodes of named tables are shown. Throws `invalid_input`. */
+function membersOf(call: Call): 'numbers' | undefined {
+  const { members } = queryObject(call.query);
+  if (members === undefined || members === 'numbers') return members;
+  throw invalidFields([{ loc: ['query', 'members'], msg: 'must be numbers' }]);
 }
 
 /**
@@ -126,7 +135,7 @@ const runMeasure: Route = {
   rateExempt: false,
   idempotent: false,
   bodyTypes: JSON_BODY,
-  schemas: { parameters: measureParameters, body: measureBody, answers: { 200: measureAnswer } },
+  schemas: { parameters: measureParameters, query: measureQuery, body: measureBody, answers: { 200: measureAnswer } },
   errors: [404, 500, 504],
   handler: run,
 };

@@ -20,6 +20,7 @@ import { readEdge, readEdgeKey, tableNameOf } from '../model/edge.ts';
 import { maskPatterns } from '../observe/redact.ts';
 import { finish, type Steps } from '../schedule/steps.ts';
 import type { Call, Route } from './application.ts';
+import { readMemberForm } from './member-form.ts';
 import { requireRole, requireStatements, slicesOf } from './query.ts';
 import { collectRows, MOST_COLLECTED } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';
@@ -49,6 +50,7 @@ interface Progress {
   bytes: number;
   /** True if times in rows are written as ISO 8601. */
   readonly iso: boolean;
+  readonly members: 'numbers' | 'objects' | undefined;
 }
 
 /**
@@ -64,13 +66,19 @@ async function batch(call: Call): Promise<Reply> {
   const body = parseJsonObject(call);
   const operations = operationsOf(body);
   const iso = wantsIso(body.times, 'body');
-  return requireStatements(call).turns.run(() => runBatch(call, operations, iso));
+  const members = readMemberForm(body.members, 'body');
+  return requireStatements(call).turns.run(() => runBatch(call, operations, iso, members));
 }
 
-async function runBatch(call: Call, operations: readonly unknown[], iso: boolean): Promise<Reply> {
+async function runBatch(
+  call: Call,
+  operations: readonly unknown[],
+  iso: boolean,
+  members: Progress['members'],
+): Promise<Reply> {
   // The batch's statements read all tables at one LSN.
   const transaction = call.database.begin({ pinned: operations.some(isQuery) });
-  const progress: Progress = { results: [], places: [], tables: new Map(), bytes: 0, iso };
+  const progress: Progress = { results: [], places: [], tables: new Map(), bytes: 0, iso, members };
   const { results } = progress;
   try {
     while (results.length < operations.length && results.at(-1)?.success !== false) {
@@ -143,6 +151,7 @@ async function runQuery(call: Call, transaction: Transaction, operation: unknown
       (parameters ?? {}) as Record<string, unknown>,
       transaction,
       slicesOf(call),
+      progress.members,
     );
     let rows: unknown[] = [outcome];
     if ('steps' in outcome) {

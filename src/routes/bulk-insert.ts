@@ -18,7 +18,7 @@ import type { Call } from './application.ts';
 
 const NEWLINE = 10;
 /** Maximum number of lines read in one step, so that a step stays well within the time slice. */
-const LINES_PER_STEP = 200;
+export const LINES_PER_STEP = 200;
 /** Number of bytes after which a step ends, even if it has read fewer lines. */
 const BYTES_PER_STEP = 256 * 1024;
 /**
@@ -29,7 +29,7 @@ const TEXT_BYTES = 64 * 1024;
 /** Maximum number of lines that are left to JSON.parse before the core is tried again. */
 const MOST_UNTRIED = 256;
 /** Maximum length of one line in bytes. JSON.parse takes about ten milliseconds for this length. */
-const MOST_LINE_BYTES = 8 * 2 ** 20;
+export const MOST_LINE_BYTES = 8 * 2 ** 20;
 const PLACE: readonly string[] = ['body'];
 
 interface Inserted {
@@ -167,12 +167,12 @@ function addLine(database: Database, table: Table, sink: Sink, text: string, lin
   }
 }
 
-function notUtf8(): HedgerowError {
+export function notUtf8(): HedgerowError {
   const detail = 'The line is not valid UTF-8.';
   return refusal('invalid_json', detail, { errors: [{ loc: [...PLACE], msg: detail }] });
 }
 
-function tooLong(): HedgerowError {
+export function tooLong(): HedgerowError {
   const detail = `The line is longer than ${MOST_LINE_BYTES / 2 ** 20} MB; send shorter ones.`;
   return refusal('invalid_json', detail, { errors: [{ loc: [...PLACE], msg: detail }] });
 }
@@ -195,7 +195,7 @@ export function parseLine(text: string): unknown {
  * Returns the same error with the line number (from 1) in its message, its fields and its
  * locations.
  */
-function atLine(error: HedgerowError, line: number): HedgerowError {
+export function atLine(error: HedgerowError, line: number): HedgerowError {
   const errors = error.errors?.map(({ loc, msg }) => ({ loc: ['body', line, ...loc.slice(1)], msg }));
   return new HedgerowError(error.code, `Line ${line}: ${error.message} Nothing was inserted.`, {
     ...(errors === undefined ? {} : { errors }),

@@ -53,6 +53,11 @@ export const TAGS: readonly Tag[] = [
     paths: ['/v1/virtual'],
   },
   { name: 'Tables', description: 'Tables of hyperedges.', paths: ['/v1/tables'] },
+  {
+    name: 'Nodes',
+    description: 'Node tables: nodes with keys and attributes, which may be members of hyperedges.',
+    paths: ['/v1/node-tables', '/v1/nodes'],
+  },
   { name: 'Indexes', description: 'Indexes on numeric columns.', paths: ['/v1/indexes'] },
   {
     name: 'Log',

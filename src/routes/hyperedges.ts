@@ -117,7 +117,7 @@ async function remove(call: Call): Promise<Reply> {
       matched,
       table: name,
       event_ts: iso ? isoTime(event_ts) : event_ts,
-      members: form === 'numbers' ? members : givenMembers(nodes, key.members, form),
+      members: table.kinds === undefined ? members : givenMembers(nodes, key.members, form),
     }),
   );
   const result = await table.delete(key.event_ts, key.members, answer.attach);

@@ -14,6 +14,8 @@ import { keyRoutes } from './keys.ts';
 import { logRoutes } from './log.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { metricsRoutes } from './metrics.ts';
+import { nodeTableRoutes } from './node-tables.ts';
+import { nodeRoutes } from './nodes.ts';
 import { oneEdgeRoutes } from './one-edge.ts';
 import { patchEdgeRoutes } from './patch-edge.ts';
 import { queryRoutes } from './query.ts';
@@ -42,6 +44,8 @@ export const routes: readonly Route[] = [
   ...patchEdgeRoutes,
   ...maintenanceRoutes,
   ...tableRoutes,
+  ...nodeTableRoutes,
+  ...nodeRoutes,
   ...indexRoutes,
   ...batchRoutes,
   ...analyticsRoutes,

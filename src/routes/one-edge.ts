@@ -38,7 +38,7 @@ async function getEdge(call: Call): Promise<Reply> {
     return notModified(tag);
   }
   const prepared = statements.prepare(`MATCH (e:\`${table.name}\`) WHERE e.id = $id RETURN e LIMIT 1`);
-  const result = statements.read(prepared, { id }, NO_SESSION, undefined)!;
+  const result = statements.read(prepared, { id }, NO_SESSION, undefined, asked)!;
   if (!('steps' in result)) throw new Error('rows that were not requested as text were returned as text');
   const { rows } = await collectRows(call, result, MOST_COLLECTED, iso);
   const [row] = rows as { e: object }[];

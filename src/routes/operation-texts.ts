@@ -15,7 +15,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   rangeHyperedges:
     'All edges with `start_ts` <= time <= `end_ts`. Without `limit`, all rows are sent in one streamed answer. With `limit`, they are sent in pages: pass `next_cursor` as `cursor`, with the same other parameters, until it is null; all pages show one state of the table. A window that ends before it begins is empty. With `at`, only edges of a table with intervals that hold at this time are returned, and the window is optional: it bounds their beginnings.',
   insertHyperedge:
-    'Stores an edge and returns it with its new id once it is durable. User columns may be at the top level or in `properties`. In a table with roles, `members` may be an object that maps roles to lists, or a list whose items may be `{node, role}`; rows have `roles` beside `members`. With `Content-Type: application/x-ndjson` the body has one edge per line. All of them are stored in one commit, or none; the error names the first bad line. Inserting an edge twice gives two edges: an `Idempotency-Key` makes the request safe to repeat.',
+    'Stores an edge and returns it with its new id once it is durable. User columns may be at the top level or in `properties`. In a table with roles, `members` may be an object that maps roles to lists, or a list whose items may be `{node, role}`; rows have `roles` beside `members`. With `Content-Type: application/x-ndjson` the body has one edge per line. All of them are stored in one commit, or none; the error names the first bad line. In a named table `members` are keys, and a key that nobody has used creates its node in the same commit, unless the table has `create_nodes: false` (400 `unknown_node`). Inserting an edge twice gives two edges: an `Idempotency-Key` makes the request safe to repeat.',
   deleteHyperedge:
     'Removes every edge with exactly this time and this set of members, whatever its other columns contain and whatever roles the members have, and returns how many there were. It is not an error if there were none. To delete single rows, send `DELETE FROM ... WHERE id = ...` to `/v1/query`.',
   getHyperedge:
@@ -23,7 +23,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   patchHyperedge:
     'Changes the columns that the body names, of the edge with this id, and returns the new row. Null clears a column, so `"end_ts": null` makes an edge of a table with intervals hold again without an end. The time and the members stay; an UPDATE statement can change them. As for reads by id, the table is read in steps until the edge is found.',
   lookupNode:
-    'All edges that contain the node, of all times or within a window, found by the index of nodes. Pages and streams work as for a range, and so does `at`. `role` asks for edges in which the node has a role. A node that is in no edge gives an empty list.',
+    'All edges that contain the node, of all times or within a window, found by the index of nodes. Pages and streams work as for a range, and so does `at`. `role` asks for edges in which the node has a role. A node that is in no edge gives an empty list. In a named table the path has the key of the node, percent-encoded, and `kind` names its node table if the table has several; a key that no node has gives an empty list.',
   compactHyperedges:
     'Writes the rows in memory, which so far are durable only in the log, into segments, merges small segments and drops deleted rows; with `ttl_seconds`, also drops older rows. Reads and writes continue meanwhile. The answer is sent when the result is durable.',
   setAutocompact:
@@ -39,10 +39,28 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   listTables:
     'Every table with its user columns, number of rows and settings, ordered by name. `defaults=true` shows the defaults of columns too.',
   createTable:
-    'Makes an empty table. `columns` are user columns beside the built-in ones (id, event_ts, members, weight, mean_dist_m, formation). `roles` are names of roles that members may have, such as sender and recipient. `bucket_seconds` is the width of the time slots of its index: about the width of usual windows is good.',
+    'Makes an empty table. `columns` are user columns beside the built-in ones (id, event_ts, members, weight, mean_dist_m, formation). If all of `member_tables` are node tables, the table is named: its members are nodes by key; if none of them is, they are numbers; a mixture is refused. `roles` are names of roles that members may have, such as sender and recipient. `bucket_seconds` is the width of the time slots of its index: about the width of usual windows is good.',
   getTable:
     'One table with its user columns, number of rows and settings. Upper and lower case in the name do not matter.',
   dropTable: 'Removes the table with its rows and indexes, for good. The primary table cannot be dropped (409).',
+  listNodeTables:
+    'Every node table with its key, its attributes and its number of nodes, ordered by name. `defaults=true` shows the defaults of attributes too.',
+  createNodeTable:
+    'Makes an empty node table: a kind of nodes with a key, which people use, and attributes. A hyperedge table that is then created with its name in `member_tables` takes keys as members. Hyperedge tables and node tables share one name space.',
+  getNodeTable: 'One node table. Upper and lower case in the name do not matter.',
+  dropNodeTable:
+    'Removes the node table with its nodes, for good. 409 `table_in_use` while a hyperedge table names it in its `member_tables`.',
+  listNodes:
+    'All nodes by key: texts by code point, integers by value. Without `limit`, all nodes are sent in one streamed answer. With `limit`, they are sent in pages: pass `next_cursor` as `cursor` until it is null; all pages show one state of the node table.',
+  writeNodes:
+    'Creates a node, or replaces it if its key is known: attributes that are left out get their defaults. With `Content-Type: application/x-ndjson` the body has one node per line. All of them are written in one commit, or none; the error names the first bad line.',
+  getNode:
+    'The key and the attributes of a node. The key is percent-encoded, an INTEGER key in digits; upper and lower case matter.',
+  putNode:
+    'Replaces all attributes of a node, and creates it when it is missing. Attributes that are left out, or null, get their defaults. The body need not contain the key; another key than that of the path is refused.',
+  patchNode: 'Sets the attributes that the body names, and leaves the others as they are. null clears an attribute.',
+  deleteNode:
+    'Deletes a node. 409 `node_in_use` while a live edge holds it. Its key is free again: a node that is created with it later is another one.',
   listIndexes:
     'Indexes on numeric columns, of one table or of all. The indexes of times and of nodes always exist and are not listed.',
   createIndex:
@@ -53,7 +71,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   listMeasures:
     'Each measure with the JSON Schema of its parameters and of its result, and the paper or book that defines it. The answer is the same until the service is upgraded.',
   runMeasure:
-    'Computes a measure of a table as a hypergraph, of all times or of the window `start_ts` to `end_ts`. Results by node or edge are objects by id, results by pair are lists `[a, b, value]`; an undefined value is null. The computation is stopped, with 504, at the time limit of the service, and also when the client disconnects.',
+    'Computes a measure of a table as a hypergraph, of all times or of the window `start_ts` to `end_ts`. Results by node or edge are objects by id, results by pair are lists `[a, b, value]`; an undefined value is null. In a named table, nodes are keys, or texts `Kind:key` if the members have several kinds, in parameters too. The computation is stopped, with 504, at the time limit of the service, and also when the client disconnects.',
   listRules:
     'Every stored rule without its conditions, by descending priority and then id. `GET /v1/rules/{id}` returns a complete rule.',
   putRule:

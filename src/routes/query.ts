@@ -2,28 +2,50 @@
 
 import { includesRole } from '../access/principal.ts';
 import { HedgerowError, refusal } from '../errors.ts';
-import { checkDeadline, formatOf, invalidFields, JSON_BODY, kindOf, type Reply, WriteAnswer } from '../http/index.ts';
+import {
+  checkDeadline,
+  formatOf,
+  invalidFields,
+  JSON_BODY,
+  kindOf,
+  queryObject,
+  type Reply,
+  WriteAnswer,
+} from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
 import type { AuditEvent } from '../observe/observer.ts';
 import { LONG_TEXT, type ParameterValues, type Statements, WrittenRead } from '../query/index.ts';
 import type { Prepared } from '../query/language.ts';
 import type { RunSteps } from '../schedule/scheduler.ts';
 import type { Call, Route } from './application.ts';
+import { readMemberForm } from './member-form.ts';
 import { resultBody, resultReply } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';
-import { queryAnswer, queryBody, queryRow } from './schemas/query.ts';
+import { queryAnswer, queryBody, queryQuery, queryRow } from './schemas/query.ts';
 import { writtenReply } from './written-reply.ts';
 
 function query(call: Call): Reply | Promise<Reply> {
   const body = parseJsonObject(call);
   const { text, parameters } = readQuery(body);
-  const iso = wantsIso(body.times, 'body');
+  const shows: Shows = { iso: wantsIso(body.times, 'body'), members: membersAsked(call, body) };
   const statements = requireStatements(call);
   if (text.length > LONG_TEXT || call.body.length > LONG_BODY)
-    return answerLong(call, statements, text, parameters, iso);
+    return answerLong(call, statements, text, parameters, shows);
   const prepared = statements.prepare(text);
   requireRole(call, prepared);
-  return answer(call, statements, prepared, parameters, iso, true);
+  return answer(call, statements, prepared, parameters, shows, true);
+}
+
+/** How an answer shows times and members of named tables. */
+interface Shows {
+  readonly iso: boolean;
+  readonly members: 'numbers' | 'objects' | undefined;
+}
+
+/** Reads the field `members` of the body or, without it, of the query string. */
+function membersAsked({ query }: Call, body: Record<string, unknown>): Shows['members'] {
+  const asked = readMemberForm(body.members, 'body');
+  return asked ?? (query === '' ? undefined : readMemberForm(queryObject(query).members, 'query'));
 }
 
 /** Requests of more bytes have long parameters, which several phases read. */
@@ -35,14 +57,14 @@ async function answerLong(
   statements: Statements,
   text: string,
   parameters: ParameterValues,
-  iso: boolean,
+  shows: Shows,
 ): Promise<Reply> {
   const slices = slicesOf(call);
   const prepared = await statements.prepareLong(text, slices);
   requireRole(call, prepared);
   await statements.bindAhead(prepared, parameters, slices);
   await slices(() => false);
-  return answer(call, statements, prepared, parameters, iso, false);
+  return answer(call, statements, prepared, parameters, shows, false);
 }
 
 /** Runs a prepared statement and answers with its result. `atOnce` is as in `writeAnswer`. */
@@ -51,9 +73,10 @@ function answer(
   statements: Statements,
   prepared: Prepared,
   parameters: ParameterValues,
-  iso: boolean,
+  shows: Shows,
   atOnce: boolean,
 ): Reply | Promise<Reply> {
+  const { iso, members } = shows;
   const format = formatOf(call.accept);
   // A session that is named has its transaction, if any, at the leader: another server may have
   // passed its BEGIN on.
@@ -62,8 +85,8 @@ function answer(
     call.database.assertLeads();
   }
   // Rows with ISO times cannot be encoded by the core, which writes times as seconds.
-  const read = statements.read(prepared, parameters, sessionOf(call), iso ? undefined : format.rows);
-  if (read === undefined) return execute(call, statements, prepared, parameters, iso);
+  const read = statements.read(prepared, parameters, sessionOf(call), iso ? undefined : format.rows, members);
+  if (read === undefined) return execute(call, statements, prepared, parameters, shows);
   return read instanceof WrittenRead
     ? writtenReply(call, read, format, atOnce)
     : resultReply(call, read, { format, iso, ...OF_READ }, atOnce);
@@ -76,7 +99,7 @@ async function execute(
   statements: Statements,
   prepared: Prepared,
   parameters: ParameterValues,
-  iso: boolean,
+  { iso, members }: Shows,
 ): Promise<Reply> {
   const format = formatOf(call.accept);
   const bodyOf = (row: object) => resultBody(row, format);
@@ -86,6 +109,7 @@ async function execute(
     session: sessionOf(call),
     holder: call.caller.keyId,
     slices: prepared.effect === 'copy' ? untilGone(call) : slicesOf(call),
+    members,
     attach: kept.attach,
   });
   if (prepared.effect === 'read') return resultReply(call, result, { format, iso, ...OF_READ }, false);
@@ -158,6 +182,9 @@ function untilGone({ services, client }: Call): RunSteps {
 
 const EVENTS: Readonly<Partial<Record<Prepared['statement']['kind'], AuditEvent>>> = {
   createTable: 'table.created',
+  createNodeTable: 'node_table.created',
+  dropNodeTable: 'node_table.dropped',
+  alterNodeTable: 'node_table.altered',
   dropTable: 'table.dropped',
   alterTable: 'table.altered',
   createIndex: 'index.created',
@@ -186,7 +213,7 @@ export const queryRoutes: readonly Route[] = [
     rateExempt: false,
     idempotent: true,
     bodyTypes: JSON_BODY,
-    schemas: { body: queryBody, answers: { 200: queryAnswer }, row: queryRow },
+    schemas: { query: queryQuery, body: queryBody, answers: { 200: queryAnswer }, row: queryRow },
     errors: [403, 404, 409, 500, 504, 507],
     handler: query,
   },

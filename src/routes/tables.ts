@@ -41,24 +41,26 @@ const list = validated({
     const tables = call.database.tables();
     const tag = tablesTag(tables);
     if (call.holds(tag)) return notModified(tag);
-    return writeAnswer(call, new TablesText(tables, query.defaults === 'true', tag), OPENINGS.complete, true);
+    const itemOf = (table: Table) => table.item(query.defaults === 'true');
+    return writeAnswer(call, new TablesText(tables, itemOf, tag), OPENINGS.complete, true);
   },
 });
 
 /** Number of tables per piece of the list, so that a piece takes about a millisecond. */
 const PAGE_TABLES = 256;
 
-class TablesText implements AnswerText {
+/** A list of tables as the text of an answer. */
+export class TablesText implements AnswerText {
   readonly format = JSON_FORMAT;
   readonly frame = undefined;
   readonly #tables: readonly Table[];
-  readonly #withDefaults: boolean;
+  readonly #itemOf: (table: Table) => object;
   readonly #tag: EntityTag;
   #at = 0;
 
-  constructor(tables: readonly Table[], withDefaults: boolean, tag: EntityTag) {
+  constructor(tables: readonly Table[], itemOf: (table: Table) => object, tag: EntityTag) {
     this.#tables = tables;
-    this.#withDefaults = withDefaults;
+    this.#itemOf = itemOf;
     this.#tag = tag;
   }
 
@@ -68,7 +70,7 @@ class TablesText implements AnswerText {
     const from = this.#at;
     if (from > 0 && this.isEnded) return null;
     this.#at = from + PAGE_TABLES;
-    const page = this.#tables.slice(from, this.#at).map((table) => JSON.stringify(table.item(this.#withDefaults)));
+    const page = this.#tables.slice(from, this.#at).map((table) => JSON.stringify(this.#itemOf(table)));
     const text = `${from === 0 ? '[' : ','}${page.join(',')}${this.isEnded ? ']' : ''}`;
     return Buffer.from(text);
   }
@@ -101,6 +103,7 @@ const create = validated({
     if (body.member_tables !== undefined) input.memberTables = body.member_tables;
     if (body.roles !== undefined) input.roles = body.roles;
     if (body.intervals !== undefined) input.intervals = body.intervals;
+    if (body.create_nodes !== undefined) input.createNodes = body.create_nodes;
     if (body.columns !== undefined) input.columns = body.columns.map(columnDefinition);
     const answer = new WriteAnswer<TableItem>(once, 201, JSON.stringify);
     const table = await database.createTable(input, answer.attach);
@@ -108,7 +111,8 @@ const create = validated({
   },
 });
 
-function columnDefinition(given: InferOutput<typeof columnBody>): ColumnDefinition {
+/** Returns the definition of a column that a body describes. */
+export function columnDefinition(given: InferOutput<typeof columnBody>): ColumnDefinition {
   const { name, type, default: fallback } = given;
   return fallback === undefined || fallback === null ? { name, type } : { name, type, default: fallback };
 }

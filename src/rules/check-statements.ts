@@ -1,7 +1,7 @@
 // Checks the statements of a proof's nodes: each by itself, against each other, and against what is
 // known about facts from other sources.
 
-import { BASE_PREDICATES } from './base-predicates.ts';
+import { BASE_PREDICATES, isAboutNodes } from './base-predicates.ts';
 import { holds } from './compare-values.ts';
 import { factText, readFactText } from './fact-text.ts';
 import { shown } from './fault.ts';
@@ -127,6 +127,7 @@ function checkEvidence(node: EvidenceNode, known: KnownFacts | undefined, names:
   const arity = BASE_PREDICATES.get(predicate);
   if (arity === undefined) {
     if (edgeId !== undefined) say(`${shown(predicate)} is not a predicate of edges`);
+    else if (isAboutNodes({ pred: predicate, args })) return;
     else if (known?.(predicate, args) !== 'given') say(`${shown(node.fact)} is given without a proof`);
     return;
   }
@@ -142,7 +143,9 @@ function checkEvidence(node: EvidenceNode, known: KnownFacts | undefined, names:
 }
 
 function checkConclusion(node: ConclusionNode, nodes: ReadonlyMap<string, ProofNode>, names: Names, say: Say): void {
-  if (BASE_PREDICATES.has(node.predicate)) say(`${node.predicate} is a fact of an edge and never concluded`);
+  const isOfNode = isAboutNodes({ pred: node.predicate, args: node.args });
+  if (isOfNode || BASE_PREDICATES.has(node.predicate))
+    say(`${node.predicate} is a fact of ${isOfNode ? 'a node' : 'an edge'} and never concluded`);
   if (!agrees(names.ruleTags, node.rule_id, node.rule_tag) || !agrees(names.ruleIds, node.rule_tag, node.rule_id))
     say(`${node.rule_id} and ${node.rule_tag} do not belong together everywhere in the proof`);
   if (!agrees(names.steps, node.step_tag, node.id)) say(`${node.step_tag} is the tag of another conclusion`);

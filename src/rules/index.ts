@@ -1,6 +1,7 @@
 // The entry module of the rules: Datalog with negation over given facts, and proofs.
 
 export { BaseFacts } from './base-facts.ts';
+export { isAboutNodes } from './base-predicates.ts';
 export { type CheckOptions, checkProof, proofChecker } from './check-proof.ts';
 export { type EvaluateLimits, evaluate } from './evaluate.ts';
 export { factText } from './fact-text.ts';

@@ -1,6 +1,7 @@
 // Looks up single facts among edges: whether a base fact holds.
 
-import { BASE_PREDICATES } from './base-predicates.ts';
+import type { KindAndKey } from '../model/node-refs.ts';
+import { BASE_PREDICATES, isAboutNodes } from './base-predicates.ts';
 import type { KnownFacts } from './check-statements.ts';
 import type { Constant } from './rule.ts';
 
@@ -10,9 +11,10 @@ export interface EdgeSaying {
   readonly event_ts: number;
   /** Only in tables with intervals. */
   readonly end_ts?: number | null | undefined;
-  readonly members: readonly number[];
+  /** Numbers or, in a named table, keys; objects with kind and key if there are several kinds. */
+  readonly members: readonly (number | string | KindAndKey)[];
   /** Members by role, of a table with roles. */
-  readonly roles?: Readonly<Record<string, readonly number[]>> | undefined;
+  readonly roles?: Readonly<Record<string, readonly (number | string | KindAndKey)[]>> | undefined;
   readonly weight: number | null;
   readonly mean_dist_m: number | null;
   readonly formation: string | null;
@@ -23,11 +25,17 @@ export interface EdgeSaying {
 /**
  * Returns what is known about facts if there are no edges besides `edges`: any other fact about an
  * edge does not hold. Nothing is known about `bucket`, because edges do not contain the width of
- * buckets, nor about predicates that are not base predicates.
+ * buckets, about nodes that are not shown with their kind, about attributes of nodes, nor about
+ * predicates that are not base predicates.
  */
 export function knownOfEdges(edges: readonly EdgeSaying[]): KnownFacts {
   const byId = new Map(edges.map((edge) => [edge.edge_id, edge]));
+  const kinds = new Map<Constant, string>();
+  for (const { members } of edges)
+    for (const member of members) if (isObject(member)) kinds.set(constantOf(member), member.kind);
   return (predicate, [id, ...rest]) => {
+    if (isAboutNodes({ pred: predicate, args: [id, ...rest] }))
+      return predicate === 'node' ? knownKind(kinds.get(id!), rest[0]) : undefined;
     const arity = BASE_PREDICATES.get(predicate);
     if (arity === undefined) return undefined;
     const edge = typeof id === 'number' ? byId.get(id) : undefined;
@@ -35,6 +43,19 @@ export function knownOfEdges(edges: readonly EdgeSaying[]): KnownFacts {
     const holds = says(edge, predicate, rest);
     return holds === undefined ? undefined : holds ? 'given' : 'false';
   };
+}
+
+function knownKind(kind: string | undefined, said: Constant | undefined): 'given' | 'false' | undefined {
+  return kind === undefined ? undefined : said === kind ? 'given' : 'false';
+}
+
+/** Returns a member as facts contain it: with several kinds the text `Kind:key`. */
+function constantOf(member: number | string | KindAndKey): Constant {
+  return isObject(member) ? `${member.kind}:${member.key}` : member;
+}
+
+function isObject(member: number | string | KindAndKey): member is KindAndKey {
+  return typeof member === 'object' && member !== null;
 }
 
 function says(edge: EdgeSaying, predicate: string, [value, second]: readonly Constant[]): boolean | undefined {
@@ -46,9 +67,9 @@ function says(edge: EdgeSaying, predicate: string, [value, second]: readonly Con
     case 'until':
       return edge.end_ts !== null && edge.end_ts === value;
     case 'member':
-      return edge.members.includes(value as number);
+      return edge.members.some((member) => constantOf(member) === value);
     case 'role':
-      return typeof second === 'string' && listOf(edge.roles, second).includes(value as number);
+      return typeof second === 'string' && listOf(edge.roles, second).some((member) => constantOf(member) === value);
     case 'weight':
       return edge.weight === value;
     case 'mean_dist':
@@ -64,6 +85,6 @@ function says(edge: EdgeSaying, predicate: string, [value, second]: readonly Con
   }
 }
 
-function listOf(roles: EdgeSaying['roles'], role: string): readonly number[] {
+function listOf(roles: EdgeSaying['roles'], role: string): EdgeSaying['members'] {
   return roles !== undefined && Object.hasOwn(roles, role) ? roles[role]! : [];
 }

@@ -1,6 +1,7 @@
 // Finds the edges on which the proof of a fact rests.
 
 import type { Steps } from '../schedule/steps.ts';
+import { isAboutNodes } from './base-predicates.ts';
 import type { ProvenFacts } from './proof.ts';
 
 /** Number of facts that are visited between two yields. This takes one or two milliseconds. */
@@ -28,8 +29,9 @@ export function* hedgesOf(
     }
     const derivation = model.derivationOf(fact);
     if (derivation === undefined) {
-      const id = model.factOf(fact).args[0];
-      if (typeof id === 'number' && isEdge(id)) found.add(id);
+      const { pred, args } = model.factOf(fact);
+      const id = args[0];
+      if (typeof id === 'number' && !isAboutNodes({ pred, args }) && isEdge(id)) found.add(id);
       continue;
     }
     for (const premise of derivation.premises) {

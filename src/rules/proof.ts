@@ -2,6 +2,7 @@
 // once, and only facts on which the goal rests occur.
 
 import type { Steps } from '../schedule/steps.ts';
+import { isAboutNodes } from './base-predicates.ts';
 import { type Bindings, matchAtom, valueOfTerm } from './bindings.ts';
 import type { Derivation, Model } from './evaluate.ts';
 import { factText } from './fact-text.ts';
@@ -188,7 +189,8 @@ class Draft {
     const { pred, args } = this.#model.factOf(fact);
     const id = this.#nextId();
     const edgeId = args[0];
-    const edge = typeof edgeId === 'number' ? this.#tags.edge(edgeId) : undefined;
+    const isEdge = typeof edgeId === 'number' && !isAboutNodes({ pred, args });
+    const edge = isEdge ? this.#tags.edge(edgeId) : undefined;
     this.#nodes.push({
       id,
       kind: 'evidence',

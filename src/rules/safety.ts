@@ -1,7 +1,7 @@
 // Checks the safety of one rule: every variable in its head, in a negation or in a guard must occur
 // in a positive atom. Base predicates must have their own number of arguments and cannot be heads.
 
-import { BASE_PREDICATES } from './base-predicates.ts';
+import { BASE_PREDICATES, isAboutNodes } from './base-predicates.ts';
 import { type Fault, type Place, shown, wholeFault } from './fault.ts';
 import type { Atom, Condition, ParsedRule, Term } from './rule.ts';
 
@@ -22,8 +22,8 @@ export function safetyFaults({ rule, body, head, loc }: ParsedRule): Fault[] {
   };
   requireBound({ terms: head.args, place: ['then', 'args'], steps: 1, where: () => 'the head' });
   for (const [index, condition] of body.entries()) if (condition.kind !== 'atom') requireBound(useOf(condition, index));
-  if (BASE_PREDICATES.has(head.pred)) {
-    const msg = `${rule.id}: ${head.pred} is given by the edges and cannot be derived; take another name for the head`;
+  if (BASE_PREDICATES.has(head.pred) || isAboutNodes(head)) {
+    const msg = `${rule.id}: ${head.pred} is given by the ${isAboutNodes(head) ? 'nodes' : 'edges'} and cannot be derived; take another name for the head`;
     faults.push(wholeFault([...loc, 'then', 'pred'], msg));
   }
   for (const { atom, place } of atomsOf(body, [...loc, 'if'])) faults.push(...baseArityFaults(rule.id, atom, place));

@@ -282,7 +282,7 @@ test('a copy of a table follows it: rows first, then the changes after their LSN
   await writer.hyperedges.delete({ event_ts: 2, members: [2] });
   await writer.hyperedges.insert(edge(999));
   for await (const change of changes) {
-    if (change.op === 'insert' || change.op === 'update') copy.set(change.id, change.row);
+    if (change.op === 'insert' || change.op === 'update') copy.set(change.id, change.row as Hyperedge);
     else if (change.op === 'delete') copy.delete(change.id);
     if (isInsertAt(999)(change)) break;
   }

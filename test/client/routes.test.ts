@@ -96,6 +96,31 @@ const CALLS = {
     delete: (client) => client.hyperedges.delete({ event_ts: 5, members: [2, 1] }),
     compact: (client) => client.hyperedges.compact(),
   },
+  nodeTables: {
+    create: (client) =>
+      client.nodeTables.create({
+        name: 'People',
+        key: { name: 'name', type: 'TEXT' },
+        columns: [{ name: 'born', type: 'INTEGER' }],
+      }),
+    list: (client) => client.nodeTables.list(),
+    get: (client) => client.nodeTables.get('People'),
+    drop: async (client) => {
+      await client.nodeTables.create({ name: 'Gone', key: { name: 'id', type: 'INTEGER' } });
+      return client.nodeTables.drop('Gone');
+    },
+  },
+  nodes: {
+    write: (client) => client.nodes.write('People', { name: 'Ada' }),
+    writeMany: (client) => client.nodes.writeMany('People', [{ name: 'Ada' }, { name: 'a/b', born: 1 }]),
+    put: (client) => client.nodes.put('People', 'a/b', { born: 2 }),
+    patch: (client) => client.nodes.patch('People', 'Ada', { born: 1815 }),
+    get: (client) => client.nodes.get('People', 'a/b'),
+    list: (client) => client.nodes.list('People'),
+    rows: (client) => client.nodes.rows('People'),
+    pages: (client) => client.nodes.pages('People', { limit: 1 }),
+    delete: (client) => client.nodes.delete('People', 'a/b'),
+  },
   indexes: {
     create: (client) => client.indexes.create({ table: 'hyperedges', column: 'weight' }),
     list: (client) => client.indexes.list(),
@@ -163,7 +188,17 @@ const OWN_CALLS = {
 } as const satisfies Calls;
 
 /** Methods that return the answer of another method's route in a different form. */
-const OTHER_FORMS = ['insertMany', 'rangeRows', 'rangePages', 'nodeRows', 'nodePages', 'rows', 'queryRows'];
+const OTHER_FORMS = [
+  'pages',
+  'writeMany',
+  'insertMany',
+  'rangeRows',
+  'rangePages',
+  'nodeRows',
+  'nodePages',
+  'rows',
+  'queryRows',
+];
 
 function methodsOf(resource: object): string[] {
   return Object.getOwnPropertyNames(Object.getPrototypeOf(resource)).filter((name) => name !== 'constructor');

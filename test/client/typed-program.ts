@@ -1,7 +1,14 @@
 // A program that uses the built client; `package.test.ts` compiles it. The values must have the
 // types stated here, and every line after `@ts-expect-error` must be an error.
 
-import { HedgerowApiError, type HedgerowClient, type Hyperedge, type Table } from '../../dist/client/index.js';
+import {
+  type ChangedHyperedge,
+  HedgerowApiError,
+  type HedgerowClient,
+  type Hyperedge,
+  type Node,
+  type Table,
+} from '../../dist/client/index.js';
 
 type Same<A, B> = [A, B] extends [B, A] ? true : never;
 const same = <A, B>(_isSame: Same<A, B>): void => {};
@@ -13,7 +20,7 @@ export async function program(client: HedgerowClient): Promise<void> {
 
   const rows: Hyperedge[] = [];
   for await (const row of client.hyperedges.rangeRows({ start_ts: 0, end_ts: 9, limit: 3 })) rows.push(row);
-  same<(typeof rows)[number]['members'], number[]>(true);
+  same<(typeof rows)[number]['members'], (number | string | { kind: string; key: string | number })[]>(true);
   same<(typeof rows)[number]['formation'], string | null>(true);
 
   const page = await client.hyperedges.node(7, { limit: 2 }, { signal: AbortSignal.timeout(5), minLsn: 4 });
@@ -33,13 +40,17 @@ export async function program(client: HedgerowClient): Promise<void> {
   await client.virtual.propose({ backend: { type: 'oracle', path: 'trips' } });
 
   for await (const change of client.changes({ table: 'ships', fromLsn: 4, follow: false })) {
-    if (change.op === 'insert') same<typeof change.row, Hyperedge>(true);
-    else if (change.op === 'delete') same<typeof change.before, Hyperedge | undefined>(true);
+    if (change.op === 'insert') same<typeof change.row, ChangedHyperedge>(true);
+    else if (change.op === 'delete') same<typeof change.before, ChangedHyperedge | undefined>(true);
+    else if (change.op === 'node_inserted') same<typeof change.row, Node>(true);
     else if (change.op === 'buckets_dropped') same<typeof change.before_ts, number>(true);
     // @ts-expect-error: other changes have no edge
-    else same<typeof change.row, Hyperedge>(true);
+    else same<typeof change.row, ChangedHyperedge>(true);
     same<typeof change.lsn, number>(true);
   }
+
+  const node = await client.nodes.put('People', 'Ada', { born: 1815 });
+  same<(typeof node)[string], number | string | boolean | null>(true);
 
   // @ts-expect-error: a window has two ends
   await client.hyperedges.range({ start_ts: 0 });

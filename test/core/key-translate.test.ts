@@ -1,11 +1,12 @@
 // Compares row text in which marks are replaced by keys with the JSON that JavaScript writes.
 
 import { describe, expect, it } from 'vitest';
-import { KeyDictionary, loadCore } from '../../src/core/index.ts';
+import { KeyDictionary, type KeyForm, loadCore } from '../../src/core/index.ts';
 import { BUILDS } from './support/instance.ts';
 import { type Random, randomFrom } from './support/random.ts';
 
 const SEED = Number(process.env.HEDGEROW_SEED ?? 1);
+const FORMS: readonly KeyForm[] = ['keys', 'objects', 'texts', 'kind texts'];
 const KIND = 'A "kind" \\ \u00fc';
 const KEYS = [
   'Ada',
@@ -55,7 +56,7 @@ function mark(number: number): Buffer {
 function rowsOf(random: Random, keys: Map<number, string | number>, rows: number) {
   const numbers = [...keys.keys()];
   const marked: Buffer[] = [];
-  const texts: Record<'keys' | 'objects', string[]> = { keys: [], objects: [] };
+  const texts: Record<KeyForm, string[]> = { keys: [], objects: [], texts: [], 'kind texts': [] };
   for (let row = 0; row < rows; row++) {
     const members = Array.from({ length: random.below(6) }, () =>
       random.below(10) ? numbers[random.below(numbers.length)]! : 12_345_678,
@@ -71,8 +72,12 @@ function rowsOf(random: Random, keys: Map<number, string | number>, rows: number
     const objects = plain.map((key) => (key === null ? null : { kind: typeof key === 'number' ? 'Year' : KIND, key }));
     texts.keys.push(head, plain.map((key) => JSON.stringify(key)).join(','), tail);
     texts.objects.push(head, objects.map((key) => JSON.stringify(key)).join(','), tail);
+    texts.texts.push(head, plain.map((key) => JSON.stringify(String(key))).join(','), tail);
+    const named = objects.map((one) => (one === null ? 'null' : `${one.kind}:${one.key}`));
+    texts['kind texts'].push(head, named.map((key) => JSON.stringify(key)).join(','), tail);
   }
-  return { text: Buffer.concat(marked), keys: texts.keys.join(''), objects: texts.objects.join('') };
+  const whole = FORMS.map((form) => [form, texts[form].join('')] as const);
+  return { text: Buffer.concat(marked), ...(Object.fromEntries(whole) as Record<KeyForm, string>) };
 }
 
 describe.each(BUILDS)('row text with keys, %s build', (build) => {
@@ -81,7 +86,7 @@ describe.each(BUILDS)('row text with keys, %s build', (build) => {
     const random = randomFrom(SEED);
     for (const rows of [0, 1, 1, 2, 3, 5, 10, 50, 400, 3000]) {
       const expected = rowsOf(random, keys, rows);
-      for (const form of ['keys', 'objects'] as const) {
+      for (const form of FORMS) {
         const text = dictionary.translate(expected.text, form);
         expect(Buffer.isBuffer(text)).toBe(true);
         expect(text.toString() === expected[form]).toBe(true);

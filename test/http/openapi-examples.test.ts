@@ -119,6 +119,8 @@ test('NDJSON bodies are described as text, and the type of their lines has a nam
     [`rangeHyperedges 200 ${NDJSON_TYPE}`, 'Hyperedge'],
     [`insertHyperedge body ${NDJSON_TYPE}`, 'NewHyperedge'],
     [`lookupNode 200 ${NDJSON_TYPE}`, 'Hyperedge'],
+    [`listNodes 200 ${NDJSON_TYPE}`, 'Node'],
+    [`writeNodes body ${NDJSON_TYPE}`, 'NewNode'],
     [`queryVirtualGraph 200 ${NDJSON_TYPE}`, 'VirtualHyperedge'],
     [`readChanges 200 ${NDJSON_TYPE}`, 'Change'],
   ]);

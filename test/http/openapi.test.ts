@@ -48,7 +48,9 @@ describe('the document of the service', () => {
       .filter((one: { name?: string }) => one.name)
       .map((one: { name: string; schema: { type: string } }) => [one.name, one.schema.type]);
     expect(Object.fromEntries(types)).toEqual({
-      node_id: 'integer',
+      node_id: ['integer', 'string'],
+      kind: 'string',
+      members: 'string',
       start_ts: ['integer', 'string'],
       at: ['integer', 'string'],
       times: 'string',

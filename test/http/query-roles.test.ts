@@ -37,6 +37,12 @@ async function setStage(): Promise<void> {
     ],
   });
   await database.createIndex('stage', 'weight');
+  for (const { name } of database.nodes.tables()) await database.nodes.dropTable(name);
+  await database.nodes.createTable({
+    name: 'Kind',
+    key: { name: 'label', type: 'TEXT' },
+    columns: [{ name: 'extra', type: 'TEXT' }],
+  });
   for (let i = 0; i < 3; i++) await database.table('stage').insert({ event_ts: i, members: [1, i + 2] });
   for (const file of readdirSync(copyRoot)) rmSync(join(copyRoot, file));
   writeFileSync(join(copyRoot, 'in.csv'), 'event_ts,members\n70,3;4\n');
@@ -50,6 +56,7 @@ async function state(): Promise<unknown> {
     lsn: database.lastLsn,
     catalog: database.catalogVersion,
     tables: database.tables().map(({ name, columns }) => [name, columns.columns.map((column) => column.name)]),
+    nodeTables: database.nodes.tables().map((table) => database.nodes.item(table)),
     indexes: database.indexes(),
     wal: database.wal(),
     rows: rows?.json.rows,

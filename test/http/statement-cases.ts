@@ -21,8 +21,9 @@ export interface StatementCase {
 type Written = string | readonly [text: string, parameters: Readonly<Record<string, unknown>>];
 
 /**
- * Statements on the tables `stage` (columns n and extra, an index on weight, a file in.csv) and
- * `props`. Its type makes the compiler require every kind of statement.
+ * Statements on the tables `stage` (columns n and extra, an index on weight, a file in.csv), the
+ * node table `Kind` (key label, column extra) and `props`. Its type makes the compiler require
+ * every kind of statement.
  */
 const TEXTS: Readonly<Record<Exclude<Kind, 'explain' | 'analyze'>, readonly Written[]>> = {
   match: [
@@ -46,10 +47,22 @@ const TEXTS: Readonly<Record<Exclude<Kind, 'explain' | 'analyze'>, readonly Writ
     'ALTER TABLE stage RENAME TO renamed',
     'ALTER TABLE stage RENAME COLUMN n TO m',
   ],
+  createNodeTable: [
+    'CREATE NODE TABLE Made (name TEXT)',
+    "CREATE NODE TABLE IF NOT EXISTS Made (id INTEGER) PROPERTIES (city TEXT DEFAULT 'Rome', born INTEGER)",
+  ],
+  dropNodeTable: ['DROP NODE TABLE Kind', 'DROP NODE TABLE IF EXISTS Kind'],
+  alterNodeTable: [
+    'ALTER NODE TABLE Kind ADD COLUMN more REAL DEFAULT 0.5',
+    'ALTER NODE TABLE Kind DROP COLUMN extra',
+    'ALTER NODE TABLE Kind RENAME TO Sort',
+    'ALTER NODE TABLE Kind RENAME COLUMN label TO name',
+  ],
   createIndex: ['CREATE INDEX ON stage (n)'],
   dropIndex: ['DROP INDEX ON stage (weight)'],
   showIndexes: ['SHOW INDEXES', 'SHOW INDEXES ON stage'],
   showTables: ['SHOW TABLES'],
+  showNodeTables: ['SHOW NODE TABLES'],
   compact: ['COMPACT', 'COMPACT stage', 'COMPACT stage TTL 1'],
   begin: ['BEGIN'],
   commit: ['COMMIT'],
@@ -62,6 +75,7 @@ const ROLES: Readonly<Record<keyof typeof TEXTS, TestRole>> = {
   match: 'readonly',
   showIndexes: 'readonly',
   showTables: 'readonly',
+  showNodeTables: 'readonly',
   insert: 'readwrite',
   update: 'readwrite',
   delete: 'readwrite',
@@ -72,6 +86,9 @@ const ROLES: Readonly<Record<keyof typeof TEXTS, TestRole>> = {
   createTable: 'admin',
   dropTable: 'admin',
   alterTable: 'admin',
+  createNodeTable: 'admin',
+  dropNodeTable: 'admin',
+  alterNodeTable: 'admin',
   createIndex: 'admin',
   dropIndex: 'admin',
   copyFrom: 'admin',

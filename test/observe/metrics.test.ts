@@ -36,6 +36,8 @@ const FIGURES: DatabaseFigures = {
   segments: 3,
   chargedBytes: 77,
   pinnedBytes: 5,
+  nodes: 6,
+  nodeKeyBytes: 7,
   residentBytes: 4096,
   memtableBytes: 512,
   walPending: 5,

@@ -233,7 +233,7 @@ describe('changes of rows', () => {
     const insert = bind('INSERT INTO contact (EVENT_TS, members, place, score) VALUES (1 + 1, [1, $n], null, 5)', {
       n: 7,
     }) as BoundInsert;
-    expect(insert.rows[0]!.eventTs.type).toBe('integer');
+    expect(insert.rows[0]!.eventTs?.type).toBe('integer');
     expect(insert.rows[0]!.properties.map(({ column, value }) => [column, value.type])).toEqual([
       ['Place', 'null'],
       ['score', 'integer'],

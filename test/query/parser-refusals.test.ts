@@ -85,7 +85,7 @@ describe('a refusal by the parser', () => {
     ['UPDATE T SET U.x = 1', 1, 14, '"U" is not the table', undefined],
     ['UPDATE T SET x == 1', 1, 17, 'found "="', undefined],
     ['DELETE T', 1, 8, 'found "T"', ['FROM']],
-    ['CREATE TABLE T', 1, 8, 'found "TABLE"', ['INDEX', 'HYPEREDGE']],
+    ['CREATE TABLE T', 1, 8, 'found "TABLE"', ['INDEX', 'NODE', 'HYPEREDGE']],
     ['CREATE HYPEREDGE TABLE T', 1, 25, 'found the end', ['"("']],
     [
       'CREATE HYPEREDGE TABLE T (a) PROPERTIES (b BLOB)',
@@ -97,7 +97,7 @@ describe('a refusal by the parser', () => {
     ['CREATE HYPEREDGE TABLE T (a) BUCKET_SECONDS x', 1, 45, 'found "x"', ['an integer']],
     ['ALTER TABLE T RENAME x TO y', 1, 22, 'found "x"', ['TO', 'COLUMN']],
     ['ALTER TABLE T MODIFY x', 1, 15, 'found "MODIFY"', ['ADD', 'DROP', 'RENAME']],
-    ['SHOW INDEX', 1, 6, 'found "INDEX"', ['TABLES', 'INDEXES']],
+    ['SHOW INDEX', 1, 6, 'found "INDEX"', ['TABLES', 'NODE', 'INDEXES']],
     ['COMPACT T TTL', 1, 14, 'found the end', ['an integer']],
     ['BEGIN TRANSACTION', 1, 7, 'found "TRANSACTION"', ['";"', 'the end of the statement']],
     ['COPY T TO 5', 1, 11, 'found "5"', ["a 'file'"]],

@@ -28,7 +28,7 @@ function edge(id: number, eventTs: number, members: number[], more: Partial<Edge
 
 const FACTS: WireFact[] = EDGES.flatMap(({ edge_id: id, event_ts: at, members }) => [
   fact('at', id, at),
-  ...members.map((member) => fact('member', id, member)),
+  ...members.map((member) => fact('member', id, member as number)),
 ]).concat(fact('formation', 4, 'line'), fact('property', 6, 'kind', 'mail'));
 
 /**

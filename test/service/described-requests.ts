@@ -4,6 +4,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { HedgerowError } from '../../src/errors.ts';
 import type { Transport } from '../../src/http/transport.ts';
 import type { Operation } from './described-answers.ts';
 import { ALL_TRIPS, type Answered, makeTrips, recipeOf, type Sent, TRIPS } from './valid-requests.ts';
@@ -170,6 +171,26 @@ const OWN: Readonly<Record<string, Make>> = {
   'getTable 404': missing('/v1/tables/nope'),
   'dropTable 404': missing('/v1/tables/nope'),
   'dropTable 409': missing('/v1/tables/hyperedges'),
+  'getNodeTable 404': missing('/v1/node-tables/nope'),
+  'dropNodeTable 404': missing('/v1/node-tables/nope'),
+  'dropNodeTable 409': (target, worlds) => whileItRuns(target, worlds),
+  'listNodes 404': missing('/v1/nodes/nope'),
+  'listNodes 410': (_, worlds) => afterItsNodes(worlds),
+  'listNodes 500': (target, worlds) => withDamagedNodes(target, worlds),
+  'writeNodes 400': (target, worlds) => withPeople(target, worlds, { name: 5 }),
+  'writeNodes 404': missing('/v1/nodes/nope', { name: 'Ada' }),
+  'writeNodes 500': (target, worlds) => withDamagedNodes(target, worlds),
+  'getNode 404': missing('/v1/nodes/nope/Ada'),
+  'getNode 500': (target, worlds) => withDamagedNodes(target, worlds),
+  'putNode 400': (target, worlds) => withPeople(target, worlds, { name: 'Grace' }),
+  'putNode 404': missing('/v1/nodes/nope/Ada', {}),
+  'putNode 500': (target, worlds) => withDamagedNodes(target, worlds),
+  'patchNode 400': (target, worlds) => withPeople(target, worlds, { age: 5 }),
+  'patchNode 404': missing('/v1/nodes/nope/Ada', {}),
+  'patchNode 500': (target, worlds) => withDamagedNodes(target, worlds),
+  'deleteNode 404': missing('/v1/nodes/nope/Ada'),
+  'deleteNode 409': (target, worlds) => whileItRuns(target, worlds),
+  'deleteNode 500': (target, worlds) => withDamagedNodes(target, worlds),
   'listIndexes 404': missing('/v1/indexes?table=nope'),
   'createIndex 404': missing('/v1/indexes', { table: 'nope', column: 'weight' }),
   'dropIndex 404': missing('/v1/indexes/hyperedges/nope'),
@@ -330,6 +351,44 @@ async function afterItsState(path: string, worlds: Worlds): Promise<Answered> {
     await world.database.compact({});
     const cursor = (json as { next_cursor: string }).next_cursor;
     return await world.as('readonly', { method: 'GET', path: `${path}&cursor=${cursor}` });
+  } finally {
+    await world.close();
+  }
+}
+
+/** Sends a cursor of nodes whose snapshot was released and whose state was compacted away. */
+async function afterItsNodes(worlds: Worlds): Promise<Answered> {
+  const world = await worlds.own({});
+  const path = '/v1/nodes/People?limit=1';
+  try {
+    const body = { name: 'People', key: { name: 'name', type: 'TEXT' } };
+    await world.as('admin', { method: 'POST', path: '/v1/node-tables', body });
+    for (const name of ['Ada', 'Grace'])
+      await world.as('admin', { method: 'POST', path: '/v1/nodes/People', body: { name } });
+    const { json } = await world.as('readonly', { method: 'GET', path });
+    world.cursors.close();
+    await world.as('admin', { method: 'POST', path: '/v1/nodes/People', body: { name: 'Alan' } });
+    await world.database.compact({});
+    const cursor = (json as { next_cursor: string }).next_cursor;
+    return await world.as('readonly', { method: 'GET', path: `${path}&cursor=${cursor}` });
+  } finally {
+    await world.close();
+  }
+}
+
+/** Sends another body than the usual one to a node or a node table that exists. */
+async function withPeople(target: Target, worlds: Worlds, body: object): Promise<Answered> {
+  const world = await worlds.get('usual');
+  return world.as('admin', { ...(await requestOf(target, world)), body });
+}
+
+/** Sends the usual request after a file of its node table was found to be damaged. */
+async function withDamagedNodes(target: Target, worlds: Worlds): Promise<Answered> {
+  const world = await worlds.own({});
+  try {
+    const request = await requestOf(target, world);
+    world.database.nodes.table('People').refuse(new HedgerowError('corrupt', 'a file is damaged'));
+    return await world.as('admin', request);
   } finally {
     await world.close();
   }

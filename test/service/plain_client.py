@@ -19,10 +19,13 @@ connection = http.client.HTTPConnection(BASE.hostname, BASE.port, timeout=30)
 
 
 def call(method, template, body=None, status=200, key=KEY, query=None, **parameters):
-    """Sends a request on the single connection. Returns the parsed JSON, or the text of any other answer."""
+    """Sends a request on the single connection. Returns the parsed JSON, or the text of any other answer.
+
+    A path parameter is a keyword argument; `key_` is the parameter `key`.
+    """
     path = template
     for name, value in parameters.items():
-        path = path.replace("{" + name + "}", urllib.parse.quote(str(value), safe=""))
+        path = path.replace("{" + name.rstrip("_") + "}", urllib.parse.quote(str(value), safe=""))
     if query:
         path += "?" + urllib.parse.urlencode(query)
     data = None if body is None else json.dumps(body).encode()
@@ -88,6 +91,31 @@ def tables():
     call("POST", "/v1/tables", {"name": "meetings"}, status=409)
     equal(call("DELETE", "/v1/tables/{name}", name="Meetings"), {"name": "Meetings", "dropped": True}, "drop")
     call("GET", "/v1/tables/{name}", name="Meetings", status=404)
+
+
+def nodes():
+    body = {"name": "People", "key": {"name": "name", "type": "TEXT"}, "columns": [{"name": "born", "type": "INTEGER"}]}
+    made = call("POST", "/v1/node-tables", body, status=201)
+    has(made, name="People", key=body["key"], columns=body["columns"], row_count=0)
+    equal(call("GET", "/v1/node-tables"), [made], "node tables")
+    equal(call("GET", "/v1/node-tables/{name}", name="people"), made, "one node table")
+    call("POST", "/v1/tables", {"name": "calls", "member_tables": ["People"]}, status=201)
+    edge = call("POST", "/v1/hyperedges", {"table": "calls", "event_ts": 1, "members": ["Ada", "Grace é/🦔"]}, status=201)
+    equal(edge["members"], ["Ada", "Grace é/🦔"], "members as keys")
+    found = call("GET", "/v1/hyperedges/node/{node_id}", node_id="Grace é/🦔", query={"table": "calls"})
+    has(found, node_id="Grace é/🦔", num_tuples=1)
+    listed = call("GET", "/v1/nodes/{table}", table="People")
+    equal(listed["nodes"], [{"name": "Ada", "born": None}, {"name": "Grace é/🦔", "born": None}], "nodes by key")
+    equal(call("POST", "/v1/nodes/{table}", {"name": "Alan"}, table="People"), {"table": "People", "inserted": 1, "replaced": 0}, "a node")
+    row = call("PUT", "/v1/nodes/{table}/{key}", {"born": 1815}, table="People", key_="Ada")
+    equal(row, {"name": "Ada", "born": 1815}, "a node that was replaced")
+    call("PATCH", "/v1/nodes/{table}/{key}", {"born": None}, table="People", key_="Ada")
+    equal(call("GET", "/v1/nodes/{table}/{key}", table="People", key_="Ada"), {"name": "Ada", "born": None}, "a node")
+    call("DELETE", "/v1/nodes/{table}/{key}", table="People", key_="Ada", status=409)
+    equal(call("DELETE", "/v1/nodes/{table}/{key}", table="People", key_="Alan"), {"table": "People", "key": "Alan", "deleted": True}, "delete")
+    call("DELETE", "/v1/node-tables/{name}", name="People", status=409)
+    call("DELETE", "/v1/tables/{name}", name="calls")
+    equal(call("DELETE", "/v1/node-tables/{name}", name="People"), {"name": "People", "dropped": True}, "drop")
 
 
 def indexes():
@@ -366,6 +394,7 @@ def description():
 
 health()
 tables()
+nodes()
 indexes()
 hyperedges()
 changes()

@@ -112,6 +112,22 @@ function withTrips(status: number, path: string, bodyOf: () => unknown = () => u
   };
 }
 
+/** Returns a recipe that creates the node table People with a node, and then sends a request. */
+function withPeople(path: string, body?: unknown): Recipe {
+  return {
+    status: 200,
+    make: async (admin) => {
+      const columns = [{ name: 'born', type: 'INTEGER' }];
+      const table = { name: 'People', key: { name: 'name', type: 'TEXT' }, columns };
+      await admin({ method: 'POST', path: '/v1/node-tables', body: table });
+      // Not written again if it is there, so that the state stays the same.
+      const known = await admin({ method: 'GET', path: '/v1/nodes/People/Ada' });
+      if (known.status === 404) await admin({ method: 'PUT', path: '/v1/nodes/People/Ada', body: {} });
+      return body === undefined ? { path } : { path, body };
+    },
+  };
+}
+
 /**
  * Returns the name of the console's script. The name contains a hash, so it is taken from the built
  * page.
@@ -170,6 +186,26 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
       return { path: `/v1/tables/${name}` };
     },
   },
+  'GET /v1/node-tables': fixed(200, '/v1/node-tables'),
+  'POST /v1/node-tables': {
+    status: 201,
+    make: () => ({ path: '/v1/node-tables', body: { name: newName(), key: { name: 'name', type: 'TEXT' } } }),
+  },
+  'GET /v1/node-tables/{name}': withPeople('/v1/node-tables/People'),
+  'DELETE /v1/node-tables/{name}': {
+    status: 200,
+    make: async (admin) => {
+      const name = newName();
+      await admin({ method: 'POST', path: '/v1/node-tables', body: { name, key: { name: 'id', type: 'INTEGER' } } });
+      return { path: `/v1/node-tables/${name}` };
+    },
+  },
+  'GET /v1/nodes/{table}': withPeople('/v1/nodes/People'),
+  'POST /v1/nodes/{table}': withPeople('/v1/nodes/People', { name: 'Ada', born: 1815 }),
+  'GET /v1/nodes/{table}/{key}': withPeople('/v1/nodes/People/Ada'),
+  'PUT /v1/nodes/{table}/{key}': withPeople('/v1/nodes/People/Ada', { born: 1815 }),
+  'PATCH /v1/nodes/{table}/{key}': withPeople('/v1/nodes/People/Ada', { born: 1815 }),
+  'DELETE /v1/nodes/{table}/{key}': withPeople('/v1/nodes/People/Ada'),
   'GET /v1/indexes': fixed(200, '/v1/indexes'),
   'POST /v1/indexes': {
     status: 201,

@@ -15,7 +15,7 @@ export const isolatedEdges: Measure = {
     const incidence = yield* projections.incidence(basis);
     const ids = incidence.copyEdgeIds().filter((_, edge) => isIsolated(incidence, edge));
     return {
-      shape: { kind: 'ids', ids: ids.sort().subarray(0, limitOf(params)) },
+      shape: { kind: 'ids', ofNodes: false, ids: ids.sort().subarray(0, limitOf(params)) },
       definition: 'members_of_degree_1',
       basis,
     };

@@ -1,7 +1,7 @@
 // Lists isolated nodes: nodes that share no edge with another node.
 
 import type { Incidence } from '../../core/index.ts';
-import { LIMIT, type Measure, WINDOW } from '../measure.ts';
+import { LIMIT, type Measure, type Shape, WINDOW } from '../measure.ts';
 import { limitOf } from '../shapes.ts';
 
 export const isolatedNodes: Measure = {
@@ -9,11 +9,16 @@ export const isolatedNodes: Measure = {
   about: 'Nodes that share no edge with another node.',
   source: 'Nodes without neighbours in the co-member graph; Berge 1973, Graphs and Hypergraphs.',
   parameters: [...LIMIT, ...WINDOW],
-  result: { type: 'array', items: { type: 'integer' }, description: 'Node ids, ascending.' },
+  result: {
+    type: 'array',
+    items: { type: ['integer', 'string'] },
+    description: 'Node ids, ascending; in a named table keys.',
+  },
   *run({ projections }, params) {
     const incidence = yield* projections.incidence('events');
     const ids = incidence.copyNodeIds().filter((_, node) => isAlone(incidence, node));
-    return { shape: { kind: 'ids', ids: ids.subarray(0, limitOf(params)) }, definition: 'no_neighbours', basis: null };
+    const shape: Shape = { kind: 'ids', ofNodes: true, ids: ids.subarray(0, limitOf(params)) };
+    return { shape, definition: 'no_neighbours', basis: null };
   },
 };
 

@@ -39,8 +39,8 @@ export const modularity: Measure = {
       value: { type: ['number', 'null'], description: 'Null if the sum of the weights is not finite.' },
       communities: {
         type: 'array',
-        items: { type: 'array', items: { type: 'integer' } },
-        description: 'The largest first.',
+        items: { type: 'array', items: { type: ['integer', 'string'] } },
+        description: 'The largest first; in a named table of keys.',
       },
     },
   },
@@ -49,8 +49,7 @@ export const modularity: Measure = {
     const incidence = yield* input.projections.incidence(basis);
     if (params.weighted === true) assertNotNegative(incidence);
     const definition = params.weight as string;
-    if (incidence.nodes === 0)
-      return { shape: { kind: 'value', value: { value: 0, communities: [] } }, definition, basis };
+    if (incidence.nodes === 0) return { shape: { kind: 'communities', value: 0, groups: [] }, definition, basis };
     const weights = params.weighted === true ? incidence.copyWeights() : new Float64Array(incidence.edges).fill(1);
     const isWhole = hasFiniteSum(incidence, weights);
     const factor = tameFactor(weights);
@@ -64,8 +63,8 @@ export const modularity: Measure = {
       definition === 'graph'
         ? graphModularity(incidence, weights, communityOf)
         : hypergraphModularity(incidence, weights, communityOf, definition as EdgeLoss);
-    const communities = listed(ids, communityOf);
-    return { shape: { kind: 'value', value: { value: isWhole ? value : null, communities } }, definition, basis };
+    const groups = listed(ids, communityOf);
+    return { shape: { kind: 'communities', value: isWhole ? value : null, groups }, definition, basis };
   },
 };
 

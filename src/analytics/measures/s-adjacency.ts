@@ -13,7 +13,11 @@ export const sAdjacency: Measure = {
   about: 'Pairs of nodes in at least s common edges (or of edges with at least s common members), and how many.',
   source: S_SOURCE,
   parameters: [...S_PARAMETERS, ...LIMIT],
-  result: { type: 'array', items: { type: 'array' }, description: '[u, v, count] with u < v.' },
+  result: {
+    type: 'array',
+    items: { type: 'array' },
+    description: '[u, v, count] with u < v; in a named table nodes are keys.',
+  },
   *run(input, params) {
     const view = yield* sView(input, params);
     const graph = yield* sGraph(input, view);
@@ -22,7 +26,7 @@ export const sAdjacency: Measure = {
     const counts = graph.copyCounts()!;
     const limit = limitOf(params);
     if (limit === undefined) {
-      const shape = streamedTriples(view.ids, (v, add) => {
+      const shape = streamedTriples(view, (v, add) => {
         for (let arc = starts[v]!; arc < starts[v + 1]!; arc++) add(neighbours[arc]!, counts[arc]!);
       });
       return { shape, definition: view.on, basis: view.basis };
@@ -36,6 +40,6 @@ export const sAdjacency: Measure = {
       next += STEP_ARCS;
       yield v / graph.vertices;
     }
-    return { shape: triples.shape(), definition: view.on, basis: view.basis };
+    return { shape: triples.shape(view.on === 'nodes'), definition: view.on, basis: view.basis };
   },
 };

@@ -14,8 +14,8 @@ export const sConnectedComponents: Measure = {
   ],
   result: {
     type: 'array',
-    items: { type: 'array', items: { type: 'integer' } },
-    description: 'Ids ascending; components by size, then by least id.',
+    items: { type: 'array', items: { type: ['integer', 'string'] } },
+    description: 'Ids ascending; components by size, then by least id. In a named table nodes are keys.',
   },
   *run(input, params) {
     const view = yield* sView(input, params);
@@ -26,7 +26,7 @@ export const sConnectedComponents: Measure = {
       (params.limit as number | undefined) ?? Infinity,
       (params.top as number | undefined) ?? Infinity,
     );
-    const shape: Shape = { kind: 'groups', groups: groups.slice(0, most) };
+    const shape: Shape = { kind: 'groups', ofNodes: on === 'nodes', groups: groups.slice(0, most) };
     return { shape, definition: on, basis: view.basis };
   },
 };

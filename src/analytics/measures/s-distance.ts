@@ -16,6 +16,8 @@ import { limitOf } from '../shapes.ts';
 import { S_PARAMETERS, S_SOURCE, type SView, sGraph, sView, vertexOf } from './s-graph.ts';
 import { streamedTriples, Triples } from './triples.ts';
 
+const isEdge = ({ on }: ParameterValues) => on === 'edges';
+
 export const sDistance: Measure = {
   name: 's_distance',
   about:
@@ -23,10 +25,11 @@ export const sDistance: Measure = {
   source: S_SOURCE,
   parameters: [
     ...S_PARAMETERS,
-    { name: 'source', type: 'integer', about: 'Only from this node or edge.' },
+    { name: 'source', type: 'node', isEdge, about: 'Only from this node (in a named table its key) or edge.' },
     {
       name: 'target',
-      type: 'integer',
+      type: 'node',
+      isEdge,
       about:
         'Only to this node or edge. With a source, the answer is one number, or null if the target is not reached.',
     },
@@ -36,7 +39,7 @@ export const sDistance: Measure = {
   result: {
     type: ['array', 'integer', 'null'],
     description:
-      '[u, v, d] with u < v for the pairs that reach each other (directed: every pair u, v such that u reaches v), or one number.',
+      '[u, v, d] with u < v for the pairs that reach each other (directed: every pair u, v such that u reaches v), or one number; in a named table nodes are keys.',
   },
   *run(input, params) {
     const view = yield* sView(input, params);
@@ -53,7 +56,7 @@ function* shapeOf(input: MeasureInput, params: ParameterValues, view: SView): St
   if (input.direction !== undefined) return yield* directedShape(view, graph, from, to, limitOf(params));
   const one = from ?? to;
   if (one === undefined && limitOf(params) === undefined)
-    return streamedTriples(view.ids, (u, add) => {
+    return streamedTriples(view, (u, add) => {
       for (const [v, d] of distancesFrom(graph, u).entries()) if (d !== UNREACHED && d > 0) add(v, d);
     });
   if (one === undefined) {
@@ -61,7 +64,7 @@ function* shapeOf(input: MeasureInput, params: ParameterValues, view: SView): St
     yield* searchFromAll(graph, (u, { order, distances }) => {
       for (const v of order) if (v > u) triples.add(view.ids[u]!, view.ids[v]!, distances[v]!);
     });
-    return triples.shape();
+    return triples.shape(view.on === 'nodes');
   }
   const distances = distancesFrom(graph, one);
   if (from !== undefined && to !== undefined) {
@@ -70,12 +73,12 @@ function* shapeOf(input: MeasureInput, params: ParameterValues, view: SView): St
   }
   const triples = new Triples(limitOf(params));
   for (const [v, d] of distances.entries()) if (d !== UNREACHED && d > 0) triples.add(view.ids[one]!, view.ids[v]!, d);
-  return triples.shape();
+  return triples.shape(view.on === 'nodes');
 }
 
 /** Distances in a directed graph: from `from`, to `to`, or of all pairs. */
 function* directedShape(
-  { ids, isThere }: SView,
+  { ids, isThere, on }: SView,
   graph: Graph,
   from: number | undefined,
   to: number | undefined,
@@ -95,5 +98,5 @@ function* directedShape(
     add(from, searcher.from(from));
     searcher.free();
   }
-  return triples.shape();
+  return triples.shape(on === 'nodes');
 }

@@ -52,13 +52,15 @@ function* shapeOf(projections: Projections, params: ParameterValues, zeros: bool
   if (params.scope === 'table') return { kind: 'value', value: burstiness(times, zeros) };
   if (params.scope === 'edge') {
     const sets = yield* projections.incidence('distinct');
-    return largest(sets.copyEdgeIds(), timesOfSets(sets, times), params, zeros);
+    return largest(sets.copyEdgeIds(), timesOfSets(sets, times), params, zeros, false);
   }
   const ids = events.copyNodeIds();
-  if (params.node_id === undefined) return largest(ids, (v) => timesOfNode(events, times, v), params, zeros);
+  if (params.node_id === undefined) return largest(ids, (v) => timesOfNode(events, times, v), params, zeros, true);
   const v = events.nodeOrdinal(params.node_id as number);
-  if (v < 0) return { kind: 'objects', keys: ids.slice(0, 0), values: [] };
-  return { kind: 'objects', keys: ids.slice(v, v + 1), values: [burstiness(timesOfNode(events, times, v), zeros)] };
+  const ofNodes = true;
+  if (v < 0) return { kind: 'objects', ofNodes, keys: ids.slice(0, 0), values: [] };
+  const values = [burstiness(timesOfNode(events, times, v), zeros)];
+  return { kind: 'objects', ofNodes, keys: ids.slice(v, v + 1), values };
 }
 
 /** Returns the event times of a node. They ascend, because a node's edges are in time order. */
@@ -88,14 +90,16 @@ function largest(
   timesOf: (at: number) => Float64Array,
   params: ParameterValues,
   zeros: boolean,
+  ofNodes: boolean,
 ): Shape {
   const values = Array.from(keys, (_, at) => burstiness(timesOf(at), zeros));
   const most = limitOf(params);
-  if (most === undefined) return { kind: 'objects', keys, values };
+  if (most === undefined) return { kind: 'objects', ofNodes, keys, values };
   const order = Array.from(keys.keys());
   order.sort((a, b) => (values[b]!.B ?? -2) - (values[a]!.B ?? -2) || keys[a]! - keys[b]!);
   const first = order.slice(0, most);
-  return { kind: 'objects', keys: Float64Array.from(first, (at) => keys[at]!), values: first.map((at) => values[at]!) };
+  const best = Float64Array.from(first, (at) => keys[at]!);
+  return { kind: 'objects', ofNodes, keys: best, values: first.map((at) => values[at]!) };
 }
 
 interface Burstiness extends Record<string, number | null> {

@@ -2,6 +2,7 @@
 
 import { HedgerowError } from '../../errors.ts';
 import type { Shape } from '../measure.ts';
+import type { SView } from './s-graph.ts';
 
 /**
  * Maximum length of the array of triples, counted in numbers (three per triple): 400 MB. The array
@@ -16,14 +17,15 @@ const MOST_NUMBERS = 50_000_000;
 export type RowOf = (vertex: number, add: (other: number, value: number) => void) => void;
 
 /**
- * Returns all pairs, ordered by ids. The row of a vertex is computed when it is read, so the length
- * of the list is not limited by memory.
+ * Returns all pairs of vertices of an s-graph, ordered by ids. The row of a vertex is computed when
+ * it is read, so the length of the list is not limited by memory.
  */
-export function streamedTriples(ids: Float64Array, rowOf: RowOf): Shape {
+export function streamedTriples({ ids, on }: SView, rowOf: RowOf): Shape {
   const order = Uint32Array.from(ids, (_, vertex) => vertex).sort((a, b) => ids[a]! - ids[b]!);
   let place = 0;
   return {
     kind: 'triples',
+    ofNodes: on === 'nodes',
     next: () => {
       if (place === order.length) return null;
       const vertex = order[place++]!;
@@ -100,12 +102,13 @@ export class Triples {
   }
 
   /** Returns the triples ordered by ids or, with a limit, the largest values first. */
-  shape(): Shape {
+  shape(ofNodes: boolean): Shape {
     if (this.#limit === undefined) this.#take(this.#order((x, y) => this.#byIds(x, y)));
     else this.#cut(this.#limit);
     let all: Float64Array | null = this.#numbers.subarray(0, this.#length);
     return {
       kind: 'triples',
+      ofNodes,
       next: () => {
         const part = all;
         all = null;

@@ -8,6 +8,21 @@ import type { Row } from '../run/runner.ts';
  */
 const GROUPED: ReadonlySet<string> = new Set(['s_connected_components']);
 
+/** Measures whose result, if it is an object, is a map by id. */
+const BY_ID: ReadonlySet<string> = new Set([
+  'node_degree',
+  'edge_size',
+  'redundancy',
+  'betweenness',
+  'closeness',
+  'harmonic_centrality',
+  'pagerank',
+  'zhou_clustering',
+  'pairwise_clustering',
+  'temporal_coreness',
+]);
+const INTEGER = /^(?:0|-?[1-9]\d*)$/;
+
 /**
  * Returns one row per id if the keys of an object are ids, one row per entry of a list, and a
  * single row for any other result.
@@ -16,26 +31,34 @@ export function rowsOf(result: unknown, measure: string): Row[] {
   if (Array.isArray(result)) return result.map((entry) => rowOfEntry(entry, GROUPED.has(measure)));
   if (typeof result !== 'object' || result === null) return [{ value: result }];
   const entries = Object.entries(result);
-  // Node and edge ids are integers; names of fields are not.
-  if (entries.length === 0 || !entries.every(([key]) => /^-?\d+$/.test(key)))
-    return entries.length === 0 ? [] : [result as Row];
-  return entries.map(([id, value]) =>
-    typeof value === 'object' && value !== null ? { id: Number(id), ...value } : { id: Number(id), value },
-  );
+  if (entries.length === 0) return [];
+  // Ids are integers or, in a named table, keys, which may be any text; names of fields are
+  // neither.
+  const areIntegers = entries.every(([key]) => INTEGER.test(key) && Number.isSafeInteger(Number(key)));
+  if (!areIntegers && !isById(measure, result)) return [result as Row];
+  return entries.map(([key, value]) => {
+    const id = areIntegers ? Number(key) : key;
+    return typeof value === 'object' && value !== null ? { id, ...value } : { id, value };
+  });
+}
+
+/** Returns whether an object is a map by id. Burstiness is one, if it is not that of the table. */
+function isById(measure: string, result: object): boolean {
+  if (measure !== 'temporal_burstiness') return BY_ID.has(measure);
+  return Object.values(result).every((value) => typeof value === 'object' && value !== null);
 }
 
 /**
- * Sorts rows that have a numeric id and value: the largest value first, equal values by id, null
- * last. Returns the rows unchanged if `result` is a list or a row lacks id or value.
+ * Sorts rows that have an id and a numeric value: the largest value first, equal values by numeric
+ * id (or in the given order, if ids are keys), null last. Returns the rows unchanged if `result` is
+ * a list or a row lacks id or value.
  */
 export function largestFirst(rows: readonly Row[], result: unknown): readonly Row[] {
-  const isRanked = rows.every(
-    ({ id, value }) => typeof id === 'number' && (typeof value === 'number' || value === null),
-  );
+  const isRanked = rows.every(({ id, value }) => id !== undefined && (typeof value === 'number' || value === null));
   if (Array.isArray(result) || !isRanked) return rows;
   const rankOf = ({ value }: Row): number => (value as number | null) ?? Number.NEGATIVE_INFINITY;
   const order = (a: Row, b: Row): number =>
-    rankOf(a) === rankOf(b) ? (a.id as number) - (b.id as number) : rankOf(b) - rankOf(a);
+    rankOf(a) !== rankOf(b) ? rankOf(b) - rankOf(a) : typeof a.id === 'number' ? a.id - (b.id as number) : 0;
   return [...rows].sort(order);
 }
 

@@ -23,7 +23,7 @@ export function stepProblems(proof: unknown, steps: Claims['steps']): string[] {
   }
   const step = steps.get(goal);
   if (step === undefined) return problems;
-  const edges = new Set(nodes.flatMap((node) => (node.kind === 'evidence' ? [node.edge_id!] : [])));
+  const edges = new Set(nodes.flatMap((node) => (node.kind === 'evidence' ? (node.edge_id ?? []) : [])));
   const tags = [...edges].sort((a, b) => a - b).map((id) => `HEDGE-${id}`);
   if (JSON.stringify(step.hedge_tags) !== JSON.stringify(tags))
     problems.push(`it rests on edges that are not the hedge_tags of its derived fact`);

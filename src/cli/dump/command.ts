@@ -18,6 +18,7 @@ import {
   SCHEMA_NAME,
   writeDumpFile,
 } from './dump-file.ts';
+import { writeNodeTable } from './node-files.ts';
 import { schemaStatements } from './schema-statements.ts';
 import { writeTable } from './table-files.ts';
 
@@ -40,19 +41,24 @@ export async function dumpCommand(given: string, flags: DumpFlags, world: World)
     if (isThere && readdirSync(dir).length > 0) throw new Error(`${given} is not empty; a dump takes a new directory.`);
     const definitions = await definitionsOf(flags, world);
     const tables = join(dir, 'tables');
+    const nodes = join(dir, 'nodes');
     nodeFs.makeDir(tables);
+    if (definitions.node_tables.length > 0) nodeFs.makeDir(nodes);
     let dump: DumpFile;
     try {
       dump = await writeDump(dir, format, { definitions, flags, signal: controller.signal, world });
     } catch (error) {
       // Removes an incomplete dump, which is of no use.
-      for (const path of [tables, join(dir, SCHEMA_NAME), ...(isThere ? [] : [dir])])
+      for (const path of [tables, nodes, join(dir, SCHEMA_NAME), ...(isThere ? [] : [dir])])
         rmSync(path, { recursive: true, force: true });
       throw error;
     }
     const total = dump.tables.reduce((sum, table) => sum + table.row_count, 0);
+    const ofNodes = dump.node_tables.reduce((sum, table) => sum + table.row_count, 0);
+    const nodesText =
+      dump.node_tables.length === 0 ? '' : `${dump.node_tables.length} node tables with ${ofNodes} nodes, `;
     world.stdout.write(
-      `${dir}: ${dump.tables.length} tables with ${total} edges, ${dump.indexes.length} indexes, ${dump.rules.length} rules, ${dump.virtual_graphs.length} virtual graphs\n`,
+      `${dir}: ${dump.tables.length} tables with ${total} edges, ${nodesText}${dump.indexes.length} indexes, ${dump.rules.length} rules, ${dump.virtual_graphs.length} virtual graphs\n`,
     );
     return 0;
   } catch (error) {
@@ -100,11 +106,15 @@ async function writeDump(
   } finally {
     await source.runner.close();
   }
+  // After the edges, so that nodes that these have created meanwhile are there too.
+  if (definitions.node_tables.length > 0)
+    files.push(...(await writeNodeTables(dir, { definitions, flags, signal, world })));
   // Stores the number of rows that were written. Rows may have been inserted after the definitions
   // were read.
   const rowsOf = (name: string) => files.filter(({ table }) => table === name).reduce((sum, { rows }) => sum + rows, 0);
   const tables = definitions.tables.map((table) => ({ ...table, row_count: rowsOf(table.name) }));
-  const schema = schemaStatements(tables, definitions.indexes);
+  const nodeTables = definitions.node_tables.map((table) => ({ ...table, row_count: rowsOf(table.name) }));
+  const schema = schemaStatements(tables, nodeTables, definitions.indexes);
   await writeFileAtomically(nodeFs, join(dir, SCHEMA_NAME), Buffer.from(schema));
   const dump: DumpFile = {
     format: 'hedgerow-dump',
@@ -113,8 +123,21 @@ async function writeDump(
     at: Date.now(),
     ...definitions,
     tables,
+    node_tables: nodeTables,
     files,
   };
   await writeDumpFile(dir, dump);
   return dump;
+}
+
+async function writeNodeTables(dir: string, { definitions, flags, signal, world }: Work): Promise<DumpedFile[]> {
+  const store = await openDefinitions(flags, world, false);
+  try {
+    const files: DumpedFile[] = [];
+    for (const table of definitions.node_tables)
+      files.push(await writeNodeTable(dir, store, table, { signal, stdout: world.stdout }));
+    return files;
+  } finally {
+    await store.close();
+  }
 }

@@ -49,6 +49,11 @@ export function nullsPath(table: string): string {
   return `tables/${table}.nulls.hql`;
 }
 
+/** Returns the path of the file for the nodes of a node table. */
+export function nodesPath(table: string): string {
+  return `nodes/${table}.ndjson.gz`;
+}
+
 /** Returns the entry for a file that has just been written. */
 export async function dumpedFile(dir: string, path: string, table: string, rows: number): Promise<DumpedFile> {
   const { bytes, sha256 } = await contentOf(join(dir, path));
@@ -105,22 +110,28 @@ function readDumpFile(dir: string): DumpFile {
       { cause: error },
     );
   }
-  const lists = [dump?.tables, dump?.indexes, dump?.rules, dump?.virtual_graphs, dump?.files];
+  const lists: unknown[] = [dump?.tables, dump?.indexes, dump?.rules, dump?.virtual_graphs, dump?.files];
+  // Dumps of versions without node tables have no list of them.
+  const nodeTables = dump?.node_tables ?? [];
+  lists.push(nodeTables);
   const isDump = dump?.format === 'hedgerow-dump' && dump.version === 1 && lists.every(Array.isArray);
   if (!isDump || !DUMP_FORMATS.some((format) => format === dump?.edges))
     throw new Error(`${path} does not describe a dump that this version can load.`);
+  const whole = { ...dump, node_tables: nodeTables } as DumpFile;
   const wrong =
-    dump?.tables?.find((table) => !isTable(table)) ?? dump?.files?.find((file) => !isFile(file, dump as DumpFile));
+    whole.tables.find((table) => !isTable(table)) ??
+    nodeTables.find((table) => !isTable(table) || typeof table.key?.name !== 'string') ??
+    whole.files.find((file) => !isFile(file, whole));
   if (wrong !== undefined)
     throw new Error(
       `${path} lists something that is neither a table nor a file of a table: ${JSON.stringify(wrong).slice(0, 100)}.`,
     );
-  const bare = dump?.tables?.find(({ name }) => !dump?.files?.some(({ table }) => table === name));
+  const bare = [...whole.tables, ...nodeTables].find(({ name }) => !whole.files.some(({ table }) => table === name));
   if (bare !== undefined) throw new Error(`${path} names no file for the table ${bare.name}.`);
-  return dump as DumpFile;
+  return whole;
 }
 
-function isTable(table: DumpFile['tables'][number] | null): boolean {
+function isTable(table: DumpFile['tables'][number] | DumpFile['node_tables'][number] | null): boolean {
   return (
     typeof table?.name === 'string' &&
     IDENTIFIER.test(table.name) &&
@@ -134,11 +145,13 @@ function isTable(table: DumpFile['tables'][number] | null): boolean {
  * Returns whether the entry belongs to a table of the dump and has one of that table's two paths; a
  * dump contains no other files.
  */
-function isFile(file: DumpedFile | null, { tables, edges }: DumpFile): boolean {
+function isFile(file: DumpedFile | null, { tables, node_tables, edges }: DumpFile): boolean {
   const { path, table, rows, bytes, sha256 } = file ?? {};
   return (
-    tables.some(({ name }) => name === table) &&
-    (path === edgesPath(table!, edges) || path === nullsPath(table!)) &&
+    (node_tables.some(({ name }) => name === table)
+      ? path === nodesPath(table!)
+      : tables.some(({ name }) => name === table) &&
+        (path === edgesPath(table!, edges) || path === nullsPath(table!))) &&
     [rows, bytes].every(Number.isSafeInteger) &&
     typeof sha256 === 'string'
   );

@@ -1,6 +1,6 @@
 // Writes the tables and indexes of a database as the statements that create them.
 
-import type { TableItem } from '../../engine/index.ts';
+import type { NodeTableItem, TableItem } from '../../engine/index.ts';
 import { optionWords } from '../../model/options.ts';
 import { shapeWords } from '../../model/shape.ts';
 import type { DumpedIndex } from './definitions.ts';
@@ -10,11 +10,16 @@ import { nameText, valueText } from './statement-values.ts';
  * Returns a script for `hedgerow shell`. There are no statements for rules and virtual graphs, so
  * comments in the script say where they are.
  */
-export function schemaStatements(tables: readonly TableItem[], indexes: readonly DumpedIndex[]): string {
+export function schemaStatements(
+  tables: readonly TableItem[],
+  nodeTables: readonly NodeTableItem[],
+  indexes: readonly DumpedIndex[],
+): string {
   const primary = tables.find((table) => table.primary);
   const lines = [
     '// The tables and indexes of a dump, as statements for hedgerow shell. Edges are in tables/, rules and virtual graphs in hedgerow-dump.json;',
     '// hedgerow load creates all of them.',
+    ...nodeTables.flatMap((table) => ['', nodeTableStatement(table)]),
     ...tables.flatMap((table) => ['', ...tableStatements(table)]),
     ...(indexes.length === 0 ? [] : ['']),
     ...indexes.map(({ table, column }) => `CREATE INDEX ON ${nameText(table)} (${nameText(column)});`),
@@ -45,6 +50,15 @@ function tableStatements(item: TableItem): string[] {
     `${create}${shapeWords(item, nameText)}${properties} ${optionWords({ ...item })};`,
     ...added.map((column) => `${addColumnStatement(name, column)};`),
   ];
+}
+
+function nodeTableStatement({ name, key, columns }: NodeTableItem): string {
+  const properties = columns.map(
+    ({ name: column, type, default: value }) =>
+      `${nameText(column)} ${type}${value === undefined ? '' : ` DEFAULT ${valueText(value, type)}`}`,
+  );
+  const clause = properties.length === 0 ? '' : ` PROPERTIES (${properties.join(', ')})`;
+  return `CREATE NODE TABLE ${nameText(name)} (${nameText(key.name)} ${key.type})${clause};`;
 }
 
 export function addColumnStatement(table: string, column: TableItem['columns'][number]): string {

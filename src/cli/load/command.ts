@@ -3,9 +3,10 @@
 import { resolve } from 'node:path';
 import { type DefinitionStore, openDefinitions } from '../dump/definitions.ts';
 import { type DumpFile, readDump } from '../dump/dump-file.ts';
+import { loadNodeTable } from '../dump/node-files.ts';
 import type { RunnerFlags } from '../query/options.ts';
 import { reportFailure, type World } from '../world.ts';
-import { makeOthers, makeTables } from './definitions.ts';
+import { makeNodeTables, makeOthers, makeTables } from './definitions.ts';
 import { checkProgress, loadEdges } from './edges.ts';
 
 export interface LoadFlags extends RunnerFlags {
@@ -23,13 +24,19 @@ export async function loadCommand(given: string, flags: LoadFlags, world: World)
     const dump = await readDump(dir);
     checkProgress(dump, world.cwd, resume);
     const as = flags.data === undefined ? world : withDumpSettings(world, dump);
-    const rowsBefore = await withStore(flags, as, (store) => makeTables(store, dump, resume));
+    const rowsBefore = await withStore(flags, as, async (store) => {
+      await makeNodeTables(store, dump, resume);
+      const before = await makeTables(store, dump, resume);
+      for (const table of dump.node_tables) await loadNodeTable(dir, store, table);
+      return before;
+    });
     const code = await loadEdges(dir, dump, rowsBefore, flags, as);
     if (code !== 0) return code;
     await withStore(flags, as, (store) => makeOthers(store, dump));
-    const { tables, indexes, rules, virtual_graphs: graphs } = dump;
+    const { tables, node_tables: nodeTables, indexes, rules, virtual_graphs: graphs } = dump;
+    const nodesText = nodeTables.length === 0 ? '' : `${nodeTables.length} node tables, `;
     world.stdout.write(
-      `${given}: ${tables.length} tables, ${indexes.length} indexes, ${rules.length} rules, ${graphs.length} virtual graphs are loaded.\n`,
+      `${given}: ${tables.length} tables, ${nodesText}${indexes.length} indexes, ${rules.length} rules, ${graphs.length} virtual graphs are loaded.\n`,
     );
     return 0;
   } catch (error) {

@@ -33,6 +33,29 @@ export async function makeTables(
   return new Map(pairs.map(({ table, there }) => [table.name, there?.row_count ?? 0]));
 }
 
+/**
+ * Creates the missing node tables. A node table may exist already if it has the same key and
+ * columns and is empty; when a load is being resumed, it need not be empty. Throws before anything
+ * is created if a node table violates this.
+ */
+export async function makeNodeTables(store: DefinitionStore, dump: DumpFile, resume: boolean): Promise<void> {
+  const { node_tables: known } = await store.read();
+  const missing = dump.node_tables.filter((table) => {
+    const there = known.find(({ name }) => isSame(name, table.name));
+    if (there === undefined) return true;
+    if (there.row_count > 0 && !resume)
+      throw new Error(
+        `The node table ${table.name} already exists and holds ${there.row_count} nodes. Load into a new database, or continue an interrupted load with --resume.`,
+      );
+    if (JSON.stringify([there.key, there.columns]) !== JSON.stringify([table.key, table.columns]))
+      throw new Error(
+        `The node table ${table.name} already exists with another key or other columns. Load into a new database.`,
+      );
+    return false;
+  });
+  for (const table of missing) await store.createNodeTable(table);
+}
+
 function checkTable(there: TableItem, table: TableItem, resume: boolean): void {
   if (there.row_count > 0 && !resume)
     throw new Error(

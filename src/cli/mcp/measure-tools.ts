@@ -54,7 +54,7 @@ const runMeasure = tool({
   name: 'run_measure',
   title: 'Compute a measure',
   description:
-    'Compute a measure of a table seen as a hypergraph, over all times or in a window: put start_ts and end_ts (epoch seconds or ISO 8601) into params. node_id, source and target accept names of nodes too. Values by node or edge are sorted, the largest first. The tool measures lists all measures; most used: node_degree, pagerank, betweenness, s_connected_components, modularity (communities), temporal_activity. A large table may take long: use a window.',
+    'Compute a measure of a table seen as a hypergraph, over all times or in a window: put start_ts and end_ts (epoch seconds or ISO 8601) into params. node_id, source and target accept names of nodes too; in a table of named nodes they are keys, as in its results (Kind:key if the members have several kinds). Values by node or edge are sorted, the largest first. The tool measures lists all measures; most used: node_degree, pagerank, betweenness, s_connected_components, modularity (communities), temporal_activity. A large table may take long: use a window.',
   input: object({
     table: oneTable(),
     measure: described(text(), 'Name of the measure, as listed by the tool measures.'),
@@ -71,7 +71,7 @@ const runMeasure = tool({
     params: described(v.looseObject({}), 'The parameters as applied.'),
     rows: described(
       v.array(row),
-      'For values by node or edge: id and value, and name if names of nodes are stored. For other results: as described by the tool measures.',
+      'For values by node or edge: id (in a table of named nodes the key) and value, and name if names of nodes are stored. For other results: as described by the tool measures.',
     ),
     rows_total: integer(),
     more: more(),
@@ -79,7 +79,11 @@ const runMeasure = tool({
   }),
   run: async ({ table, measure, params, limit }, { client }, signal) => {
     const names = await NodeNames.open(client, table, signal);
-    const given = await plainParams(params, names);
+    const given = await plainParams(
+      params,
+      names,
+      async () => (await client.tables.get(names.of, { signal })).nodes === 'named',
+    );
     const answered = await client.analytics.run(table, measure.trim().toLowerCase(), given, { signal });
     const rows = largestFirst(rowsOf(answered.result, answered.measure), answered.result);
     const shown = fitting(await withNames(rows.slice(0, limit), answered, names));
@@ -109,11 +113,19 @@ const BY_NODE: ReadonlySet<string> = new Set([
   's_connected_components',
 ]);
 
-/** Replaces names of nodes by their numbers and times by epoch seconds. */
-async function plainParams(params: Record<string, unknown>, names: NodeNames): Promise<Record<string, unknown>> {
+/**
+ * Replaces names of nodes by their numbers, except in a table of named nodes, and times by epoch
+ * seconds.
+ */
+async function plainParams(
+  params: Record<string, unknown>,
+  names: NodeNames,
+  isNamed: () => Promise<boolean>,
+): Promise<Record<string, unknown>> {
   const plain: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(params)) {
-    if (typeof value === 'string' && NODE_PARAMETERS.has(name)) plain[name] = await names.nodeOf(value);
+    if (typeof value === 'string' && NODE_PARAMETERS.has(name))
+      plain[name] = (await isNamed()) ? value : await names.nodeOf(value);
     else if (typeof value === 'string' && name === 'start_ts') plain[name] = secondsOf(value, name, 'first');
     else if (typeof value === 'string' && name === 'end_ts') plain[name] = secondsOf(value, name, 'last');
     else plain[name] = value;

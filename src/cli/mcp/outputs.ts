@@ -92,7 +92,7 @@ export const understood = v.strictObject({
   start_time: time(),
   end_ts: v.nullable(integer()),
   end_time: time(),
-  nodes: v.array(integer()),
+  nodes: v.array(v.union([integer(), text(), v.looseObject({})])),
   filters: v.array(v.looseObject({})),
   ignored: described(v.array(v.looseObject({})), 'Parts of the text that were ignored, with the reasons.'),
 });

@@ -44,7 +44,7 @@ const computedBy = () =>
     'The statement or measure that computed a count, first, last or most in the answer; null if the question asks for none.',
   );
 
-const RULES_ABOUT = `Rules for this question only, instead of the stored rules, as in {"id": "rule:met", "if": [{"pred": "member", "args": ["?E", "?A"]}, {"pred": "member", "args": ["?E", "?B"]}, {"compare": ["?A", "<", "?B"]}], "then": {"pred": "met", "args": ["?A", "?B"]}}. "?Name" is a variable, anything else a constant; {"not": {"pred": ..., "args": [...]}} negates; compare takes = == != < <= > >=. Base facts: hyperedge(E), at(E, ts), until(E, ts) of edges with an end, member(E, node), weight(E, w), mean_dist(E, d), formation(E, name), size(E, n), bucket(E, b), property(E, column, value), role(E, node, role). An empty list: no rules.`;
+const RULES_ABOUT = `Rules for this question only, instead of the stored rules, as in {"id": "rule:met", "if": [{"pred": "member", "args": ["?E", "?A"]}, {"pred": "member", "args": ["?E", "?B"]}, {"compare": ["?A", "<", "?B"]}], "then": {"pred": "met", "args": ["?A", "?B"]}}. "?Name" is a variable, anything else a constant; {"not": {"pred": ..., "args": [...]}} negates; compare takes = == != < <= > >=. Base facts: hyperedge(E), at(E, ts), until(E, ts) of edges with an end, member(E, node), weight(E, w), mean_dist(E, d), formation(E, name), size(E, n), bucket(E, b), property(E, column, value), role(E, node, role); in a table of named nodes, whose node is the key (Kind:key if the members have several kinds), also node(N, kind), attribute(N, column, value). An empty list: no rules.`;
 
 const reason = tool({
   name: 'reason',

@@ -26,9 +26,9 @@ import { type Tool, tool } from './tool.ts';
 /** Explains enough for a model to write statements without having seen the language before. */
 const LANGUAGE = `Run one statement of Hedgerow's own language (not SQL, not Cypher) and get its rows.
 Shape: MATCH (alias:Table) [, (alias:Table) ...] [WHERE condition] RETURN [DISTINCT] items [ORDER BY item [DESC], ...] [SKIP n] [LIMIT n]
-Each pattern (e:Table) is one hyperedge of that table, not a node; e.event_ts, e.members, e.id, e.weight, e.formation and user columns are its fields. Items: e.column, expressions AS name, COUNT(*), COUNT(DISTINCT x), SUM, AVG, MIN, MAX, COLLECT (rows are grouped by the items without an aggregate); RETURN * gives all columns.
+Each pattern (e:Table) is one hyperedge of that table (or one node, if it is a node table); e.event_ts, e.members, e.id, e.weight, e.formation and user columns are its fields. Items: e.column, expressions AS name, COUNT(*), COUNT(DISTINCT x), SUM, AVG, MIN, MAX, COLLECT (rows are grouped by the items without an aggregate); RETURN * gives all columns.
 Conditions: = <> < <= > >=, AND, OR, NOT, IN [..], BETWEEN x AND y, IS NULL, CONTAINS, STARTS WITH, ENDS WITH, + - * / %.
-Nodes are integers: 7 IN e.members; size(e.members) is how many. Names of nodes, where list_tables shows names_in: MATCH (e:meetings), (n:meetings_nodes) WHERE n.vertex = 'Ada' AND shared(e, n) >= 1; the field names of the answer gives the names of the members returned. Times are integers: e.event_ts in epoch seconds UTC, which compares with texts such as '2024-05-02' or '2024-05-02T10:00:00Z'; date(e.event_ts) is the day as a text. Texts stand in 'single quotes', comments in /* */.
+Nodes are integers: 7 IN e.members; size(e.members) is how many. In a table whose member_tables are node tables, members are keys: 'Ada' IN e.members, or node(Person, 'Ada') IN e.members if they are of several kinds; a pattern (p:Person) is a node with its attributes: MATCH (p:Person), (e:calls) WHERE p IN e.members AND p.city = 'Rome' RETURN p.name, COUNT(*). Names of nodes, where list_tables shows names_in: MATCH (e:meetings), (n:meetings_nodes) WHERE n.vertex = 'Ada' AND shared(e, n) >= 1; the field names of the answer gives the names of the members returned. Times are integers: e.event_ts in epoch seconds UTC, which compares with texts such as '2024-05-02' or '2024-05-02T10:00:00Z'; date(e.event_ts) is the day as a text. Texts stand in 'single quotes', comments in /* */.
 Two edges together: shared(a, b) = number of common members; follows(b, a, 3600): b begins after a, at most 3600 seconds later; overlaps(a, b, 60): at most 60 seconds apart; during(a, b): a within b. In a table with intervals, holds(e, '2024-05-02') = begun and not ended at that time; e.end_ts is null while it holds; bucket(e) = time slot of the table. In a table with roles (list_tables) each role is a list of members: 5 IN e.sender. A join without such a condition is refused when it grows too large.
 [NOT] EXISTS ((b:Table), ... WHERE condition) in WHERE: is there such an edge? The condition can name the aliases outside.
 Examples:
@@ -37,6 +37,7 @@ MATCH (e:meetings) RETURN e.formation, COUNT(*) AS n, AVG(size(e.members)) AS pe
 MATCH (a:meetings), (b:meetings) WHERE 7 IN a.members AND follows(b, a, 3600) AND shared(a, b) >= 2 RETURN a.id, b.id LIMIT 20
 MATCH (a:meetings) WHERE NOT EXISTS ((b:meetings) WHERE shared(a, b) >= 1 AND follows(b, a, 86400)) RETURN a.id, a.members LIMIT 20
 SHOW TABLES
+SHOW NODE TABLES
 SHOW INDEXES ON meetings
 EXPLAIN <statement> shows how it would run, ANALYZE <MATCH ...> how it ran. There is no UNWIND or WITH: for what each node does, use the tool node or run_measure (node_degree). Values can go into parameters as $name.`;
 
@@ -242,11 +243,7 @@ const node = tool({
     return fittingPage(limit, async (rows) => ({
       node_id,
       name,
-      ...(await pageOf(
-        await client.hyperedges.node(node_id as number, { ...asked, limit: rows }, { signal }),
-        table,
-        names,
-      )),
+      ...(await pageOf(await client.hyperedges.node(node_id, { ...asked, limit: rows }, { signal }), table, names)),
     }));
   },
 });

@@ -8,7 +8,7 @@ import type { Row } from '../run/runner.ts';
 import { printable } from '../table-text.ts';
 import { UsageError } from '../world.ts';
 import type { CommandName } from './completion.ts';
-import { schemaText } from './schema-text.ts';
+import { keyText, nodeSchemaText, schemaText } from './schema-text.ts';
 import type { ShellSession } from './session.ts';
 
 /** `quit` ends the shell. */
@@ -68,6 +68,13 @@ export async function runCommand(session: ShellSession, line: string): Promise<O
 async function showTables(session: ShellSession): Promise<Outcome> {
   const rows = await session.ask('SHOW TABLES');
   writeTable(session, ['name', 'row_count', ...OPTION_FIELDS, 'primary'], rows);
+  const nodeTables = await session.ask('SHOW NODE TABLES');
+  if (nodeTables.length > 0)
+    writeTable(
+      session,
+      ['node_table', 'key', 'row_count'],
+      nodeTables.map(({ name, key, row_count }) => ({ node_table: name, key: keyText(key), row_count })),
+    );
   return 'ok';
 }
 
@@ -82,10 +89,14 @@ function writeTable({ world }: ShellSession, columns: readonly string[], rows: r
 }
 
 async function showSchema(session: ShellSession, name: string): Promise<Outcome> {
-  const tables = await session.ask('SHOW TABLES');
-  const wanted = name === '' ? tables : tables.filter((row) => String(row.name).toLowerCase() === name.toLowerCase());
-  if (wanted.length === 0) throw new UsageError(`there is no table ${name}; .tables lists them.`);
+  const isWanted = (row: Row) => name === '' || String(row.name).toLowerCase() === name.toLowerCase();
+  const nodeTables = (await session.ask('SHOW NODE TABLES')).filter(isWanted);
+  const wanted = (await session.ask('SHOW TABLES')).filter(isWanted);
+  if (name !== '' && wanted.length + nodeTables.length === 0)
+    throw new UsageError(`there is no table ${name}; .tables lists them.`);
   const indexes = await session.ask('SHOW INDEXES');
+  // A hyperedge table names its node tables, which must exist before it.
+  for (const table of nodeTables) session.world.stdout.write(nodeSchemaText(table, indexes));
   for (const table of wanted) session.world.stdout.write(schemaText(table, indexes));
   return 'ok';
 }

@@ -78,7 +78,8 @@ export class ShellSession {
   /** Loads the names that completion offers. Ignores errors: the next statement will show them. */
   async learnNames(): Promise<void> {
     try {
-      this.tables = (await this.ask('SHOW TABLES')).map(knownTable);
+      const nodeTables = (await this.ask('SHOW NODE TABLES')).map(knownNodeTable);
+      this.tables = [...(await this.ask('SHOW TABLES')).map(knownTable), ...nodeTables];
     } catch {
       this.tables = [];
     }
@@ -118,6 +119,12 @@ function knownTable(row: Row): KnownTable {
   const columns = row.columns as readonly { name: string }[];
   const own = [...builtInColumns(row.intervals === true), ...columns];
   return { name: row.name as string, columns: [...KEY_COLUMNS, ...own.map(({ name }) => name)] };
+}
+
+/** Does the same as `knownTable` for a row of SHOW NODE TABLES. */
+function knownNodeTable(row: Row): KnownTable {
+  const columns = [row.key as { name: string }, ...(row.columns as readonly { name: string }[])];
+  return { name: row.name as string, columns: columns.map(({ name }) => name) };
 }
 
 function timerText(elapsedMs: number, plan: PlanFigures | null | undefined): string {

@@ -7,7 +7,7 @@ import { storeDraft, storedDraft } from '../drafts.ts';
 import { EdgeTag } from '../edge-tag.tsx';
 import { Failure } from '../failure.tsx';
 import { countText, numberText, timeText, windowText } from '../format.ts';
-import { membersText, useNodeNames } from '../node-names.ts';
+import { useNodeNames } from '../node-names.ts';
 import { useState } from '../preact.ts';
 import { ProofTree } from '../rules/proof-tree.tsx';
 import { connection } from '../session.ts';
@@ -16,6 +16,7 @@ import '../style/views.css';
 import { type NumberedQuestion, withNumbers } from './names-in-question.ts';
 import { modelFields, NO_MODEL, OwnModelForm } from './own-model.tsx';
 import { linesOf, partsOf } from './sentences.ts';
+import { shownMembersText } from './shown-members.ts';
 
 type Mode = 'hybrid' | 'neuro' | 'symbolic';
 
@@ -222,7 +223,7 @@ function Cited({ answer }: { answer: RagAnswer }) {
       <ul class="plain-list cited">
         {answer.cited_edges.map((edge) => (
           <li key={edge.edge_id}>
-            <EdgeTag table={answer.table} id={edge.edge_id} /> {membersText(edge.members, names)}{' '}
+            <EdgeTag table={answer.table} id={edge.edge_id} /> {shownMembersText(edge.members, names)}{' '}
             <span class="quiet">{timeText(edge.event_ts)} UTC</span>
           </li>
         ))}

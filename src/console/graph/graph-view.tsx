@@ -53,8 +53,9 @@ export function GraphView({ rows, isCut, limit, table }: Props) {
   }
   const expand = async (node: number) => {
     try {
-      const { hyperedges } = await new Hyperedges(connection()).node(node, { table, limit: MOST_EXPANDED });
-      const edges = hyperedges.map(({ id, event_ts: ts, members }) => ({ id, ts, members }));
+      const query = { table, limit: MOST_EXPANDED, members: 'numbers' } as const;
+      const { hyperedges } = await new Hyperedges(connection()).node(node, query);
+      const edges = hyperedges.map(({ id, event_ts: ts, members }) => ({ id, ts, members: members as number[] }));
       const note = edges.length < MOST_EXPANDED ? '' : ` The first ${MOST_EXPANDED} edges of the node were fetched.`;
       setAdded({ rows, edges: [...more, ...edges], note });
       setError(undefined);

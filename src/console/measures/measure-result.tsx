@@ -9,6 +9,7 @@ import { type NodeNames, nodeText, useNodeNames } from '../node-names.ts';
 import { PlotFrame } from '../plot-frame.tsx';
 import { useMemo } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
+import { tables } from '../state.ts';
 
 /** Maximum number of entries shown of a map (the largest) or of a list (the first). */
 const MOST_SHOWN = 25;
@@ -19,6 +20,9 @@ interface Meaning {
   readonly ids: 'nodes' | 'edges' | 'numbers';
   readonly names: NodeNames;
   readonly table: string;
+  /** Whether the nodes of the table have keys, by which results show them. */
+  readonly isNamed: boolean;
+  readonly measure: string;
 }
 
 interface Props {
@@ -30,7 +34,14 @@ interface Props {
 
 export function MeasureResult({ answer, measure, isCut }: Props) {
   const names = useNodeNames(answer.table);
-  const meaning: Meaning = { ids: idsOf(measure, answer), names, table: answer.table };
+  const isNamed = tables.value.find(({ name }) => name === answer.table)?.nodes === 'named';
+  const meaning: Meaning = {
+    ids: idsOf(measure, answer),
+    names,
+    table: answer.table,
+    isNamed,
+    measure: answer.measure,
+  };
   return (
     <section class="panel" aria-label="Result of the measure">
       <h2>
@@ -94,7 +105,8 @@ function Value({ value, meaning }: { value: unknown; meaning: Meaning }) {
   if (typeof value !== 'object') return <p>{String(value)}</p>;
   const entries = Object.entries(value);
   if (entries.length === 0) return <Empty title="Nothing to measure">The table, or its window, holds no edges.</Empty>;
-  const isMap = entries.every(([name, item]) => /^-?\d+$/.test(name) && (typeof item === 'number' || item === null));
+  const isId = (name: string) => /^-?\d+$/.test(name) || (meaning.isNamed && meaning.ids === 'nodes');
+  const isMap = entries.every(([name, item]) => isId(name) && (typeof item === 'number' || item === null));
   return isMap ? (
     <Bars entries={entries as [string, number | null][]} meaning={meaning} />
   ) : (
@@ -112,7 +124,7 @@ function ListValue({ list, meaning }: { list: readonly unknown[]; meaning: Meani
         {countText(list.length, 'entry', 'entries')}
         {list.length > MOST_SHOWN && `, the first ${MOST_SHOWN} below`}
       </p>
-      {isPairs(list) ? (
+      {isPairs(list, meaning) ? (
         <Pairs pairs={shown as readonly Pair[]} meaning={meaning} />
       ) : (
         <ol class="entries">
@@ -127,11 +139,18 @@ function ListValue({ list, meaning }: { list: readonly unknown[]; meaning: Meani
   );
 }
 
-type Pair = readonly [number, number, number];
+/** Measures whose results are pairs with a number, whatever the ids. */
+const PAIRED: ReadonlySet<string> = new Set(['s_adjacency', 's_distance']);
 
-/** Returns whether each entry is a pair of ids, the smaller one first, with a number. */
-function isPairs(list: readonly unknown[]): boolean {
+type Pair = readonly [number | string, number | string, number];
+
+/**
+ * Returns whether each entry is a pair of ids, the smaller one first, with a number, or a pair of
+ * keys.
+ */
+function isPairs(list: readonly unknown[], { isNamed, ids, measure }: Meaning): boolean {
   return list.every((item) => {
+    if (isNamed && ids === 'nodes') return Array.isArray(item) && PAIRED.has(measure);
     if (!Array.isArray(item) || item.length !== 3 || !item.every((part) => typeof part === 'number')) return false;
     const [one, other] = item as unknown as Pair;
     return one < other;
@@ -167,15 +186,15 @@ function Pairs({ pairs, meaning }: { pairs: readonly Pair[]; meaning: Meaning })
   );
 }
 
-function Id({ id, meaning: { ids, names, table } }: { id: unknown; meaning: Meaning }) {
-  if (typeof id !== 'number') return <>{shortened(cellText(id))}</>;
+function Id({ id, meaning: { ids, names, table, isNamed } }: { id: unknown; meaning: Meaning }) {
+  if (typeof id !== 'number' || (isNamed && ids === 'nodes')) return <>{shortened(cellText(id))}</>;
   if (ids === 'edges') return <EdgeTag table={table} id={id} />;
   return <>{ids === 'nodes' ? nodeText(names, id) : String(id)}</>;
 }
 
 function IdSet({ ids, meaning }: { ids: readonly unknown[]; meaning: Meaning }) {
   const text = (id: unknown) =>
-    typeof id === 'number' && meaning.ids === 'nodes' ? nodeText(meaning.names, id) : cellText(id);
+    typeof id === 'number' && meaning.ids === 'nodes' && !meaning.isNamed ? nodeText(meaning.names, id) : cellText(id);
   return (
     <>
       <span class="quiet">{ids.length}:</span> {ids.slice(0, MOST_IN_SET).map(text).join(', ')}
@@ -225,7 +244,9 @@ function leastGap(times: readonly number[]): number {
 
 /** Shows the largest values as bars, and also all values as a curve if not all have a bar. */
 function Bars({ entries, meaning }: { entries: readonly [string, number | null][]; meaning: Meaning }) {
-  const sorted = [...entries].sort((a, b) => (b[1] ?? -Infinity) - (a[1] ?? -Infinity) || Number(a[0]) - Number(b[0]));
+  const sorted = [...entries].sort(
+    (a, b) => (b[1] ?? -Infinity) - (a[1] ?? -Infinity) || (meaning.isNamed ? 0 : Number(a[0]) - Number(b[0])),
+  );
   const most = Math.max(...sorted.slice(0, 1).map(([, value]) => Math.abs(value ?? 0)), 1e-12);
   return (
     <>
@@ -246,7 +267,7 @@ function Bars({ entries, meaning }: { entries: readonly [string, number | null][
           {sorted.slice(0, MOST_SHOWN).map(([name, value]) => (
             <tr key={name}>
               <th scope="row">
-                <Id id={Number(name)} meaning={meaning} />
+                <Id id={meaning.isNamed && meaning.ids === 'nodes' ? name : Number(name)} meaning={meaning} />
               </th>
               <td>
                 <svg class="bar-line" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">

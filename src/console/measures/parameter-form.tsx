@@ -33,6 +33,7 @@ export function valuesOf(schema: ObjectSchema, texts: FieldTexts): Record<string
 
 function fieldValue(name: string, { type, enum: choices }: ParameterSchema, text: string): unknown {
   if (choices !== undefined || type === 'string') return text;
+  if (isNode(type)) return /^(?:-?\d+$|[{"])/.test(text) ? jsonOr(text) : text;
   if (type === 'boolean') return text === 'true';
   if (type === 'integer' || type === 'number') {
     const value = Number(text);
@@ -43,6 +44,19 @@ function fieldValue(name: string, { type, enum: choices }: ParameterSchema, text
     return JSON.parse(text);
   } catch {
     throw new Error(`${name} must be JSON, such as {"1": 0, "2": 1}.`);
+  }
+}
+
+/** Returns whether a parameter is a node: a number, a key or an object with kind and key. */
+function isNode(type: ParameterSchema['type']): boolean {
+  return Array.isArray(type) && type.includes('integer') && type.includes('object');
+}
+
+function jsonOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
 }
 
@@ -108,6 +122,8 @@ function Field({ name, schema, text, onChange }: FieldProps) {
           placeholder={fallback}
           onInput={change}
         />
+      ) : isNode(schema.type) ? (
+        <input {...common} type="text" spellcheck={false} onInput={change} />
       ) : (
         <textarea {...common} rows={2} spellcheck={false} placeholder="JSON" onInput={change} />
       )}

@@ -37,9 +37,16 @@ function Step({ node, byId, table, above }: StepProps) {
   if (above.has(node.id)) return <li>{node.id}</li>;
   switch (node.kind) {
     case 'evidence':
+      // A fact about a node names no edge.
+      if (node.edge_id === undefined || node.event_ts === undefined)
+        return (
+          <li>
+            <span class="tag">node</span> {node.fact}
+          </li>
+        );
       return (
         <li>
-          <EdgeTag table={node.table} id={node.edge_id} /> {node.fact}{' '}
+          <EdgeTag table={node.table ?? table} id={node.edge_id} /> {node.fact}{' '}
           <span class="quiet">stored edge of {timeText(node.event_ts)} UTC</span>
         </li>
       );

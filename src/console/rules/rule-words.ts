@@ -40,7 +40,7 @@ function isAtom(value: unknown): value is Atom {
   return typeof pred === 'string' && Array.isArray(args);
 }
 
-/** Predicates that edges provide without a rule, with their numbers of arguments. */
+/** Predicates that edges and nodes provide without a rule, with their numbers of arguments. */
 export const BASE_PREDICATES: ReadonlyMap<string, number> = new Map([
   ['hyperedge', 1],
   ['at', 2],
@@ -53,6 +53,8 @@ export const BASE_PREDICATES: ReadonlyMap<string, number> = new Map([
   ['size', 2],
   ['bucket', 2],
   ['property', 3],
+  ['node', 2],
+  ['attribute', 3],
 ]);
 
 interface Head {

@@ -62,6 +62,7 @@ export class TableSet {
       this.#byId.delete(table.id);
       this.#byName.delete(table.name.toLowerCase());
       this.#context.nodes.removeUser(table);
+      if (table.isOfNodes) this.#context.nodes.orders.forget(this.#context.nodes.kindOf(table));
       table.filters?.close();
       table.change({ dropped: true, filters: undefined, shapeLsn: lsn });
       return;

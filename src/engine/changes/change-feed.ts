@@ -91,6 +91,7 @@ export class ChangeFeed {
     const reading: FrameReading = {
       definitionAt: (id, lsn) => history.definitionAt(id, lsn, tables.byId(id)?.definition),
       records: this.#records,
+      nodes: this.#options.context.nodes,
       tableId,
     };
     this.readers++;
@@ -261,7 +262,7 @@ export class ChangeReader {
     const inserts = insertsFrom(this.#frames, this.#frameAt, this.#reading);
     this.#areCommits = inserts !== undefined;
     if (inserts === undefined) return false;
-    this.#ready = changesOfInserts(inserts, this.#reading.records);
+    this.#ready = changesOfInserts(inserts, this.#reading);
     this.#pass(inserts.frames.length);
     await this.#rest();
     return true;

@@ -5,14 +5,13 @@
 // collected before the KILLs of a frame are read. A TOMBSTONE may delete several rows: the first
 // has the LSN of the operation, the others have LSNs of the MORE run at the end of the frame.
 
-import type { RecordText, RowPlan } from '../../core/index.ts';
 import type { LogFrame } from '../../storage/index.ts';
 import { columnsOf, type TableDefinition } from '../catalog/catalog.ts';
 import { type CatalogChange, changed } from '../catalog/changes.ts';
 import { decodeKills, KILL_BYTES, OPERATION, type Run, readRuns } from '../commit/operations.ts';
-import { planOf } from '../table/row-plan-of.ts';
 import type { RowKey } from '../types.ts';
 import { decodeBefore, ROWS_AT_ONCE, splitRecords } from './before-rows.ts';
+import { type FrameTable, type RowReading, rowTexts, tableOf } from './row-texts.ts';
 
 /** A change: its LSN, and its fields as JSON text without the closing brace. */
 export interface ChangeText {
@@ -21,10 +20,9 @@ export interface ChangeText {
 }
 
 /** What reading a frame needs. */
-export interface FrameReading {
+export interface FrameReading extends RowReading {
   /** Returns the definition of a table as of an LSN; undefined if it is not known. */
   definitionAt(id: number, lsn: number): TableDefinition | undefined;
-  readonly records: RecordText;
   /** If given, only changes of this table are returned. */
   readonly tableId: number | undefined;
 }
@@ -53,23 +51,6 @@ export function* changesOf(
     }
     lsn += run.operations;
   }
-}
-
-/** A table as of the frame. */
-export interface FrameTable {
-  readonly name: string;
-  readonly plan: RowPlan;
-}
-
-const TABLES = new WeakMap<TableDefinition, FrameTable>();
-
-export function tableOf(definition: TableDefinition): FrameTable {
-  let table = TABLES.get(definition);
-  if (table === undefined) {
-    table = { name: definition.name, plan: planOf(columnsOf(definition), definition) };
-    TABLES.set(definition, table);
-  }
-  return table;
 }
 
 class FrameReader {
@@ -110,14 +91,15 @@ class FrameReader {
         yield [];
         continue;
       }
-      const rows = this.#reading.records.rows(records, table.plan);
+      const rows = rowTexts(records, table, this.#reading);
+      const { insert, update } = table.ops;
       yield rows.map((row, place) => {
         const id = idOf(records[place]!);
         const key = keyOf(tableId, id);
         const before = this.#updated.get(key);
-        if (before === undefined) return this.#change(lsn++, table.name, `"insert","id":${id},"row":${row}`);
+        if (before === undefined) return this.#change(lsn++, table.name, `"${insert}","id":${id},"row":${row}`);
         this.#updated.delete(key);
-        return this.#change(lsn++, table.name, `"update","id":${id}${before},"row":${row}`);
+        return this.#change(lsn++, table.name, `"${update}","id":${id}${before},"row":${row}`);
       });
     }
   }
@@ -129,14 +111,14 @@ class FrameReader {
     const inserted = yield* this.#insertedIds();
     let lsn = firstLsn;
     for (const some of chunks(together(keysOf(run), before), bytesOfDeath)) {
-      const texts = this.#texts(some, table.plan);
+      const texts = this.#texts(some, table);
       const changes: ChangeText[] = [];
       for (const { operation: key } of some) {
         const old = texts.next().value?.[0];
         const text = old === undefined ? '' : `,"before":${old}`;
         const name = keyOf(tableId, key.id);
         if ((inserted.get(name) ?? 0) > lsn) this.#updated.set(name, text);
-        else changes.push(this.#change(lsn, table.name, `"delete","id":${key.id}${text}`));
+        else changes.push(this.#change(lsn, table.name, `"${table.ops.delete}","id":${key.id}${text}`));
         lsn++;
       }
       yield changes;
@@ -148,7 +130,7 @@ class FrameReader {
     if (table === undefined) return;
     let lsn = firstLsn;
     for (const some of chunks(together(splitRecords(run.bytes), before), bytesOfDeath)) {
-      const texts = this.#texts(some, table.plan);
+      const texts = this.#texts(some, table);
       const changes: ChangeText[] = [];
       for (const { records } of some) {
         for (const [place, text] of (texts.next().value ?? []).entries()) {
@@ -194,10 +176,10 @@ class FrameReader {
   }
 
   /** Yields the texts of the deleted rows of each operation. */
-  *#texts(some: readonly Death<unknown>[], plan: RowPlan): Generator<string[], void, void> {
+  *#texts(some: readonly Death<unknown>[], table: FrameTable): Generator<string[], void, void> {
     const all = some.flatMap(({ records }) => records);
     const texts: string[] = [];
-    for (const records of chunks(all, bytesOf)) texts.push(...this.#reading.records.rows(records, plan));
+    for (const records of chunks(all, bytesOf)) texts.push(...rowTexts(records, table, this.#reading));
     let at = 0;
     for (const { records } of some) {
       yield texts.slice(at, at + records.length);
@@ -271,15 +253,16 @@ function* keysOf(run: Run): Generator<RowKey, void, void> {
 function* nothing(): Generator<ChangeText[], void, void> {}
 
 function catalogText(change: CatalogChange, before: TableDefinition, after: TableDefinition): string {
+  const { table } = tableOf(before).ops;
   const nameOf = (id: number) => {
     const column = columnsOf(before).columns.find((each) => each.id === id);
     return JSON.stringify(column?.name ?? null);
   };
   switch (change.op) {
     case 'create_table':
-      return `"table_created"${rolesText(after)},"columns":${columnsText(after)}`;
+      return `"${table}_created"${rolesText(after)},"columns":${columnsText(after)}`;
     case 'drop_table':
-      return '"table_dropped"';
+      return `"${table}_dropped"`;
     case 'create_index':
       return `"index_created","column":${nameOf(change.column)}`;
     case 'drop_index':
@@ -287,9 +270,9 @@ function catalogText(change: CatalogChange, before: TableDefinition, after: Tabl
     case 'drop_buckets':
       return `"buckets_dropped","before_ts":${change.beforeTs}`;
     case 'rename_table':
-      return `"table_altered","renamed_from":${JSON.stringify(before.name)},"columns":${columnsText(after)}`;
+      return `"${table}_altered","renamed_from":${JSON.stringify(before.name)},"columns":${columnsText(after)}`;
     default:
-      return `"table_altered","columns":${columnsText(after)}`;
+      return `"${table}_altered","columns":${columnsText(after)}`;
   }
 }
 

@@ -2,11 +2,11 @@
 // many of them are read together, because the core writes a hundred rows in little more time than
 // one.
 
-import type { RecordText } from '../../core/index.ts';
 import type { LogFrame } from '../../storage/index.ts';
 import { OPERATION, RUN_HEADER_BYTES } from '../commit/operations.ts';
 import { MIN_RECORD_BYTES, wordAt } from './before-rows.ts';
-import { type ChangeText, type FrameReading, type FrameTable, idOf, tableOf } from './frame-changes.ts';
+import { type ChangeText, type FrameReading, idOf } from './frame-changes.ts';
+import { type FrameTable, type RowReading, rowTexts, tableOf } from './row-texts.ts';
 
 /** Frames that are read together, which takes a ms at most unless their rows are large. */
 const FRAMES_AT_ONCE = 128;
@@ -41,13 +41,13 @@ export function insertsFrom(frames: readonly LogFrame[], at: number, reading: Fr
 }
 
 /** Returns the changes of such frames, one each. */
-export function changesOfInserts({ table, frames }: SingleInserts, records: RecordText): ChangeText[] {
+export function changesOfInserts({ table, frames }: SingleInserts, reading: RowReading): ChangeText[] {
   const rows = frames.map(({ payload }) => payload.subarray(RUN_HEADER_BYTES));
-  const texts = records.rows(rows, table.plan);
+  const texts = rowTexts(rows, table, reading);
   const name = JSON.stringify(table.name);
   return frames.map(({ firstLsn, seconds }, place) => ({
     lsn: firstLsn,
-    text: `{"lsn":${firstLsn},"ts":${seconds},"table":${name},"op":"insert","id":${idOf(rows[place]!)},"row":${texts[place]}`,
+    text: `{"lsn":${firstLsn},"ts":${seconds},"table":${name},"op":"${table.ops.insert}","id":${idOf(rows[place]!)},"row":${texts[place]}`,
   }));
 }
 

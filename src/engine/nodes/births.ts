@@ -63,7 +63,7 @@ export class Births {
     for (const { table, numbers } of this.#runs) {
       const { count } = room.append(lsn);
       assert(count === numbers.length, 'every node that was logged is applied');
-      this.#directory.keys.makeLive(numbers);
+      this.#directory.created(table, numbers);
       table.change({ nextId: Math.max(table.nextId, numbers.at(-1)! + 1) });
       table.countOperations(count, 0);
       lsn += count;

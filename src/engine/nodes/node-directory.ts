@@ -21,6 +21,8 @@ import type { KindAndKey, MemberKind, NodeKey, NodeRef } from '../../model/node-
 import type { TableDefinition } from '../catalog/catalog.ts';
 import type { Table } from '../table/table.ts';
 import { keyColumnOf } from './definitions.ts';
+import { FoldedKeys } from './folded-keys.ts';
+import { KeyOrders } from './key-orders.ts';
 
 /** A node table as a kind of members. */
 export interface NodeKind extends MemberKind {
@@ -31,6 +33,19 @@ export interface NodeKind extends MemberKind {
   readonly keyColumn: number;
 }
 
+/**
+ * Finds the number of a node, 0 if no node has the key: in the newest state, or in a transaction.
+ */
+export interface NodeFinder {
+  find(kind: NodeKind, key: NodeKey): number;
+}
+
+/** The time and member set of edges to remove. */
+export interface TimeAndSet {
+  event_ts: number;
+  members: number[];
+}
+
 export interface NodeDirectoryOptions {
   readonly instantiate: () => Core;
   /** Charges memory to the budget of the database; negative to give it back. */
@@ -39,6 +54,9 @@ export interface NodeDirectoryOptions {
   readonly limitBytes: number;
 }
 
+/** A number that no node has. */
+export const NO_NODE = 0;
+
 /** Deaths that are remembered for writers that began before them. */
 const MOST_DEATHS = 65_536;
 
@@ -46,6 +64,7 @@ export class NodeDirectory {
   readonly #options: NodeDirectoryOptions;
   #keys: KeyDictionary | undefined;
   #chargedBytes = 0;
+  #folded: FoldedKeys | undefined;
   /** Batches in the dictionary's instance, where lines with keys are read. */
   readonly #batches: EdgeBatch[] = [];
   /** By id of the node table. */
@@ -57,8 +76,13 @@ export class NodeDirectory {
   #deaths: number[] = [];
   #deathsDropped = 0;
 
+  /** The nodes by key, for lists. */
+  readonly orders: KeyOrders;
+
   constructor(options: NodeDirectoryOptions) {
+    const { charge, limitBytes } = options;
     this.#options = options;
+    this.orders = new KeyOrders({ directory: this, charge, limitBytes });
   }
 
   /** The dictionary, which is made when it is first needed. */
@@ -78,6 +102,13 @@ export class NodeDirectory {
   /** Number of the next node; 1 if there never was one. */
   get nextNumber(): number {
     return this.#keys === undefined ? 1 : this.#keys.next;
+  }
+
+  /**
+   * Size in bytes of the dictionary and of the orders of keys; 0 if there never was a node table.
+   */
+  get bytes(): number {
+    return this.#chargedBytes + this.orders.bytes;
   }
 
   /** Whether the dictionary takes no new keys. */
@@ -141,6 +172,13 @@ export class NodeDirectory {
     return slot === undefined ? undefined : this.#bySlot[slot];
   }
 
+  /** Applies the creation of nodes whose numbers are held. */
+  created(table: Table, numbers: Uint32Array): void {
+    this.keys.makeLive(numbers);
+    const kind = this.kindOf(table);
+    if (this.orders.isKept(kind)) for (const number of numbers) this.orders.born(kind, number);
+  }
+
   addUser(table: Table): void {
     this.#users.add(table);
   }
@@ -164,10 +202,10 @@ export class NodeDirectory {
   }
 
   /**
-   * Returns the numbers of the members of a named table, in the order of the references. A key that is not known gets a
-   * number that the caller holds: it is appended to `held`, and must be given back with `release`,
-   * after an error too. Throws `unknown_node` if the table does not create nodes, `overloaded`,
-   * `nodes_exhausted` or `table_corrupt`.
+   * Returns the numbers of the members of a named table, in the order of the references. A key that
+   * is not known gets a number that the caller holds: it is appended to `held`, and must be given
+   * back with `release`, after an error too. Throws `unknown_node` if the table does not create
+   * nodes, `overloaded`, `nodes_exhausted` or `table_corrupt`.
    */
   resolve(table: Table, refs: readonly NodeRef[], held: number[]): number[] {
     const kinds = table.kinds!;
@@ -207,9 +245,9 @@ export class NodeDirectory {
    * Returns the numbers of the members of edges that are to be removed, ascending. A member that no
    * node has is a negative number, which is no member of any edge.
    */
-  known(table: Table, refs: readonly NodeRef[]): number[] {
+  known(table: Table, refs: readonly NodeRef[], finder: NodeFinder): number[] {
     const kinds = table.kinds!;
-    const numbers = refs.map(({ kind, key }, index) => this.find(kinds[kind]!, key) || -1 - index);
+    const numbers = refs.map(({ kind, key }, index) => finder.find(kinds[kind]!, key) || -1 - index);
     return numbers.sort((a, b) => a - b);
   }
 
@@ -220,6 +258,19 @@ export class NodeDirectory {
     const key = this.#keys?.keyOf(number);
     if (key === undefined) return null;
     return asObject ? { kind: this.kindOfNumber(number)!.name, key } : key;
+  }
+
+  /** Returns whether a node with this number was deleted: it will never be live again. */
+  isDead(number: number): boolean {
+    return this.keys.isDead(number);
+  }
+
+  // Folded keys
+
+  /** The index of keys by their folded form, which is made when it is first needed. */
+  get folded(): FoldedKeys {
+    this.#folded ??= new FoldedKeys(this, this.#options.charge);
+    return this.#folded;
   }
 
   // Deaths
@@ -248,10 +299,21 @@ export class NodeDirectory {
 
   /** Applies the INSERT records of a node table: new nodes, or new attributes of known ones. */
   written(kind: NodeKind, records: Uint8Array, count: number): void {
+    if (this.orders.isKept(kind))
+      for (const number of numbersOf(records)) if (!this.keys.isLive(number)) this.orders.born(kind, number);
     this.keys.addRecords(kind.slot, records, count, kind.keyColumn);
     this.charge();
   }
 }
+
+/** Yields the ids of INSERT records. */
+function* numbersOf(records: Uint8Array): Generator<number, void, void> {
+  const view = new DataView(records.buffer, records.byteOffset, records.byteLength);
+  for (let at = 0; at < records.length; at += view.getUint32(at, true)) yield view.getUint32(at + ID_AT, true);
+}
+
+/** Offset of the id in a record (assembly/FORMAT.md, section 1). */
+const ID_AT = 16;
 
 export function unknownNode(table: Table, kind: NodeKind, key: NodeKey): HedgerowError {
   return new HedgerowError(

@@ -3,6 +3,7 @@
 import { HedgerowError } from '../../errors.ts';
 import type { PropertyValue } from '../../model/column-types.ts';
 import { keyProblem, type NodeKey } from '../../model/node-refs.ts';
+import { greatestId } from '../recovery/recovery.ts';
 import type { Table } from '../table/table.ts';
 import type { EdgeInput } from '../types.ts';
 import { keyColumnOf } from './definitions.ts';
@@ -34,9 +35,23 @@ export function assertKeyKept(table: Table, number: number, { properties = {} }:
   );
 }
 
+export function createdMeanwhile({ name }: Table, key: NodeKey): HedgerowError {
+  return new HedgerowError(
+    'conflict',
+    `Another commit has created the ${name} with the key ${JSON.stringify(key)} meanwhile. Nothing was applied; begin again.`,
+  );
+}
+
 export function nodeExists(table: Table, key: NodeKey): HedgerowError {
   return new HedgerowError(
     'node_exists',
     `There is a ${table.name} with the key ${JSON.stringify(key)} already; change it instead.`,
   );
+}
+
+/** Makes the keys of rows that were inserted into a node table known. */
+export function applyNodes(table: Table, records: Uint8Array, count: number): void {
+  const { nodes } = table.context;
+  nodes.written(nodes.kindOf(table), records, count);
+  table.change({ nextId: Math.max(table.nextId, greatestId(records) + 1) });
 }

@@ -1,13 +1,20 @@
 // The node tables of a database and the nodes in them, as the layers above use them.
 
+import { type KeyForm, RecordText } from '../../core/index.ts';
 import type { Attach } from '../../model/kept-answer.ts';
 import type { KindAndKey, NodeKey } from '../../model/node-refs.ts';
 import type { AlterAction } from '../catalog/alter.ts';
 import type { Ddl } from '../catalog/ddl.ts';
 import type { TableSet } from '../catalog/table-set.ts';
 import type { EngineContext } from '../context.ts';
+import type { Snapshot } from '../table/snapshot.ts';
 import type { Table } from '../table/table.ts';
 import { keyColumnOf, type NodeTableInput, type NodeTableItem, nodeTableItem } from './definitions.ts';
+import type { FoldedKeys } from './folded-keys.ts';
+
+import { type KeyOrder, placeIn } from './key-orders.ts';
+import type { NodeKind } from './node-directory.ts';
+import { nodeTexts } from './node-reader.ts';
 
 export interface NodesOptions {
   readonly context: EngineContext;
@@ -17,6 +24,7 @@ export interface NodesOptions {
 
 export class Nodes {
   readonly #options: NodesOptions;
+  #reader: RecordText | undefined;
 
   constructor(options: NodesOptions) {
     this.#options = options;
@@ -67,12 +75,50 @@ export class Nodes {
     return this.#options.ddl.dropTable(this.table(name).name, attach);
   }
 
+  /** Returns a node table as a kind of members. */
+  kind(table: Table): NodeKind {
+    return this.#options.context.nodes.kindOf(table);
+  }
+
   // Nodes
+
+  /**
+   * Returns the nodes of a table in the order of their keys: texts by code point, integers by
+   * value. The order contains all nodes of the states that are visible now, and may contain others:
+   * `texts` tells which ones a snapshot shows. Rejects with `overloaded`.
+   */
+  order(table: Table): Promise<KeyOrder> {
+    const { nodes, nowUs, pauses } = this.#options.context;
+    return nodes.orders.of(nodes.kindOf(table), { nowUs, pause: pauses.figures });
+  }
+
+  /** Returns the place after a node in an order; undefined if the node is not known any more. */
+  placeAfter({ numbers }: Pick<KeyOrder, 'numbers'>, number: number): number | undefined {
+    const { nodes } = this.#options.context;
+    const key = nodes.isUsed ? nodes.keys.keyOf(number) : undefined;
+    if (key === undefined) return undefined;
+    const place = placeIn(numbers, key, number, (each) => nodes.keys.keyOf(each)!);
+    return numbers[place] === number ? place + 1 : place;
+  }
+
+  /**
+   * Returns the rows of at most MOST_READ nodes as JSON text; undefined for a node that the
+   * snapshot does not show. Throws `table_corrupt`.
+   */
+  texts(table: Table, snapshot: Snapshot, numbers: ArrayLike<number>): (string | undefined)[] {
+    this.#reader ??= new RecordText(this.#options.context.residency.instance());
+    return nodeTexts(table, snapshot, numbers, this.#reader);
+  }
 
   /** Returns the number of the node with a key in the newest state, or 0 if there is none. */
   find(table: Table, key: NodeKey): number {
     const { nodes } = this.#options.context;
     return nodes.find(nodes.kindOf(table), key);
+  }
+
+  /** Returns the index of TEXT keys by their folded form. */
+  get folded(): FoldedKeys {
+    return this.#options.context.nodes.folded;
   }
 
   /** Returns a member as answers show it; null if there never was such a node. */
@@ -90,6 +136,11 @@ export class Nodes {
    * kind and key.
    */
   translate(text: Uint8Array, asObjects: boolean): Uint8Array<ArrayBuffer> {
-    return this.#options.context.nodes.keys.translate(text, asObjects ? 'objects' : 'keys');
+    return this.translateTo(text, asObjects ? 'objects' : 'keys');
+  }
+
+  /** Replaces marks by keys in one of the forms of the key dictionary. */
+  translateTo(text: Uint8Array, form: KeyForm): Uint8Array<ArrayBuffer> {
+    return this.#options.context.nodes.keys.translate(text, form);
   }
 }

@@ -43,6 +43,7 @@ export function openCursors(
   nodes: readonly number[],
   bounds: StepBounds,
   ranges: RangeSet | undefined,
+  anyOf?: Float64Array,
 ): MemtableCursor[] {
   const cursors: MemtableCursor[] = [];
   for (const { memtable } of version.memtables) {
@@ -51,7 +52,8 @@ export function openCursors(
   }
   if (overlay?.memtable) cursors.push(openCursor(overlay.memtable, Infinity, undefined));
   for (const cursor of cursors) {
-    if (nodes.length > 0) lookUp(cursor, nodes, bounds, ranges);
+    if (anyOf !== undefined) lookUpAny(cursor, anyOf, bounds, ranges!);
+    else if (nodes.length > 0) lookUp(cursor, nodes, bounds, ranges);
     else if (ranges !== undefined) {
       cursor.listing = { low: { eventTs: bounds.lowTs, id: bounds.lowId }, found: [] };
       cursor.counted = true;
@@ -120,6 +122,19 @@ function lookUp(
   let rows = memtable.lookup(nodes, bounds.lowTs, bounds.lowId, bounds.endTs, lsn);
   if (ranges !== undefined) rows = memtable.filter(rows, ranges);
   cursor.rows = hidden === undefined ? rows : rows.filter((row) => !hidden.has(row));
+}
+
+/** Finds the rows that contain at least one of the nodes and match the ranges. */
+function lookUpAny(cursor: MemtableCursor, nodes: Float64Array, bounds: StepBounds, ranges: RangeSet): void {
+  const { memtable, lsn, hidden } = cursor;
+  const found = new Set<number>();
+  for (const node of nodes)
+    for (const row of memtable.lookup([node], bounds.lowTs, bounds.lowId, bounds.endTs, lsn)) found.add(row);
+  let rows = [...found].filter((row) => hidden?.has(row) !== true);
+  if (ranges.ranges.length > 0) rows = [...memtable.filter(Uint32Array.from(rows), ranges)];
+  const keyed = rows.map((row) => ({ row, key: memtable.keyOf(row) }));
+  keyed.sort((a, b) => (before(a.key, b.key) ? -1 : 1));
+  cursor.rows = Uint32Array.from(keyed, ({ row }) => row);
 }
 
 /**

@@ -19,7 +19,8 @@ export function checkScanRequest(
 ): RangeSet | undefined {
   if (request.nodes?.length === 0) throw wrong(['nodes'], 'must hold at least one node id, or be left out');
   const { where = NONE, inRoles = NONE, at } = request;
-  if (where.length === 0 && inRoles.length === 0 && at === undefined) return undefined;
+  // A scan with `anyOf` lists the rows found first, as with ranges.
+  if (where.length === 0 && inRoles.length === 0 && at === undefined) return request.anyOf && encodeRanges([]);
   const ranges = [
     ...where.map((condition, index) => {
       const isGone = older !== undefined && columns.find(condition.column) === undefined;

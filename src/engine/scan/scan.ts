@@ -159,9 +159,10 @@ export class Scan {
    * their node indexes up to date; a filter examines all of their rows.
    */
   private open(): boolean {
-    const { nodes, ranges, view, source } = this;
-    if (nodes.length > 0 && !indexMemtables(view, source.nowUs, SLICE_US)) return false;
-    if (this.memtables === NO_MEMTABLES) this.memtables = openCursors(view, nodes, this.bounds, ranges);
+    const { nodes, ranges, view, source, request } = this;
+    const isLookup = nodes.length > 0 || request.anyOf !== undefined;
+    if (isLookup && !indexMemtables(view, source.nowUs, SLICE_US)) return false;
+    if (this.memtables === NO_MEMTABLES) this.memtables = openCursors(view, nodes, this.bounds, ranges, request.anyOf);
     if (ranges !== undefined && !this.listMemtables(ranges)) return false;
     this.opened = true;
     return true;
@@ -315,8 +316,9 @@ export class Scan {
   /** Returns the rows of the current segment that match the filter. */
   private matchesIn(segment: SegmentFile, resident: ResidentSegment, ranges: RangeSet): SegmentMatches {
     if (this.matches?.segment === segment) return this.matches;
-    const { view, source } = this;
-    const found = findMatches(segment, resident, view, this.bounds, this.nodes, ranges, source.bucketSeconds);
+    const { view, nodes } = this;
+    const wanted = { nodes, anyOf: this.request.anyOf, ranges, bucketSeconds: this.source.bucketSeconds };
+    const found = findMatches(segment, resident, view, this.bounds, wanted);
     const { looked } = found;
     this.matches = found;
     this.ordered ||= found.ordered;

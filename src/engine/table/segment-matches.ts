@@ -21,22 +21,31 @@ export interface SegmentMatches {
   readonly ordered: boolean;
 }
 
+export interface Wanted {
+  readonly nodes: readonly number[];
+  readonly anyOf: Float64Array | undefined;
+  readonly ranges: RangeSet;
+  readonly bucketSeconds: number;
+}
+
 /**
- * Finds the live rows within the bounds that contain all nodes and match all ranges. With nodes,
- * checks only the rows that contain them. Without nodes, checks each row within the bounds or, if
- * the sort order of a column finds fewer rows, only those.
+ * Finds the live rows within the bounds that contain all nodes (or one of `anyOf`) and match all
+ * ranges. With nodes, checks only the rows that contain them. Without nodes, checks each row within
+ * the bounds or, if the sort order of a column finds fewer rows, only those.
  */
 export function findMatches(
   segment: SegmentFile,
   resident: ResidentSegment,
   view: ScanView,
   bounds: StepBounds,
-  nodes: readonly number[],
-  ranges: RangeSet,
-  bucketSeconds: number,
+  { nodes, anyOf, ranges, bucketSeconds }: Wanted,
 ): SegmentMatches {
   const from = resident.seek(bounds.lowTs, bounds.lowId);
   const to = resident.seek(bounds.endTs, Infinity);
+  if (anyOf !== undefined) {
+    const rows = resident.listAnyOf(from, to, anyOf, ranges, deadOf(view, segment), view.lsn);
+    return { segment, rows, next: 0, looked: undefined, ordered: false };
+  }
   if (nodes.length > 0) resident.setNodes(nodes);
   const driver = nodes.length > 0 ? undefined : cheapestIndex(resident, ranges, to - from);
   const rows = resident.listRows(from, to, nodes.length, ranges, driver, deadOf(view, segment), view.lsn);

@@ -15,7 +15,7 @@ import type { Attach } from '../../model/kept-answer.ts';
 import { RoleSet } from '../../model/roles.ts';
 import { columnsOf, type TableDefinition } from '../catalog/catalog.ts';
 import type { EngineContext } from '../context.ts';
-import type { NodeKind } from '../nodes/node-directory.ts';
+import type { NodeFinder, NodeKind, TimeAndSet } from '../nodes/node-directory.ts';
 import { Scan } from '../scan/scan.ts';
 import { checkScanRequest } from '../scan/scan-request.ts';
 import { SegmentScan } from '../scan/scan-segments.ts';
@@ -319,9 +319,9 @@ export class Table implements ScanSource, TableState {
    * Returns the checked time and member set of edges to remove; the number of a key that no node
    * has is negative.
    */
-  keyOf(eventTs: number, given: readonly MemberInput[]): { event_ts: number; members: number[] } {
+  keyOf(eventTs: number, given: readonly MemberInput[], finder: NodeFinder = this.context.nodes): TimeAndSet {
     const { event_ts, members, refs } = checkKey(eventTs, given, FORMAT_MAX_MEMBERS, this.kinds);
-    return { event_ts, members: refs === undefined ? members : this.context.nodes.known(this, refs) };
+    return { event_ts, members: refs === undefined ? members : this.context.nodes.known(this, refs, finder) };
   }
 
   encodeTombstone(eventTs: number, members: readonly number[]): Uint8Array {

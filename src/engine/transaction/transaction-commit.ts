@@ -22,7 +22,7 @@ import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { Steps as SlicedSteps } from '../../schedule/steps.ts';
 import { encodeKills } from '../commit/operations.ts';
-import { greatestId } from '../recovery/recovery.ts';
+import { applyNodes } from '../nodes/node-rows.ts';
 import { findLive, findMatches, isAlive, killRow, type RowPlace, type RowSource } from '../table/live-rows.ts';
 import type { RowRoom } from '../table/row-room.ts';
 import type { Snapshot } from '../table/snapshot.ts';
@@ -213,10 +213,14 @@ class Planner {
   }
 
   #insert(place: number): void {
+    const table = this.#staged.tableAt(place);
+    // Another commit has created the node.
+    if (table.isOfNodes && this.#staged.kindAt(place) === STAGED.insert && !this.#isUnborn(place))
+      throw conflictOf(table, { id: this.#staged.idAt(place) });
     // The row is missing after a `changeRow`, but then no removal may follow.
     const row = this.#hasRemovals ? this.#staged.rowAt(place) : undefined;
     if (row === undefined) return;
-    const text = removalText(this.#staged.tableAt(place), row.event_ts, row.members);
+    const text = removalText(table, row.event_ts, row.members);
     const equal = this.#own.get(text);
     if (equal === undefined) this.#own.set(text, [place]);
     else equal.push(place);
@@ -476,7 +480,7 @@ function* insertAll(
   let from = 0;
   for (const { bytes, rows } of pieces) {
     const { memtable, firstRow, count } = room.append(firstLsn + from);
-    if (table.isOfNodes) insertNodes(table, bytes, rows);
+    if (table.isOfNodes) applyNodes(table, bytes, rows);
     assert(count === rows, 'a piece of a commit is applied where another is due');
     for (let row = 0; dying.size > 0 && row < count; row++) {
       const place = placeOf(steps[from + row]!);
@@ -487,11 +491,4 @@ function* insertAll(
     from += rows;
     yield;
   }
-}
-
-/** Makes the keys of the rows of a node table known. */
-function insertNodes(table: Table, bytes: Uint8Array, rows: number): void {
-  const { nodes } = table.context;
-  nodes.written(nodes.kindOf(table), bytes, rows);
-  table.change({ nextId: Math.max(table.nextId, greatestId(bytes) + 1) });
 }

@@ -5,9 +5,10 @@ import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
 import { type CheckedEdge, checkEdge, type MemberInput, withNumbers } from '../../model/edge.ts';
 import type { Attach } from '../../model/kept-answer.ts';
+import type { NodeKey } from '../../model/node-refs.ts';
 import { finish, type Steps } from '../../schedule/steps.ts';
 import type { EngineContext } from '../context.ts';
-import { assertKeyKept, keyIn, nodeExists } from '../nodes/node-rows.ts';
+import { assertKeyKept, createdMeanwhile, keyIn, nodeExists } from '../nodes/node-rows.ts';
 import { TransactionNodes } from '../nodes/transaction-nodes.ts';
 import type { Scan } from '../scan/scan.ts';
 import type { ScanOverlay } from '../scan/scan-view.ts';
@@ -172,7 +173,7 @@ export class Transaction {
   delete(table: Table, eventTs: number, members: readonly MemberInput[]): void {
     this.#assertWrites(table);
     assert(this.#forgetsFrom === Infinity, 'no removal by time and members follows a changeRow');
-    const key = table.keyOf(eventTs, members);
+    const key = table.keyOf(eventTs, members, this.nodes);
     const record = table.encodeTombstone(key.event_ts, key.members);
     this.#staged.removal(table, key.event_ts, key.members, record);
     this.#recordBytes += record.length;
@@ -282,7 +283,7 @@ export class Transaction {
    * Stages a new node; `properties` holds its key and its attributes by column name. Throws
    * `node_exists` if the transaction sees a node with this key, and the errors of `insert`.
    */
-  insertNode(table: Table, properties: Record<string, PropertyValue | undefined>): EdgeRow {
+  insertNode(table: Table, properties: Readonly<Record<string, PropertyValue | undefined>>): EdgeRow {
     this.#assertWrites(table);
     const { nodes } = this.#context;
     const kind = nodes.kindOf(table);
@@ -299,6 +300,18 @@ export class Transaction {
     this.#staged.insert(table, record, row);
     this.#countRow(record);
     return row;
+  }
+
+  /**
+   * Returns the number of the node with this key, 0 if there is none. Throws `conflict` if another
+   * commit has created the node since the transaction began.
+   */
+  findNode(table: Table, key: NodeKey): number {
+    this.#assertWrites(table);
+    const number = this.nodes.find(this.#context.nodes.kindOf(table), key);
+    if (number === 0 || this.nodes.isDead(number)) return 0;
+    if (this.#seen(table).find({ eventTs: number, id: number }) === undefined) throw createdMeanwhile(table, key);
+    return number;
   }
 
   /** Whether the transaction has deleted or changed an edge that is live in the newest state. */

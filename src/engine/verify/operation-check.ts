@@ -12,6 +12,7 @@ import { decodeKills, OPERATION, type Run, readRuns } from '../commit/operations
 import { decodeReplay } from '../idempotency/kept-answer.ts';
 import type { FrameReport } from './log-report.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';
+import type { NodeCheck } from './verify-nodes.ts';
 
 /**
  * Numbers of operations that are in the log but not yet in a segment or a file of stored answers.
@@ -37,9 +38,11 @@ export class OperationCheck {
   readonly #applied: ReadonlyMap<number, number>;
   readonly #records: RecordChecker;
   readonly #problems: Problem[];
+  readonly #nodes: NodeCheck;
   #nextTableId: number;
 
-  constructor(tools: FileTools, checkpoint: Checkpoint | null, problems: Problem[]) {
+  constructor(tools: FileTools, checkpoint: Checkpoint | null, problems: Problem[], nodes: NodeCheck) {
+    this.#nodes = nodes;
     this.#records = new RecordChecker(tools.core.instantiate());
     this.#checkpoint = checkpoint;
     this.#problems = problems;
@@ -112,10 +115,11 @@ export class OperationCheck {
     if (bad >= 0) throw corruption(path, offset + bad, 'a record is malformed');
   }
 
-  #count({ kind, tableId, operations }: Run, lsn: number, path: string, offset: number): void {
+  #count({ kind, tableId, operations, bytes }: Run, lsn: number, path: string, offset: number): void {
     if (tableId < 1 || tableId >= this.#nextTableId)
       throw corruption(path, offset, `it holds rows of table number ${tableId}, which was never created`);
     if (!this.tables.has(tableId) || lsn <= (this.#applied.get(tableId) ?? 0)) return;
+    if (kind === OPERATION.insert) this.#nodes.inserted(tableId, bytes);
     const counts = kind === OPERATION.insert ? this.pending.inserts : this.pending.tombstones;
     counts.set(tableId, (counts.get(tableId) ?? 0) + operations);
   }
@@ -150,6 +154,7 @@ export class OperationCheck {
       );
     this.#nextTableId = id + 1;
     this.tables.set(id, name);
+    this.#nodes.created(change.table);
   }
 
   #rename({ id, name }: { id: number; name: string }, path: string, offset: number): void {

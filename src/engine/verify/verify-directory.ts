@@ -19,6 +19,7 @@ import { OperationCheck } from './operation-check.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';
 import { type LogSums, verifyLog } from './verify-log.ts';
 import { manifestFaults } from './verify-manifest.ts';
+import { NodeCheck } from './verify-nodes.ts';
 import { type SegmentSums, verifySegments } from './verify-segments.ts';
 
 export interface VerifiedTable extends SegmentSums {
@@ -84,12 +85,16 @@ async function verifyOnce(tools: FileTools, dir: string, pause: () => Promise<vo
   const notes: string[] = [];
   const checkpoint = verifyManifest(tools, dir, problems);
   const sums = new Map<number, SegmentSums>();
-  for (const item of checkpoint?.tables ?? [])
-    sums.set(item.definition.id, await verifySegments({ tools, dir, problems, pause }, item));
+  const nodes = new NodeCheck();
+  for (const item of checkpoint?.tables ?? []) {
+    nodes.created(item.definition);
+    sums.set(item.definition.id, await verifySegments({ tools, dir, problems, nodes, pause }, item));
+  }
   const stored = verifyAnswers(tools, dir, checkpoint ?? null, problems);
   await pause();
-  const check = new OperationCheck(tools, checkpoint ?? null, problems);
+  const check = new OperationCheck(tools, checkpoint ?? null, problems, nodes);
   const log = verifyLog(tools, `${dir}/log`, checkpoint, (...frame) => check.take(...frame), { problems, notes });
+  problems.push(...nodes.problems(check.pending.tombstones));
   if (checkpoint !== undefined) notes.push(...lostAnswers(tools, dir, checkpoint), ...orphans(tools, dir, checkpoint));
   if (checkpoint === null && (log.head_lsn ?? 0) === 0) verifyNoSegments(tools, dir, problems);
   return {

@@ -1,7 +1,7 @@
 // Checks the segments that a manifest lists for a table: the whole content of each segment, the
 // order of the segments, and the held files.
 
-import { type Core, loadSegment } from '../../core/index.ts';
+import { type Core, loadSegment, type ResidentSegment } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
 import { heldFileName, readFully, readHeldFile } from '../../storage/index.ts';
 import type { CheckpointTable } from '../checkpoint/checkpoint.ts';
@@ -10,6 +10,7 @@ import { asCorruption, SegmentFile, segmentName } from '../table/segment-file.ts
 import { gapFault, readSegmentHead, segmentGaps } from '../table/segment-sections.ts';
 import type { SegmentEntry } from '../table/segments-on-disk.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';
+import type { NodeCheck } from './verify-nodes.ts';
 
 /** Totals of the segments of a table in which no problem was found. */
 export interface SegmentSums {
@@ -23,12 +24,14 @@ export interface SegmentWork {
   /** Data directory. */
   dir: string;
   problems: Problem[];
+  /** What is known of nodes. */
+  nodes: NodeCheck;
   /** Called before each file: yields to other work, and may throw to abort. */
   pause: () => Promise<void>;
 }
 
 export async function verifySegments(work: SegmentWork, item: CheckpointTable): Promise<SegmentSums> {
-  const { tools, dir, problems, pause } = work;
+  const { tools, dir, problems, nodes, pause } = work;
   const sums: SegmentSums = { segments: 0, rows: 0, bytes: 0 };
   const core = tools.core.instantiate();
   let before: SegmentFile | undefined;
@@ -36,8 +39,9 @@ export async function verifySegments(work: SegmentWork, item: CheckpointTable): 
     await pause();
     const path = `${dir}/tables/${item.definition.id}/${segmentName(entry.number)}`;
     try {
-      const segment = readSegment(tools, core, path, entry);
+      const { segment, resident } = readSegment(tools, core, path, entry);
       checkFacts(segment, item);
+      nodes.takeSegment(item.definition, resident, path);
       checkOrder(before, segment);
       before = segment;
       sums.segments++;
@@ -45,6 +49,7 @@ export async function verifySegments(work: SegmentWork, item: CheckpointTable): 
       sums.bytes += segment.facts.bytes;
     } catch (error) {
       problems.push(problemOf(asCorruption(error, path), path));
+      nodes.unreadable(item.definition);
     }
   }
   await verifyHeld(work, item);
@@ -71,7 +76,12 @@ async function verifyHeld({ tools, dir, problems, pause }: SegmentWork, item: Ch
  * Reads a segment file into the core instance, which is used for one file after another, and checks
  * every reference in the segment. Throws `corrupt` or the system's error.
  */
-function readSegment({ fs }: FileTools, core: Core, path: string, entry: SegmentEntry): SegmentFile {
+function readSegment(
+  { fs }: FileTools,
+  core: Core,
+  path: string,
+  entry: SegmentEntry,
+): { segment: SegmentFile; resident: ResidentSegment } {
   const { number, bytes, checksum } = entry;
   const handle = fs.open(path, 'read');
   try {
@@ -80,13 +90,13 @@ function readSegment({ fs }: FileTools, core: Core, path: string, entry: Segment
       throw corruption(path, Math.min(size, bytes), `it has ${size} bytes, the manifest says ${bytes}`);
     core.exports.hg_memory_reset();
     const read = (target: Uint8Array) => void readFully(handle, target, 0);
-    const { facts } = loadSegment(core, bytes, read, { deep: true, file: path, checksum });
+    const resident = loadSegment(core, bytes, read, { deep: true, file: path, checksum });
     for (const gap of segmentGaps(readSegmentHead(handle), bytes)) {
       const found = new Uint8Array(gap.bytes);
       readFully(handle, found, gap.offset);
       if (found.some((byte) => byte !== 0)) throw gapFault(path, gap.offset);
     }
-    return new SegmentFile(number, path, facts);
+    return { segment: new SegmentFile(number, path, resident.facts), resident };
   } finally {
     handle.close();
   }

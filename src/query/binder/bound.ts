@@ -145,6 +145,20 @@ export interface BoundHasNode extends Typed {
   readonly node: BoundExpression;
 }
 
+/**
+ * A node of a node table by its key: as the internal number by which members are stored (0 if there
+ * is none), or, in a row that is written, as the key with its kind. If the key is a list, so is the
+ * value.
+ */
+export interface BoundNode extends Typed {
+  readonly kind: 'node';
+  readonly as: 'number' | 'reference';
+  readonly nodes: Table;
+  /** Id of `nodes`, by which expressions are told apart. */
+  readonly nodesId: number;
+  readonly key: BoundExpression;
+}
+
 export interface BoundSize extends Typed {
   readonly kind: 'size';
   readonly operand: BoundExpression;
@@ -259,6 +273,7 @@ export type BoundExpression =
   | BoundIsNull
   | BoundIn
   | BoundHasNode
+  | BoundNode
   | BoundSize
   | BoundBucket
   | BoundTime
@@ -287,7 +302,7 @@ export interface BoundPattern {
   readonly alias: string;
   readonly table: Table;
   /** Nodes that every row must contain, from MEMBERS. The expressions refer to no columns. */
-  readonly members: readonly BoundExpression[] | BoundValues | undefined;
+  readonly members: readonly BoundExpression[] | BoundValues | BoundNode | undefined;
 }
 
 export interface BoundItem {
@@ -339,7 +354,8 @@ export interface BoundInsert {
 }
 
 export interface BoundInsertRow {
-  readonly eventTs: BoundExpression;
+  /** Undefined for a node, as are its members. */
+  readonly eventTs: BoundExpression | undefined;
   /** Undefined if only lists of roles are given. */
   readonly members: BoundExpression | undefined;
   readonly roles: readonly { readonly role: string; readonly value: BoundExpression }[];

@@ -1,5 +1,6 @@
 // Binds statements that change rows: INSERT, UPDATE, DELETE.
 
+import type { Table } from '../../engine/index.ts';
 import type { DeleteNode, Expression, InsertNode, NameNode, UpdateNode } from '../parser/ast.ts';
 import { shown } from '../shown.ts';
 import type {
@@ -14,6 +15,7 @@ import type {
 } from './bound.ts';
 import { conjuncts, InnerPatterns } from './exists.ts';
 import { bindCondition, bindExpression, itemTypeOf } from './expressions.ts';
+import { bindMemberList } from './nodes.ts';
 import { commonType, type ParameterValues } from './parameters.ts';
 import { bindTable, type Catalog } from './patterns.ts';
 import { fieldType, isTimeField, nameOfField, Scope } from './scope.ts';
@@ -28,14 +30,25 @@ export function bindInsert(node: InsertNode, text: string, catalog: Catalog, par
   // Values cannot refer to columns, because there is no row yet.
   const values = new Scope({ text, patterns: [], parameters, noAggregates: NO_AGGREGATES });
   const fields = bindTargets(node.columns, targets);
-  if (!fields.some(({ kind }) => kind === 'event_ts'))
-    throw targets.error(node.table, 'INSERT must name event_ts among its columns; every edge has one.');
-  if (!fields.some(({ kind }) => kind === 'members' || kind === 'role')) {
-    const besides = table.roles.isEmpty ? '' : ` or a role (${table.roles.names.join(', ')})`;
-    throw targets.error(node.table, `INSERT must name members${besides} among its columns; every edge has one.`);
-  }
+  if (table.isOfNodes) requireKey(fields, table, node, targets);
+  else requireEdge(fields, table, node, targets);
   const rows = node.rows.map((row) => bindRow(row, fields, values, targets));
   return { kind: 'insert', table, rows, text, columns: node.columns.map(({ name }) => name) };
+}
+
+function requireEdge(fields: readonly Field[], table: Table, node: InsertNode, targets: Scope): void {
+  if (!fields.some(({ kind }) => kind === 'event_ts'))
+    throw targets.error(node.table, 'INSERT must name event_ts among its columns; every edge has one.');
+  if (fields.some(({ kind }) => kind === 'members' || kind === 'role')) return;
+  const besides = table.roles.isEmpty ? '' : ` or a role (${table.roles.names.join(', ')})`;
+  throw targets.error(node.table, `INSERT must name members${besides} among its columns; every edge has one.`);
+}
+
+function requireKey(fields: readonly Field[], table: Table, node: InsertNode, targets: Scope): void {
+  const { key } = table.definition;
+  if (fields.some((field) => field.kind === 'property' && field.id === key)) return;
+  const { name } = table.columns.columns.find(({ id }) => id === key)!;
+  throw targets.error(node.table, `INSERT must name ${name} among its columns; it is the key of ${table.name}.`);
 }
 
 /** Returns the assigned columns. Each may occur only once, and `id` not at all. */
@@ -70,7 +83,7 @@ function bindRow(
     else if (field.kind === 'role') roles.push({ role: field.name, value });
     else properties.push({ column: field.name, value });
   }
-  return { eventTs: eventTs!, members, roles, properties, places: nodes };
+  return { eventTs, members, roles, properties, places: nodes };
 }
 
 /**
@@ -83,6 +96,8 @@ export function bindValue(
   values: Scope,
   targets: Scope,
 ): BoundExpression {
+  const named = field.kind === 'members' || field.kind === 'role' ? targets.patterns[0]!.table : undefined;
+  if (named?.kinds !== undefined) return bindKeys(node, named, values);
   const given = bindExpression(node, values);
   const bound = isTimeField(field) ? asTime(given, node, targets, 'time') : given;
   const name = nameOfField(field);
@@ -100,6 +115,14 @@ export function bindValue(
   return bound;
 }
 
+/** Binds the members that are written into a named table. */
+function bindKeys(node: Expression, table: Table, values: Scope): BoundExpression {
+  const bound = bindMemberList(node, table, table.kinds!, values, 'reference');
+  if (bound.type === 'null')
+    throw values.error(node, "members takes a list of keys and cannot be null; for instance ['Ada'].");
+  return bound;
+}
+
 export function bindUpdate(node: UpdateNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundUpdate {
   const { pattern, scope, inner } = tableScope(node.table, text, catalog, parameters);
   const values = scope.with(undefined, NO_AGGREGATES);
@@ -107,8 +130,14 @@ export function bindUpdate(node: UpdateNode, text: string, catalog: Catalog, par
     node.sets.map((set) => set.column),
     scope,
   );
+  const { key } = pattern.table.definition;
   const sets = node.sets.map((set, index): BoundSet => {
     const field = fields[index]!;
+    if (field.kind === 'property' && field.id === key)
+      throw scope.error(
+        set.column,
+        `the key of a node cannot be changed: ${shown(field.name)} stays as it is. Insert a node with the new key instead.`,
+      );
     return { field, value: bindValue(set.value, field, values, values), place: set.value };
   });
   return { kind: 'update', text, pattern, inner: inner.patterns, sets, where: bindWhere(node.where, scope) };

@@ -1,6 +1,7 @@
 // Determines the displayed type of each result column from the bound statement, before any rows are
 // read.
 
+import type { Table } from '../../engine/index.ts';
 import type { ResultType } from '../result-types.ts';
 import { AGGREGATES } from './aggregates.ts';
 import type { BoundAggregate, BoundExpression, BoundMatch } from './bound.ts';
@@ -10,38 +11,46 @@ export interface ResultForm {
   readonly type: ResultType;
   /** For a LIST, the form of its items, if known. */
   readonly items?: ResultForm | undefined;
+  /** For NODES and EDGE of a named table: the table, whose kinds say how members are shown. */
+  readonly named?: Table | undefined;
   /** For an EDGE of a table with intervals, the column of the ends. */
   readonly ends?: string | undefined;
 }
 
 /** Returns one form per returned item. */
-export function resultForms({ items, grouping }: Pick<BoundMatch, 'items' | 'grouping'>): ResultForm[] {
-  return items.map(({ expression }) => formOf(expression, grouping));
+export function resultForms(match: Forms): ResultForm[] {
+  return match.items.map(({ expression }) => formOf(expression, match));
 }
 
+type Forms = Pick<BoundMatch, 'items' | 'grouping' | 'patterns'>;
+
 /**
- * Returns the form of an expression. If the MATCH is grouped, `grouping` contains the keys and
- * aggregates to which the expression refers.
+ * Returns the form of an expression. If the MATCH is grouped, its `grouping` contains the keys
+ * and aggregates to which the expression refers.
  */
-function formOf(expression: BoundExpression, grouping: BoundMatch['grouping']): ResultForm {
+function formOf(expression: BoundExpression, match: Forms): ResultForm {
+  const { grouping } = match;
   switch (expression.kind) {
     case 'field':
       if (isTimeField(expression.field)) return { type: 'TIME' };
-      if (expression.field.kind === 'members' || expression.field.kind === 'role') return { type: 'NODES' };
+      if (expression.field.kind === 'members' || expression.field.kind === 'role')
+        return ofTable('NODES', match.patterns[expression.pattern]!.table);
       break;
-    case 'row':
-      return { type: 'EDGE', ends: expression.ends };
+    case 'row': {
+      const { table } = match.patterns[expression.pattern]!;
+      return table.isOfNodes ? { type: 'NODE' } : { ...ofTable('EDGE', table), ends: expression.ends };
+    }
     case 'time':
       return { type: expression.type === 'null' ? 'NULL' : 'TIME' };
     case 'keyValue':
-      return formOf(grouping!.keys[expression.index]!, grouping);
+      return formOf(grouping!.keys[expression.index]!, match);
     case 'constant':
       if (expression.itemType === undefined) break;
       return { type: 'LIST', items: { type: TYPES[expression.itemType] } };
     case 'aggregateValue':
-      return formOfAggregate(grouping!.aggregates[expression.index]!);
+      return formOfAggregate(grouping!.aggregates[expression.index]!, match);
     case 'list': {
-      const [first, ...others] = expression.items.map((item) => formOf(item, grouping));
+      const [first, ...others] = expression.items.map((item) => formOf(item, match));
       return { type: 'LIST', items: others.every(({ type }) => type === first?.type) ? first : undefined };
     }
     default:
@@ -49,9 +58,13 @@ function formOf(expression: BoundExpression, grouping: BoundMatch['grouping']): 
   return { type: TYPES[expression.type] };
 }
 
+function ofTable(type: 'NODES' | 'EDGE', table: Table): ResultForm {
+  return table.kinds === undefined ? { type } : { type, named: table };
+}
+
 /** Returns the form of an aggregate. */
-function formOfAggregate({ function: name, operand, type }: BoundAggregate): ResultForm {
-  const of = operand && formOf(operand, undefined);
+function formOfAggregate({ function: name, operand, type }: BoundAggregate, match: Forms): ResultForm {
+  const of = operand && formOf(operand, match);
   if (name === 'COLLECT') return { type: 'LIST', items: of };
   if (of?.type === 'TIME' && AGGREGATES[name].keepsTime) return of;
   return { type: TYPES[type] };

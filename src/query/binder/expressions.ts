@@ -7,6 +7,7 @@ import { shown } from '../shown.ts';
 import type { BoundArithmetic, BoundComparison, BoundExpression, ValueType } from './bound.ts';
 import { bindExists } from './exists.ts';
 import { bindCall } from './functions.ts';
+import { bindMember, bindMemberComparison } from './nodes.ts';
 import { commonType } from './parameters.ts';
 import type { Scope } from './scope.ts';
 import { comparedSides, sidesOfIn } from './times.ts';
@@ -161,6 +162,8 @@ function addConditions(node: LogicNode, from: number, to: number, scope: Scope, 
 }
 
 function bindBinary(node: BinaryNode, scope: Scope): BoundExpression {
+  const ofMembers = bindMemberComparison(node, scope);
+  if (ofMembers !== undefined) return ofMembers;
   const left = bindExpression(node.left, scope);
   const right = bindExpression(node.right, scope);
   switch (node.operator) {
@@ -290,7 +293,10 @@ function namesAdvice(operand: BoundExpression, list: BoundExpression): string {
 
 function bindIn(node: InNode, scope: Scope): BoundExpression {
   const text = scope.textOf(node);
-  const given = { left: bindExpression(node.operand, scope), right: bindExpression(node.list, scope) };
+  const listed = bindExpression(node.list, scope);
+  const member = listed.kind === 'field' && listed.type === 'list' ? bindMember(node, listed, scope) : undefined;
+  if (member !== undefined) return member;
+  const given = { left: bindExpression(node.operand, scope), right: listed };
   const { left: operand, right: list } = sidesOfIn(given, { left: node.operand, right: node.list }, scope);
   if (list.type === 'null') return { kind: 'constant', value: null, type: 'null', text };
   if (list.type !== 'list') throw scope.error(node.list, `IN takes a list or members, not ${described(list.type)}.`);
@@ -314,7 +320,7 @@ function bindIn(node: InNode, scope: Scope): BoundExpression {
   throw scope.error(node.list, 'IN takes a written list, a parameter or the members of a row.');
 }
 
-function described(type: ValueType): string {
+export function described(type: ValueType): string {
   switch (type) {
     case 'integer':
       return 'an integer';

@@ -8,6 +8,7 @@ import { AGGREGATES, isAggregate } from './aggregates.ts';
 import type { BoundExpression } from './bound.ts';
 import { bindExpression, requireNumber } from './expressions.ts';
 import { bindDuring, bindHolds } from './intervals.ts';
+import { misplacedNode, NODE_FORM, requireLikeMembers } from './nodes.ts';
 import type { Scope } from './scope.ts';
 import { asTime, dateOf } from './times.ts';
 
@@ -24,6 +25,7 @@ const FUNCTIONS: Readonly<Record<string, { arity: number; form: string; bind: Fu
   HOLDS: { arity: 2, form: 'holds(alias, time)', bind: bindHolds },
   DURING: { arity: 2, form: 'during(inner, outer)', bind: bindDuring },
   FOLLOWS: { arity: 3, form: 'follows(later, earlier, seconds)', bind: bindFollows },
+  NODE: { arity: 2, form: NODE_FORM, bind: misplacedNode },
 };
 
 export function bindCall(call: CallNode, scope: Scope): BoundExpression {
@@ -53,7 +55,7 @@ function bindSize(call: CallNode, scope: Scope): BoundExpression {
 }
 
 function bindBucket(call: CallNode, scope: Scope): BoundExpression {
-  const pattern = alias(call.args[0]!, scope, 'bucket(alias)');
+  const pattern = edgeAlias(call.args[0]!, scope, 'bucket(alias)');
   const { bucketSeconds } = scope.patterns[pattern]!.table;
   return { kind: 'bucket', pattern, bucketSeconds, type: 'integer', text: scope.textOf(call) };
 }
@@ -86,6 +88,7 @@ function timeOperand(call: CallNode, scope: Scope): BoundExpression {
 function bindShared(call: CallNode, scope: Scope): BoundExpression {
   const left = memberSide(call.args[0]!, scope);
   const right = memberSide(call.args[1]!, scope);
+  requireLikeMembers(call, scope.patterns[left.pattern]!.table, scope.patterns[right.pattern]!.table, scope);
   return {
     kind: 'shared',
     left: left.pattern,
@@ -99,7 +102,7 @@ function bindShared(call: CallNode, scope: Scope): BoundExpression {
 
 /** Binds a side of shared(): an alias, `alias.members` or `alias.role`. */
 function memberSide(argument: Expression, scope: Scope): { pattern: number; mask?: number } {
-  if (argument.kind !== 'column') return { pattern: alias(argument, scope, 'shared(a, b)') };
+  if (argument.kind !== 'column') return { pattern: edgeAlias(argument, scope, 'shared(a, b)') };
   const bound = bindExpression(argument, scope);
   if (bound.kind === 'field' && bound.field.kind === 'members') return { pattern: bound.pattern };
   if (bound.kind === 'field' && bound.field.kind === 'role') return { pattern: bound.pattern, mask: bound.field.mask };
@@ -120,8 +123,8 @@ function bindIntersects(call: CallNode, scope: Scope): BoundExpression {
 
 function bindOverlaps(call: CallNode, scope: Scope): BoundExpression {
   const form = 'overlaps(a, b, seconds)';
-  const left = alias(call.args[0]!, scope, form);
-  const right = alias(call.args[1]!, scope, form);
+  const left = edgeAlias(call.args[0]!, scope, form);
+  const right = edgeAlias(call.args[1]!, scope, form);
   return {
     kind: 'overlaps',
     left,
@@ -134,8 +137,8 @@ function bindOverlaps(call: CallNode, scope: Scope): BoundExpression {
 
 function bindFollows(call: CallNode, scope: Scope): BoundExpression {
   const form = 'follows(later, earlier, seconds)';
-  const later = alias(call.args[0]!, scope, form);
-  const earlier = alias(call.args[1]!, scope, form);
+  const later = edgeAlias(call.args[0]!, scope, form);
+  const earlier = edgeAlias(call.args[1]!, scope, form);
   return {
     kind: 'follows',
     later,
@@ -149,6 +152,18 @@ function bindFollows(call: CallNode, scope: Scope): BoundExpression {
 function alias(argument: Expression, scope: Scope, form: string): number {
   if (argument.kind !== 'name') throw scope.error(argument, `an alias is missing here: ${form}.`);
   return scope.pattern(argument);
+}
+
+/** Does the same as `alias`. Throws if the alias is of a node table: a node has no time. */
+function edgeAlias(argument: Expression, scope: Scope, form: string): number {
+  const pattern = alias(argument, scope, form);
+  const { alias: name, table } = scope.patterns[pattern]!;
+  if (table.isOfNodes)
+    throw scope.error(
+      argument,
+      `${form} takes edges, and ${shown(name)} is a node of ${table.name}; a node is tied to an edge by ${shown(name)} IN alias.members.`,
+    );
+  return pattern;
 }
 
 function width(argument: Expression, scope: Scope, form: string): BoundExpression {

@@ -95,11 +95,20 @@ function bindAggregate(call: CallNode, scope: Scope): BoundAggregate {
       return { function: name, distinct: true, operand: id, type: 'integer', text };
     }
     if (name !== 'COLLECT')
-      throw scope.error(call, `${name} takes a single value, not a whole row; for instance ${shown(operand.text)}.id.`);
+      throw scope.error(
+        call,
+        `${name} takes a single value, not a whole row; for instance ${shown(operand.text)}.${exampleColumn(operand, scope)}.`,
+      );
   }
   const type = aggregateType(name, operand, call, scope);
   const isTime = operand.isTime === true && AGGREGATES[name].keepsTime;
   return { function: name, distinct: call.distinct, operand, type, text, isTime };
+}
+
+/** Returns a column of a row: its id or, for a node, its first column. */
+function exampleColumn(operand: BoundExpression, { patterns }: Scope): string {
+  const table = operand.kind === 'row' ? patterns[operand.pattern]!.table : undefined;
+  return table?.isOfNodes === true ? table.columns.columns[0]!.name : 'id';
 }
 
 function aggregateType(name: AggregateFunction, operand: BoundExpression, call: CallNode, scope: Scope): ValueType {
@@ -133,6 +142,7 @@ const READS_ROW: Readonly<Record<BoundExpression['kind'], boolean>> = {
   bucket: true,
   shared: true,
   hasNode: true,
+  node: false,
   overlaps: true,
   follows: true,
   exists: true,

@@ -1,5 +1,6 @@
 // Binds MATCH: patterns, conditions, items and their names, groups and order.
 
+import { KEY_COLUMNS } from '../../model/columns.ts';
 import { finish } from '../../schedule/steps.ts';
 import type { ItemNode, LiteralNode, MatchNode, ParameterNode } from '../parser/ast.ts';
 import { shownName } from '../shown.ts';
@@ -62,14 +63,8 @@ export function* bindingMatch(
 /** Binds `RETURN *`: all columns of every pattern. */
 function allColumns(scope: Scope): BoundItem[] {
   return scope.patterns.flatMap((pattern, place) => {
-    const { roles } = pattern.table;
-    const names = [
-      'id',
-      'event_ts',
-      'members',
-      ...roles.names,
-      ...pattern.table.columns.columns.map((column) => column.name),
-    ];
+    const { roles, columns, isOfNodes } = pattern.table;
+    const names = [...(isOfNodes ? [] : KEY_COLUMNS), ...roles.names, ...columns.columns.map((column) => column.name)];
     return names.map((name) => {
       const field = scope.findField(place, name)!;
       const full = `${pattern.alias}.${name}`;

@@ -26,6 +26,8 @@ export function partsOf(bound: BoundExpression): readonly BoundExpression[] {
       return 'kind' in bound.items ? [bound.operand, bound.items] : [bound.operand, ...bound.items];
     case 'hasNode':
       return [bound.node];
+    case 'node':
+      return [bound.key];
     case 'overlaps':
     case 'follows':
       return [bound.width];
@@ -72,6 +74,8 @@ export function withParts(
         : { ...bound, operand: replaced(bound.operand), items: bound.items.map(replaced) };
     case 'hasNode':
       return { ...bound, node: replaced(bound.node) };
+    case 'node':
+      return { ...bound, key: replaced(bound.key) };
     case 'overlaps':
     case 'follows':
       return { ...bound, width: replaced(bound.width) };

@@ -137,7 +137,9 @@ export class Scope {
   }
 
   findField(pattern: number, name: string): Field | undefined {
-    switch (name.toLowerCase()) {
+    const { table } = this.patterns[pattern]!;
+    // A node table has no columns but its own, which may have these names.
+    switch (table.isOfNodes ? '' : name.toLowerCase()) {
       case 'id':
         return { kind: 'id' };
       case 'event_ts':
@@ -146,7 +148,7 @@ export class Scope {
         return { kind: 'members' };
       default:
     }
-    const { columns, roles } = this.patterns[pattern]!.table;
+    const { columns, roles } = table;
     const role = roles.find(name);
     if (role !== undefined) return { kind: 'role', ...role };
     const column = columns.find(name);
@@ -157,7 +159,8 @@ export class Scope {
 
   unknownColumn(pattern: number, column: NameNode): HedgerowError {
     const { table } = this.patterns[pattern]!;
-    const known = [...KEY_COLUMNS, ...table.roles.names, ...table.columns.columns.map((one) => one.name)];
+    const own = [...table.roles.names, ...table.columns.columns.map((one) => one.name)];
+    const known = table.isOfNodes ? own : [...KEY_COLUMNS, ...own];
     return errorAt(
       this.text,
       column.start,

@@ -1,6 +1,6 @@
 // Converts values for CSV: cells to values of a column's type, and lists and rows to cells.
 
-import type { ColumnType } from '../../engine/index.ts';
+import type { ColumnType, NodeKind } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { kindOfType, ruleOf } from '../../model/column-types.ts';
 import type { Value } from '../binder/bound.ts';
@@ -17,9 +17,9 @@ export function valueOfCell(cell: string | null, target: Target): unknown {
     case 'event_ts':
       return cell === null ? null : propertyOf(cell, 'event_ts', 'INTEGER');
     case 'members':
-      return cell === null ? null : membersOf(cell, 'members');
+      return cell === null ? null : listOf(cell, 'members', target.kinds);
     case 'role':
-      return cell === null ? null : membersOf(cell, target.name);
+      return cell === null ? null : listOf(cell, target.name, target.kinds);
     case 'roles':
       return cell === null ? null : rolesOf(cell);
     case 'id':
@@ -47,6 +47,10 @@ function rolesOf(cell: string): unknown {
   }
 }
 
+function listOf(cell: string, name: string, kinds: readonly NodeKind[] | undefined): unknown[] {
+  return kinds === undefined ? membersOf(cell, name) : keysOf(cell, name, kinds);
+}
+
 /** Reads `1;2;3` or `[1,2,3]`. */
 function membersOf(cell: string, name: string): number[] {
   const text = cell.trim();
@@ -54,6 +58,32 @@ function membersOf(cell: string, name: string): number[] {
   const inner = (isList ? text.slice(1, -1) : text).trim();
   if (inner === '') return [];
   return inner.split(isList ? ',' : ';').map((part) => propertyOf(part, name, 'INTEGER') as number);
+}
+
+/**
+ * Reads the members of a named table: a JSON list, or keys separated by semicolons. Keys that
+ * contain a semicolon, and members of several kinds, stand in a JSON list.
+ */
+function keysOf(cell: string, name: string, kinds: readonly NodeKind[]): unknown[] {
+  const text = cell.trim();
+  if (text.startsWith('[')) {
+    const list = parsedList(text);
+    if (list !== undefined) return list;
+  }
+  if (kinds.length > 1) throw wrong(name, cell, 'a JSON list of objects with kind and key');
+  if (text === '') return [];
+  if (!kinds[0]!.isInteger) return cell.split(';');
+  return text.split(';').map((part) => propertyOf(part, name, 'INTEGER'));
+}
+
+/** Returns the list that a JSON text is, or undefined. */
+export function parsedList(text: string): unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function wrong(name: string, cell: string, what: string): HedgerowError {

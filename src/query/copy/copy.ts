@@ -16,6 +16,7 @@ import { type ReadOptions, runRead } from '../read.ts';
 import { rowsResult, type StatementResult } from '../result.ts';
 import type { Written } from '../write.ts';
 import { type CopyFile, type FileFormat, newFile, sourceFile } from './copy-file.ts';
+import { NodeCopy } from './copy-nodes.ts';
 import { csvRows } from './csv-reader.ts';
 import { fileChunks } from './file-chunks.ts';
 import { ndjsonRows } from './ndjson-reader.ts';
@@ -68,6 +69,7 @@ export async function copyFrom(node: CopyFromNode, text: string, options: CopyFr
   const { database, fs, copyRoot, attach, copyBytes = MAX_COPY_BYTES } = options;
   const file = sourceFile(fs, copyRoot, fileName(node, text, options.parameters));
   const table = bindTable(database, node.table, text);
+  if (table.isOfNodes) return copyNodesFrom(file, table, options);
   const bulk = table.bulk();
   let handle: FileHandle | undefined;
   try {
@@ -91,10 +93,42 @@ export async function copyFrom(node: CopyFromNode, text: string, options: CopyFr
   }
 }
 
-function addRow(batch: RowBatch, index: number, unit: PlaceUnit, bulk: ReturnType<Table['bulk']>): void {
+/** Inserts or replaces the nodes of a file, as one commit. Rejects like `copyFrom`. */
+async function copyNodesFrom(file: CopyFile, table: Table, options: CopyFromOptions): Promise<StatementResult> {
+  const { database, fs, attach, copyBytes = MAX_COPY_BYTES } = options;
+  const handle = openToRead(fs, file.path);
+  const nodes = new NodeCopy(database, table);
   try {
+    const unit: PlaceUnit = file.format === 'parquet' ? 'row' : 'line';
+    for await (const batch of rowsOf(file, handle, table)) {
+      let next = 0;
+      await options.slices(() => {
+        const end = Math.min(batch.count, next + ROWS_A_STEP);
+        for (; next < end; next++) placed(batch, next, unit, () => nodes.add(batch, next));
+        checkSize(nodes.bytes, copyBytes);
+        return next < batch.count;
+      });
+    }
+    if (nodes.count === 0) return copied(0, file, database.lastLsn, table.name);
+    const { lsn } = await nodes.commit(attach && (() => attach(writtenOf(nodes.count, file))));
+    return copied(nodes.count, file, lsn, table.name);
+  } finally {
+    nodes.discard();
+    handle.close();
+  }
+}
+
+function addRow(batch: RowBatch, index: number, unit: PlaceUnit, bulk: ReturnType<Table['bulk']>): void {
+  placed(batch, index, unit, () => {
     const edge = batch.edge(index);
     if (edge !== undefined) bulk.add(edge);
+  });
+}
+
+/** Runs `add` for a row. Adds the row's position to the error that it throws. */
+function placed(batch: RowBatch, index: number, unit: PlaceUnit, add: () => void): void {
+  try {
+    add();
   } catch (error) {
     if (!(error instanceof HedgerowError) || error.status >= 500) throw error;
     throw errorAtRow(error, unit, batch.at(index));

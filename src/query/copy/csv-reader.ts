@@ -33,7 +33,8 @@ export async function* csvRows(
       targets = headerOf(records[0]!, table);
       from = 1;
     }
-    if (targets !== undefined && records.length > from) yield batchOf(records.slice(from), lines.slice(from), targets);
+    if (targets !== undefined && records.length > from)
+      yield batchOf(records.slice(from), lines.slice(from), targets, table.isOfNodes);
     if (failure !== undefined) throw errorAtRow(failure, 'line', line);
   }
   if (targets === undefined)
@@ -51,22 +52,27 @@ function headerOf(record: Cells, table: Table): Target[] {
   }
 }
 
-function batchOf(records: readonly Cells[], lines: readonly number[], targets: readonly Target[]): RowBatch {
+function batchOf(
+  records: readonly Cells[],
+  lines: readonly number[],
+  targets: readonly Target[],
+  areNodes: boolean,
+): RowBatch {
   return {
     count: records.length,
     at: (index) => lines[index]!,
-    edge: (index) => edgeOf(records[index]!, targets),
+    edge: (index) => edgeOf(records[index]!, targets, areNodes),
   };
 }
 
-function edgeOf(cells: Cells, targets: readonly Target[]): EdgeInput | undefined {
+function edgeOf(cells: Cells, targets: readonly Target[], isNode: boolean): EdgeInput | undefined {
   if (cells.length === 1 && cells[0] === null) return undefined;
   if (cells.length !== targets.length)
     throw new HedgerowError(
       'invalid_input',
       `The row has ${cells.length} cells, but the header names ${targets.length} columns.`,
     );
-  const builder = new EdgeBuilder();
+  const builder = new EdgeBuilder(isNode);
   for (const [index, target] of targets.entries()) builder.set(target, valueOfCell(cells[index]!, target));
   return builder.edge();
 }

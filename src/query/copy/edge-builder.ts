@@ -3,9 +3,13 @@
 import type { EdgeInput, PropertyValue } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { RoleLists } from '../../model/roles.ts';
+import { parsedList } from './cell-values.ts';
 import type { Target } from './targets.ts';
 
-/** Builds one edge. Values are checked later, when the edge is added to its table. */
+/**
+ * Builds one edge, or one node if `isNode` is true. Values are checked later, when the edge is
+ * added to its table.
+ */
 export class EdgeBuilder {
   #eventTs: unknown;
   #members: unknown;
@@ -13,7 +17,12 @@ export class EdgeBuilder {
   #roles: unknown;
   #lists: Record<string, unknown> | undefined;
   // The object has no prototype because a column may be named `__proto__`.
+  readonly #isNode: boolean;
   readonly #properties: Record<string, PropertyValue> = Object.create(null);
+
+  constructor(isNode = false) {
+    this.#isNode = isNode;
+  }
 
   /** `value` may be of any type; it is checked later. */
   set(target: Target, value: unknown): void {
@@ -22,7 +31,8 @@ export class EdgeBuilder {
         this.#eventTs = value;
         break;
       case 'members':
-        this.#members = value;
+        // Parquet has members of several kinds as JSON text.
+        this.#members = target.kinds !== undefined && typeof value === 'string' ? (parsedList(value) ?? value) : value;
         break;
       case 'roles':
         this.#roles = value;
@@ -49,9 +59,10 @@ export class EdgeBuilder {
 
   /**
    * Returns the edge. Throws `invalid_input` if `event_ts` is missing, or `members` and all roles
-   * are.
+   * are. Of a node only the properties count.
    */
   edge(): EdgeInput {
+    if (this.#isNode) return { event_ts: 0, members: [], properties: this.#properties };
     if (isMissing(this.#eventTs)) throw missing('event_ts');
     const roles = this.#givenRoles();
     if (isMissing(this.#members) && roles === undefined) throw missing('members');

@@ -38,17 +38,17 @@ function endsOf(bytes: Buffer): number[] {
 
 /** Caches the targets of column names, which are usually the same in every line. */
 class ColumnNames {
-  readonly #table: Table;
+  readonly table: Table;
   readonly #known = new Map<string, Target>();
 
   constructor(table: Table) {
-    this.#table = table;
+    this.table = table;
   }
 
   target(name: string): Target {
     let target = this.#known.get(name);
     if (target === undefined) {
-      target = targetOf(name, this.#table);
+      target = targetOf(name, this.table);
       this.#known.set(name, target);
     }
     return target;
@@ -65,7 +65,7 @@ function edgeOf(line: string, names: ColumnNames): EdgeInput | undefined {
   }
   if (typeof row !== 'object' || row === null || Array.isArray(row))
     throw new HedgerowError('invalid_json', 'The line must be a JSON object.');
-  const builder = new EdgeBuilder();
+  const builder = new EdgeBuilder(names.table.isOfNodes);
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(row)) {
     const target = names.target(name);

@@ -30,7 +30,7 @@ export async function* parquetRows(source: ParquetSource, table: Table): AsyncGe
       yield {
         count,
         at: (index) => start + index + 1,
-        edge: (index) => edgeOf(values, index, sources),
+        edge: (index) => edgeOf(values, index, sources, table.isOfNodes),
       };
     }
   } finally {
@@ -38,8 +38,13 @@ export async function* parquetRows(source: ParquetSource, table: Table): AsyncGe
   }
 }
 
-function edgeOf(columns: readonly ArrayLike<unknown>[], index: number, sources: readonly Source[]): EdgeInput {
-  const builder = new EdgeBuilder();
+function edgeOf(
+  columns: readonly ArrayLike<unknown>[],
+  index: number,
+  sources: readonly Source[],
+  isNode: boolean,
+): EdgeInput {
+  const builder = new EdgeBuilder(isNode);
   for (const [place, { target }] of sources.entries()) builder.set(target, plainValue(columns[place]![index]));
   return builder.edge();
 }

@@ -8,9 +8,10 @@ import { didYouMean } from '../../model/suggestions.ts';
 
 export type Target =
   | { readonly kind: 'event_ts' }
-  | { readonly kind: 'members' }
+  /** `kinds`: of a named table, the kinds of its members. */
+  | { readonly kind: 'members'; readonly kinds: Table['kinds'] }
   /** The members with one role. */
-  | { readonly kind: 'role'; readonly name: string }
+  | { readonly kind: 'role'; readonly name: string; readonly kinds: Table['kinds'] }
   /** An object with the members of each role, as rows have it. */
   | { readonly kind: 'roles' }
   /** An id in the file, such as COPY TO writes, is ignored, because the database assigns ids. */
@@ -29,6 +30,7 @@ export function targetsOf(names: readonly string[], table: Table): Target[] {
     if (seen.has(key)) throw new HedgerowError('invalid_input', `Column ${JSON.stringify(names[index])} occurs twice.`);
     seen.add(key);
   }
+  if (table.isOfNodes) return targets;
   if (!seen.has('event_ts')) throw missing('event_ts');
   if (!targets.some(({ kind }) => kind === 'members' || kind === 'role' || kind === 'roles')) throw missing('members');
   return targets;
@@ -40,14 +42,17 @@ function missing(name: string): HedgerowError {
 
 /** Returns the target of a column. Throws `unknown_column`. */
 export function targetOf(name: string, table: Table): Target {
-  const lower = name.toLowerCase();
-  if (lower === 'event_ts' || lower === 'members' || lower === 'id') return { kind: lower };
+  // A node table has no columns but its own, which may have these names.
+  const lower = table.isOfNodes ? '' : name.toLowerCase();
+  if (lower === 'members') return { kind: lower, kinds: table.kinds };
+  if (lower === 'event_ts' || lower === 'id') return { kind: lower };
   const role = table.roles.find(name);
-  if (role !== undefined) return { kind: 'role', name: role.name };
+  if (role !== undefined) return { kind: 'role', name: role.name, kinds: table.kinds };
   if (!table.roles.isEmpty && lower === ROLES_FIELD) return { kind: 'roles' };
   const column = table.columns.find(name);
   if (column !== undefined) return { kind: 'property', name: column.name, type: column.type };
-  const known = ['event_ts', 'members', ...table.roles.names, ...table.columns.columns.map((one) => one.name)];
+  const own = [...table.roles.names, ...table.columns.columns.map((one) => one.name)];
+  const known = table.isOfNodes ? own : ['event_ts', 'members', ...own];
   throw new HedgerowError(
     'unknown_column',
     `Table ${table.name} has no column ${JSON.stringify(name.slice(0, 100))}; there are ${known.join(', ')}.${didYouMean(name, known)}`,

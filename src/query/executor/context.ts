@@ -81,6 +81,8 @@ export class QueryContext {
   readonly environment: Environment;
   readonly #scratch = new Scratch();
   readonly #transient: Environment;
+  /** The joins whose right side was looked up node by node instead of being read in order. */
+  readonly lookedUp = new Set<object>();
   /** Figures by plan node; undefined unless they are measured (ANALYZE). */
   readonly figures: Map<object, OperatorFigures> | undefined;
   readonly #nowUs: () => number;
@@ -124,7 +126,13 @@ export class QueryContext {
     this.source = options.source;
     this.patterns = options.patterns;
     this.columns = options.patterns.map(({ table }) => table.columns);
-    this.environment = { parameters: options.parameters, patterns: options.patterns.map(environmentOf) };
+    this.environment = {
+      parameters: options.parameters,
+      patterns: options.patterns.map(environmentOf),
+      ...(options.patterns.some(({ table }) => table.isOfNodes || table.kinds !== undefined)
+        ? { areNodes: options.patterns.map(({ table }) => table.isOfNodes), nodes: new Map() }
+        : {}),
+    };
     this.#transient = { ...this.environment, scratch: this.#scratch };
     this.figures = options.measured === true ? new Map() : undefined;
     this.#nowUs = options.nowUs;

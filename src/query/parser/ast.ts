@@ -199,6 +199,8 @@ export interface DeleteNode extends Span {
 export interface ColumnTypeNode {
   readonly name: NameNode;
   readonly type: ColumnType;
+  /** The value after DEFAULT. */
+  readonly default?: Expression | undefined;
 }
 
 export interface CreateTableNode extends Span, Readonly<Partial<TableOptions>> {
@@ -208,11 +210,21 @@ export interface CreateTableNode extends Span, Readonly<Partial<TableOptions>> {
   readonly memberTables: readonly NameNode[];
   readonly roles: readonly NameNode[];
   readonly intervals: boolean;
+  /** `CREATE_NODES true` or `false`; undefined: not given. */
+  readonly createNodes: boolean | undefined;
+  readonly properties: readonly ColumnTypeNode[];
+}
+
+export interface CreateNodeTableNode extends Span {
+  readonly kind: 'createNodeTable';
+  readonly table: NameNode;
+  readonly ifNotExists: boolean;
+  readonly key: ColumnTypeNode;
   readonly properties: readonly ColumnTypeNode[];
 }
 
 export interface DropTableNode extends Span {
-  readonly kind: 'dropTable';
+  readonly kind: 'dropTable' | 'dropNodeTable';
   readonly table: NameNode;
   readonly ifExists: boolean;
 }
@@ -224,7 +236,7 @@ export type AlterAction =
   | { readonly kind: 'renameColumn'; readonly column: NameNode; readonly to: NameNode };
 
 export interface AlterTableNode extends Span {
-  readonly kind: 'alterTable';
+  readonly kind: 'alterTable' | 'alterNodeTable';
   readonly table: NameNode;
   readonly action: AlterAction;
 }
@@ -236,7 +248,7 @@ export interface IndexNode extends Span {
 }
 
 export interface ShowNode extends Span {
-  readonly kind: 'showIndexes' | 'showTables';
+  readonly kind: 'showIndexes' | 'showTables' | 'showNodeTables';
   readonly table: NameNode | undefined;
 }
 
@@ -273,6 +285,7 @@ export type Statement =
   | UpdateNode
   | DeleteNode
   | CreateTableNode
+  | CreateNodeTableNode
   | DropTableNode
   | AlterTableNode
   | IndexNode

@@ -6,6 +6,7 @@ import type {
   AlterAction,
   AlterTableNode,
   ColumnTypeNode,
+  CreateNodeTableNode,
   CreateTableNode,
   DropTableNode,
   IndexNode,
@@ -14,9 +15,10 @@ import type {
 import { parseExpression } from './expressions.ts';
 import type { TokenStream } from './token-stream.ts';
 
-export function parseCreate(stream: TokenStream): CreateTableNode | IndexNode {
+export function parseCreate(stream: TokenStream): CreateTableNode | CreateNodeTableNode | IndexNode {
   const { start } = stream.next();
   if (stream.acceptWord('INDEX')) return indexNode(stream, 'createIndex', start);
+  if (stream.acceptWord('NODE')) return nodeTable(stream, start);
   stream.expectWord('HYPEREDGE');
   stream.expectWord('TABLE');
   const ifNotExists = acceptIf(stream, true);
@@ -25,11 +27,13 @@ export function parseCreate(stream: TokenStream): CreateTableNode | IndexNode {
   let properties: ColumnTypeNode[] | undefined;
   let roles: NameNode[] | undefined;
   let intervals = false;
+  let createNodes: boolean | undefined;
   const options: { [name in TableOption]?: number } = {};
   while (true) {
     if (properties === undefined && stream.acceptWord('PROPERTIES')) properties = columnTypes(stream);
     else if (roles === undefined && stream.acceptWord('ROLES')) roles = nameList(stream, 'the name of a role');
     else if (!intervals && stream.acceptWord('INTERVALS')) intervals = true;
+    else if (createNodes === undefined && stream.acceptWord('CREATE_NODES')) createNodes = trueOrFalse(stream);
     else {
       const name = OPTION_NAMES.find((each) => options[each] === undefined && stream.acceptWord(OPTION_WORDS[each]));
       if (name === undefined) break;
@@ -43,11 +47,30 @@ export function parseCreate(stream: TokenStream): CreateTableNode | IndexNode {
     memberTables,
     roles: roles ?? [],
     intervals,
+    createNodes,
     properties: properties ?? [],
     ...options,
     start,
     end: stream.lastEnd,
   };
+}
+
+/** Reads what follows CREATE NODE. */
+function nodeTable(stream: TokenStream, start: number): CreateNodeTableNode {
+  stream.expectWord('TABLE');
+  const ifNotExists = acceptIf(stream, true);
+  const table = stream.expectName('a table name');
+  stream.expectSymbol('(');
+  const key = columnType(stream);
+  stream.expectSymbol(')');
+  const properties = stream.acceptWord('PROPERTIES') ? columnTypes(stream) : [];
+  return { kind: 'createNodeTable', table, ifNotExists, key, properties, start, end: stream.lastEnd };
+}
+
+function trueOrFalse(stream: TokenStream): boolean {
+  if (stream.acceptWord('TRUE')) return true;
+  stream.expectWord('FALSE');
+  return false;
 }
 
 function optionValue(stream: TokenStream, name: TableOption): number {
@@ -87,10 +110,15 @@ function nameList(stream: TokenStream, what: string): NameNode[] {
 function columnTypes(stream: TokenStream): ColumnTypeNode[] {
   stream.expectSymbol('(');
   const columns: ColumnTypeNode[] = [];
-  do columns.push(columnType(stream));
+  do columns.push(columnWithDefault(stream));
   while (stream.acceptSymbol(','));
   stream.expectSymbol(')');
   return columns;
+}
+
+function columnWithDefault(stream: TokenStream): ColumnTypeNode {
+  const column = columnType(stream);
+  return stream.acceptWord('DEFAULT') ? { ...column, default: parseExpression(stream) } : column;
 }
 
 function columnType(stream: TokenStream): ColumnTypeNode {
@@ -110,11 +138,12 @@ const TYPES = typesByWord();
 export function parseDrop(stream: TokenStream): DropTableNode | IndexNode {
   const { start } = stream.next();
   if (stream.acceptWord('INDEX')) return indexNode(stream, 'dropIndex', start);
-  stream.expectWord('HYPEREDGE');
+  const kind = stream.acceptWord('NODE') ? 'dropNodeTable' : 'dropTable';
+  if (kind === 'dropTable') stream.expectWord('HYPEREDGE');
   stream.expectWord('TABLE');
   const ifExists = acceptIf(stream, false);
   const table = stream.expectName('a table name');
-  return { kind: 'dropTable', table, ifExists, start, end: stream.lastEnd };
+  return { kind, table, ifExists, start, end: stream.lastEnd };
 }
 
 function indexNode(stream: TokenStream, kind: IndexNode['kind'], start: number): IndexNode {
@@ -128,10 +157,11 @@ function indexNode(stream: TokenStream, kind: IndexNode['kind'], start: number):
 
 export function parseAlter(stream: TokenStream): AlterTableNode {
   const { start } = stream.next();
+  const kind = stream.acceptWord('NODE') ? 'alterNodeTable' : 'alterTable';
   stream.expectWord('TABLE');
   const table = stream.expectName('a table name');
   const action = alterAction(stream);
-  return { kind: 'alterTable', table, action, start, end: stream.lastEnd };
+  return { kind, table, action, start, end: stream.lastEnd };
 }
 
 function alterAction(stream: TokenStream): AlterAction {

@@ -84,6 +84,10 @@ function selectHint(stream: TokenStream): HedgerowError {
 function parseShow(stream: TokenStream): Statement {
   const { start } = stream.next();
   if (stream.acceptWord('TABLES')) return { kind: 'showTables', table: undefined, start, end: stream.lastEnd };
+  if (stream.acceptWord('NODE')) {
+    stream.expectWord('TABLES');
+    return { kind: 'showNodeTables', table: undefined, start, end: stream.lastEnd };
+  }
   stream.expectWord('INDEXES');
   const table = stream.acceptWord('ON') ? stream.expectName('a table name') : undefined;
   return { kind: 'showIndexes', table, start, end: stream.lastEnd };

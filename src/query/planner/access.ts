@@ -17,8 +17,15 @@
 // [100, max] with node 1 and [100, max] with node 2. A further condition `e.room = 'x'` remains as
 // a filter.
 
-import type { RangeCondition, RoleCondition } from '../../engine/index.ts';
-import type { BoundComparison, BoundExpression, BoundHasNode, BoundPattern, Value } from '../binder/bound.ts';
+import { nodeNumber, type RangeCondition, type RoleCondition, type Table } from '../../engine/index.ts';
+import type {
+  BoundComparison,
+  BoundExpression,
+  BoundField,
+  BoundHasNode,
+  BoundPattern,
+  Value,
+} from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { flipped } from '../executor/values/compare.ts';
 import { fixedValue } from './fixed-values.ts';
@@ -27,6 +34,8 @@ import { patternsOf } from './patterns-of.ts';
 const MAX = Number.MAX_SAFE_INTEGER;
 /** Maximum number of branches of an OR or IN that are each answered by an index access. */
 const MOST_BRANCHES = 64;
+/** Maximum number of keys in an IN that are looked up to find nodes. */
+const MOST_KEYS = 4096;
 
 /** The bounds of one access to the indexes of a table. All of them must hold. */
 export interface Bounds {
@@ -65,7 +74,7 @@ export function accessOf(
   conditions: readonly BoundExpression[],
   parameters: ParameterValues,
 ): Access {
-  const reader = new AccessReader(parameters);
+  const reader = new AccessReader(parameters, pattern.table);
   const bounds = reader.begin(pattern);
   if (bounds === undefined) return NOTHING;
   const filter: BoundExpression[] = [];
@@ -139,14 +148,16 @@ type Outcome = 'taken' | 'left' | 'nothing';
 
 class AccessReader {
   readonly #parameters: ParameterValues;
+  readonly #table: Table;
   /**
    * Windows and ranges of ids that were computed, by list: the same list may occur in many
    * conditions.
    */
   readonly #windows = new Map<readonly Value[], readonly [first: number, last: number][] | undefined>();
 
-  constructor(parameters: ParameterValues) {
+  constructor(parameters: ParameterValues, table: Table) {
     this.#parameters = parameters;
+    this.#table = table;
   }
 
   /** Returns bounds with the nodes of MEMBERS, or undefined if no row can match. */
@@ -158,7 +169,8 @@ class AccessReader {
         ? (fixedValue(pattern.members, this.#parameters) as readonly Value[])
         : pattern.members.map((item) => fixedValue(item, this.#parameters));
     for (const node of nodes) {
-      if (node === null) return undefined;
+      // In a named table, 0 stands for a key that no node has.
+      if (node === null || (node === 0 && pattern.table.kinds !== undefined)) return undefined;
       // One node more than an edge can have is enough to show that no row can match. A Set of very
       // many numbers that a client chose could take seconds.
       if (bounds.nodes.size <= MOST_NODES) bounds.nodes.add(node as number);
@@ -203,7 +215,7 @@ class AccessReader {
   #takeNode({ node, role }: BoundHasNode, bounds: Bounds): Outcome {
     if (patternsOf(node) !== 0) return 'left';
     const value = fixedValue(node, this.#parameters);
-    if (!Number.isSafeInteger(value)) return 'nothing';
+    if (!Number.isSafeInteger(value) || (value === 0 && node.kind === 'node')) return 'nothing';
     bounds.nodes.add(value as number);
     if (role !== undefined) bounds.inRoles.push({ node: value as number, role });
     return 'taken';
@@ -216,14 +228,29 @@ class AccessReader {
     if (patternsOf(other) !== 0) return 'left';
     const operator = turned ? flipped(condition.operator) : condition.operator;
     const isTime = side.kind === 'field' && side.field.kind === 'event_ts';
-    if (!isTime && side.kind !== 'bucket' && !isNumericProperty(side) && !isId(side)) return 'left';
+    const isKey = operator === '=' && this.#isKey(side);
+    if (!isTime && !isKey && side.kind !== 'bucket' && !isNumericProperty(side, this.#table) && !isId(side))
+      return 'left';
     const value = fixedValue(other, this.#parameters);
     if (value === null) return 'nothing';
     if (operator === '<>') return 'left';
+    if (isKey) return this.#takeKey(value, bounds);
     if (isTime) return takeTime(operator, value as number, 1, bounds);
     if (side.kind === 'bucket') return takeTime(operator, value as number, side.bucketSeconds, bounds);
-    bounds.ranges.push(rangeOf(side, operator, value as number));
+    bounds.ranges.push(rangeOf(side as BoundField, operator, value as number));
     return 'taken';
+  }
+
+  /**
+   * Whether an expression is the key of a node, which is found by its number, the time of its row.
+   */
+  #isKey(side: BoundExpression): boolean {
+    return side.kind === 'field' && side.field.kind === 'property' && side.field.id === this.#table.definition.key;
+  }
+
+  #takeKey(key: Value, bounds: Bounds): Outcome {
+    const number = nodeNumber(this.#table, key);
+    return number === 0 ? 'nothing' : takeTime('=', number, 1, bounds);
   }
 
   /**
@@ -235,7 +262,8 @@ class AccessReader {
     if (condition.kind !== 'in') return undefined;
     const { operand, items } = condition;
     const isTime = operand.kind === 'field' && operand.field.kind === 'event_ts';
-    if (!isTime && operand.kind !== 'bucket' && !isId(operand)) return undefined;
+    const isKey = this.#isKey(operand);
+    if (!isTime && !isKey && operand.kind !== 'bucket' && !isId(operand)) return undefined;
     const width = operand.kind === 'bucket' ? operand.bucketSeconds : 1;
     const values =
       'kind' in items
@@ -243,7 +271,15 @@ class AccessReader {
         : items.every((item) => patternsOf(item) === 0)
           ? items.map((item) => fixedValue(item, this.#parameters))
           : undefined;
+    if (isKey) return values && this.#keysOf(values);
     return values && (isId(operand) ? this.#idsOf(values) : this.#windowsOf(values, width));
+  }
+
+  /** Returns the windows of the nodes with these keys, or undefined if there are too many. */
+  #keysOf(keys: readonly Value[]): Bounds[] | undefined {
+    if (keys.length > MOST_KEYS) return undefined;
+    const numbers = keys.map((key) => nodeNumber(this.#table, key)).filter((number) => number !== 0);
+    return this.#windowsOf(numbers, 1);
   }
 
   /** Returns the ranges of ids, or undefined if there are too many. */
@@ -305,8 +341,13 @@ function mergedBuckets(values: readonly Value[]): [first: number, last: number][
   return ranges;
 }
 
-function isNumericProperty(side: BoundExpression): side is Extract<BoundExpression, { kind: 'field' }> {
+/** A column of a node table may be called `id`, which the engine takes for the id of a row. */
+function isNumericProperty(
+  side: BoundExpression,
+  { isOfNodes }: Table,
+): side is Extract<BoundExpression, { kind: 'field' }> {
   if (side.kind !== 'field' || side.field.kind !== 'property') return false;
+  if (isOfNodes && side.field.name.toLowerCase() === 'id') return false;
   return side.type === 'integer' || side.type === 'real';
 }
 

@@ -84,6 +84,7 @@ const COMPUTED: ReadonlySet<BoundExpression['kind']> = new Set([
   'or',
   'list',
   'in',
+  'node',
 ]);
 
 function isPlain({ kind }: BoundExpression): boolean {

@@ -168,7 +168,7 @@ function planPart(part: ConnectedPart, outerRows: number, planning: ExistsPlanni
     const steps = planSemiJoin(scans, joint, { bits: outerBits, estimatedRows: outerRows }, parameters);
     return { op: 'semi', steps, filter: nested, marker };
   }
-  const input = scans.length === 1 ? scans[0]! : planJoins(scans, joint, parameters);
+  const input = scans.length === 1 ? scans[0]! : planJoins(scans, joint, parameters, planning.patterns);
   return { op: 'once', input: withExists(input, nested) };
 }
 

@@ -12,10 +12,11 @@
 // 2`, pattern a is probably smaller and comes first. Then b is joined by shared members, and the
 // member join also uses the band on the times.
 
-import type { BoundExpression } from '../binder/bound.ts';
+import type { BoundExpression, BoundPattern } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { bandOf, impliedBand, type TimeBand } from './bands.ts';
 import { fixedValue } from './fixed-values.ts';
+import { FEW_ROWS, ROWS_A_LOOKUP } from './node-lookups.ts';
 import { patternsOf } from './patterns-of.ts';
 import type { Band, EqualLink, JoinPlan, MemberLink, ScanPlan } from './plan.ts';
 
@@ -24,6 +25,7 @@ export function planJoins(
   scans: readonly ScanPlan[],
   conditions: readonly BoundExpression[],
   parameters: ParameterValues,
+  patterns: readonly BoundPattern[],
 ): JoinPlan {
   const waiting = new Set(scans);
   let bound = smallest([...waiting]);
@@ -37,7 +39,7 @@ export function planJoins(
     const after = bits | (1 << next.pattern);
     const usable = open.filter((condition) => (patternsOf(condition) & ~after) === 0);
     open = open.filter((condition) => (patternsOf(condition) & ~after) !== 0);
-    input = planJoin(input, next, bits, usable, parameters);
+    input = planJoin(input, next, bits, usable, parameters, patterns);
     bits = after;
     bound = next;
   }
@@ -69,6 +71,7 @@ function planJoin(
   bits: number,
   conditions: readonly BoundExpression[],
   parameters: ParameterValues,
+  patterns: readonly BoundPattern[],
 ): JoinPlan {
   const filter: BoundExpression[] = [];
   const equal: EqualLink[] = [];
@@ -82,7 +85,7 @@ function planJoin(
     }
     const link = memberLink(condition, right.pattern, parameters);
     if (link !== undefined && members === undefined) {
-      members = link.link;
+      members = { ...link.link, looksUp: looksUp(scanOf(left, link.link.left), right, patterns) };
       if (!link.exact) filter.push(condition);
       continue;
     }
@@ -155,6 +158,22 @@ export function memberLink(
   const least = operator === '>=' ? Math.ceil(value) : operator === '>' ? Math.floor(value) + 1 : 0;
   return least >= 1 ? { link: { left, least }, exact: isWhole } : undefined;
 }
+
+/** A filter is expected to keep this share of the nodes. */
+const KEPT_SHARE = 0.01;
+
+/**
+ * Returns whether the right side is expected to be looked up by the nodes on the left, or reverse.
+ */
+function looksUp(left: ScanPlan, right: ScanPlan, patterns: readonly BoundPattern[]): boolean {
+  const { isOfNodes } = patterns[left.pattern]!.table;
+  if (!isOfNodes && !patterns[right.pattern]!.table.isOfNodes) return false;
+  if (right.paths.length !== 1 || right.paths[0]!.nodes.length > 0 || right.estimatedRows < FEW_ROWS) return false;
+  const kept = left.estimatedRows * KEPT_SHARE ** Math.min(1, left.filter.length);
+  return kept * (isOfNodes ? 1 : MEMBERS_AN_EDGE) * ROWS_A_LOOKUP <= right.estimatedRows;
+}
+
+const MEMBERS_AN_EDGE = 3;
 
 const TURNED = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
 

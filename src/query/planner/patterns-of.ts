@@ -23,6 +23,8 @@ export function patternsOf(node: BoundExpression): number {
       return (1 << node.left) | (1 << node.right) | patternsOf(node.width);
     case 'follows':
       return (1 << node.later) | (1 << node.earlier) | patternsOf(node.width);
+    case 'node':
+      return patternsOf(node.key);
     case 'compare':
     case 'arithmetic':
     case 'textMatch':
@@ -108,11 +110,14 @@ export function addNeeds(
     }
     case 'row': {
       const own = needs[node.pattern]!;
-      own.times = true;
-      own.ids = true;
-      own.members = true;
-      if (!patterns[node.pattern]!.table.roles.isEmpty) own.masks = true;
-      for (const column of patterns[node.pattern]!.table.columns.columns) own.properties.add(column.id);
+      const { table } = patterns[node.pattern]!;
+      if (!table.isOfNodes) {
+        own.times = true;
+        own.ids = true;
+        own.members = true;
+      }
+      if (!table.roles.isEmpty) own.masks = true;
+      for (const column of table.columns.columns) own.properties.add(column.id);
       break;
     }
     case 'exists':

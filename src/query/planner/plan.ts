@@ -12,6 +12,7 @@ export type Strategy =
   | 'PSI_RANGE'
   | 'INTERVAL_STAB'
   | 'FULL_SCAN'
+  | 'NODE_LOOKUP'
   | 'TEMPORAL_JOIN'
   | 'MEMBER_JOIN'
   | 'HASH_JOIN'
@@ -79,6 +80,11 @@ export interface MemberLink {
   readonly left: number;
   /** Minimum number of common members, 1 or more. */
   readonly least: number;
+  /**
+   * Whether the right side is expected to be looked up node by node
+   * (executor/joins/node-lookups.ts). Whether it is, is decided when the left side has been read.
+   */
+  readonly looksUp?: boolean;
 }
 
 /** An expression over the left side and one over the right pattern, whose values must be equal. */
@@ -187,6 +193,12 @@ export interface MatchPlan {
   readonly strategy: Strategy;
 }
 
+/** Returns the strategy of a join. `lookedUp` contains the joins of a run that looked nodes up. */
+export function strategyOfJoin(join: JoinPlan, lookedUp?: ReadonlySet<object>): Strategy {
+  const looks = lookedUp === undefined ? join.members?.looksUp === true : lookedUp.has(join);
+  return looks ? 'NODE_LOOKUP' : join.strategy;
+}
+
 /** Returns the index that a strategy uses. */
 export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'INTERVAL' | 'NONE' {
   switch (strategy) {
@@ -196,6 +208,7 @@ export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'INTERV
     case 'FMI_LOOKUP':
     case 'FMI_INTERSECT':
     case 'MEMBER_JOIN':
+    case 'NODE_LOOKUP':
       return 'FMI';
     case 'PSI_RANGE':
       return 'PSI';

@@ -10,7 +10,14 @@ import { planExists, withExists } from './exists.ts';
 import { fixedValue } from './fixed-values.ts';
 import { planJoins } from './joins.ts';
 import { addNeeds, copyOfNeeds } from './patterns-of.ts';
-import type { ColumnNeeds, InputPlan, MatchPlan, ShortcutPlan, Strategy } from './plan.ts';
+import {
+  type ColumnNeeds,
+  type InputPlan,
+  type MatchPlan,
+  type ShortcutPlan,
+  type Strategy,
+  strategyOfJoin,
+} from './plan.ts';
 import { cheaper, type Estimator, planScan } from './scans.ts';
 import { type MatchShape, shapeOf } from './shape.ts';
 
@@ -45,7 +52,7 @@ export function planShape(
   const scans = patterns.map((pattern, place) =>
     planScan(pattern, place, accesses[place]!, needs[place]!, estimate, total),
   );
-  const rows = scans.length === 1 ? scans[0]! : planJoins(scans, joint, parameters);
+  const rows = scans.length === 1 ? scans[0]! : planJoins(scans, joint, parameters, patterns);
   const all = match.inner.length === 0 ? patterns : [...patterns, ...match.inner];
   const planning = { patterns: all, needs, parameters, estimate, totalBuckets };
   const exists = planExists(shape.exists, windows, rows.estimatedRows, planning);
@@ -129,7 +136,7 @@ function shortcutOf(match: BoundMatch, input: InputPlan): ShortcutPlan | undefin
 
 function strategyOf(input: InputPlan): Strategy {
   if (input.op === 'existsFilter') return strategyOf(input.input);
-  if (input.op === 'join') return input.strategy;
+  if (input.op === 'join') return strategyOfJoin(input);
   if (input.paths.length === 0) return 'TPI_BUCKET_PUSHDOWN';
   return input.paths.reduce((driving, path) => (path.estimatedRows > driving.estimatedRows ? path : driving)).strategy;
 }

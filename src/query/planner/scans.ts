@@ -83,7 +83,8 @@ const EVERYTHING: EstimateRequest = {
 function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
   const request = requestOf(way);
   const { rows, strategy, bucketsScanned } = estimate(pattern, request);
-  return { ...request, strategy, estimatedRows: rows, bucketsScanned };
+  const named = isOneNode(pattern, way) ? 'NODE_LOOKUP' : strategy;
+  return { ...request, strategy: named, estimatedRows: rows, bucketsScanned };
 }
 
 /**
@@ -94,8 +95,13 @@ function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): Acce
 function planOnlyPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
   if (way.ranges.length > 0 && way.nodes.size === 0) return planPath(pattern, way, estimate);
   const request = requestOf(way);
-  const strategy = scanStrategy(request, request.nodes.length, false);
+  const strategy = isOneNode(pattern, way) ? 'NODE_LOOKUP' : scanStrategy(request, request.nodes.length, false);
   return { ...request, strategy, estimatedRows: Number.NaN, bucketsScanned: Number.NaN };
+}
+
+/** Returns whether a way finds one node, by its key. */
+function isOneNode({ table }: BoundPattern, { startTs, endTs }: Bounds): boolean {
+  return table.isOfNodes && startTs === endTs;
 }
 
 function requestOf(way: Bounds): EstimateRequest {

@@ -1,8 +1,8 @@
 // Computes the shape of a MATCH: the part of its plan that does not depend on values. It is
 // computed once for all runs of a bound statement.
 
-import { buildRowPlan, type RowPlan } from '../../core/index.ts';
-import type { Table } from '../../engine/index.ts';
+import { buildRowPlan, type PlanColumn, type RowPlan } from '../../core/index.ts';
+import { markedPlanOf, type Table } from '../../engine/index.ts';
 import type { BoundExpression, BoundItem, BoundMatch } from '../binder/bound.ts';
 import { type ResultForm, resultForms } from '../binder/column-types.ts';
 import { expressionsOf, partsOf } from '../binder/parts.ts';
@@ -54,6 +54,11 @@ export interface WrittenRows {
    * value in the result row. Undefined: the row itself is the result row.
    */
   readonly before: string | undefined;
+  /**
+   * Of a named table: the same plan with marks in place of the numbers of members, which
+   * `Nodes.translate` replaces.
+   */
+  readonly marked: RowPlan | undefined;
 }
 
 export function shapeOf(match: BoundMatch): MatchShape {
@@ -119,35 +124,63 @@ function writtenRows({ patterns, grouping, distinct, items }: BoundMatch): Writt
   const { table } = patterns[0]!;
   const [first] = items;
   if (items.length === 1 && first!.expression.kind === 'row')
-    return { rowPlan: table.rowPlan, before: `{${JSON.stringify(first!.name)}:` };
-  const rowPlan = rowPlanOf(items, table);
-  return rowPlan && { rowPlan, before: undefined };
+    return {
+      rowPlan: table.rowPlan,
+      before: `{${JSON.stringify(first!.name)}:`,
+      marked: table.kinds === undefined ? undefined : markedPlanOf(table.columns, table.definition),
+    };
+  return table.isOfNodes ? writtenNodes(items, table) : writtenEdges(items, table);
+}
+
+/** Returns how rows of a node table are written, if all items are columns. */
+function writtenNodes(items: readonly BoundItem[], table: Table): WrittenRows | undefined {
+  const columns = planColumns(items, 0, table);
+  if (columns === undefined) return undefined;
+  return { rowPlan: buildRowPlan(columns, { head: 'node' }), before: undefined, marked: undefined };
 }
 
 const HEAD = ['id', 'event_ts', 'members'] as const;
 
 /**
- * Returns the row plan if the first three items are `id`, `event_ts` and `members` under these
- * names, and property columns follow in any order under any names. Otherwise returns undefined.
+ * Returns how the rows are written if the first three items are `id`, `event_ts` and `members`
+ * under these names, and property columns follow in any order under any names. Otherwise returns
+ * undefined.
  */
-function rowPlanOf(items: readonly BoundItem[], { columns, roles, rowPlan }: Table): RowPlan | undefined {
+function writtenEdges(items: readonly BoundItem[], table: Table): WrittenRows | undefined {
   if (items.length < HEAD.length) return undefined;
-  const properties: { id: number; name: string; missing: string }[] = [];
-  // The table's own plan also writes the field `roles`, if the table has roles.
-  let isWhole = roles.isEmpty && items.length === HEAD.length + columns.columns.length;
-  for (const [place, { name, expression }] of items.entries()) {
-    if (expression.kind !== 'field') return undefined;
-    const { field } = expression;
-    if (place < HEAD.length) {
-      if (field.kind !== HEAD[place] || name !== HEAD[place]) return undefined;
-      continue;
-    }
-    if (field.kind !== 'property') return undefined;
-    const next = columns.columns[place - HEAD.length];
-    isWhole &&= next !== undefined && next.id === field.id && next.name === name;
-    const column = columns.columns.find(({ id }) => id === field.id)!;
-    properties.push({ id: field.id, name, missing: JSON.stringify(column.default) });
+  for (const [place, head] of HEAD.entries()) {
+    const { name, expression } = items[place]!;
+    if (expression.kind !== 'field' || expression.field.kind !== head || name !== head) return undefined;
   }
+  const properties = planColumns(items, HEAD.length, table);
+  if (properties === undefined) return undefined;
+  const { columns } = table.columns;
+  // The table's own plan also writes the field `roles`, if the table has roles.
+  const isWhole =
+    table.roles.isEmpty &&
+    properties.length === columns.length &&
+    properties.every(({ id, name }, place) => columns[place]!.id === id && columns[place]!.name === name);
+  const isNamed = table.kinds !== undefined;
   // The core already has the table's own plan.
-  return isWhole ? rowPlan : buildRowPlan(properties);
+  if (isWhole)
+    return {
+      rowPlan: table.rowPlan,
+      before: undefined,
+      marked: isNamed ? markedPlanOf(table.columns, table.definition) : undefined,
+    };
+  const marked = isNamed ? buildRowPlan(properties, { named: true }) : undefined;
+  return { rowPlan: buildRowPlan(properties), before: undefined, marked };
+}
+
+/** Returns the items from place `from` on as columns of a row plan, if all are property columns. */
+function planColumns(items: readonly BoundItem[], from: number, { columns }: Table): PlanColumn[] | undefined {
+  const properties: PlanColumn[] = [];
+  for (let place = from; place < items.length; place++) {
+    const { name, expression } = items[place]!;
+    if (expression.kind !== 'field' || expression.field.kind !== 'property') return undefined;
+    const { id } = expression.field;
+    const column = columns.columns.find((each) => each.id === id)!;
+    properties.push({ id, name, missing: JSON.stringify(column.default) });
+  }
+  return properties;
 }

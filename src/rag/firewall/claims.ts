@@ -16,6 +16,7 @@ import { numbersOf } from './answer-numbers.ts';
 import { type TimeToken, timesIn } from './answer-times.ts';
 import { type Cited, fieldOf, hasBetween, textsOfField, type Values } from './edge-values.ts';
 import { countsCited } from './field-words.ts';
+import { type KeyPlace, keyClaims, keysIn } from './key-claims.ts';
 import { comparable, folded } from './lookalikes.ts';
 import { denialsIn } from './negation.ts';
 import { type NumberClaim, numberClaims } from './number-claims.ts';
@@ -46,6 +47,8 @@ export interface Repeated {
   claims: Claim[];
   numbers: readonly NumberClaim[];
   times: readonly TimeToken[];
+  /** Keys of nodes. */
+  keys: readonly KeyPlace[];
   /** The text in which facts, pairs, quotes, names and times are blanked out. */
   masked: string;
 }
@@ -95,7 +98,10 @@ function* repeatedSteps(text: string, cited: Cited): SentenceSteps<Repeated | st
   const quotes = quoteClaims(withoutPairs, text, beside);
   for (const claim of [...facts, ...pairs])
     claim.agrees ||= quotes.some((quote) => quote.agrees && quote.start < claim.start && claim.end < quote.end);
-  const withoutQuotes = blanked(withoutPairs, quotes);
+  const keyPlaces = keysIn(withoutFacts, cited.keyed);
+  const keys = keyClaims(keyPlaces, [...pairs, ...quotes], cited);
+  const withoutQuotes = blanked(blanked(withoutPairs, quotes), keys);
+  yield undefined;
   const foreign = foreignAddress(withoutQuotes, beside) ?? untaggedName(withoutQuotes, sentence);
   if (foreign !== undefined) return foreign;
   const withoutNames = withoutQuotes.replace(NAME, blank);
@@ -124,7 +130,7 @@ function* repeatedSteps(text: string, cited: Cited): SentenceSteps<Repeated | st
       numbers[at]!.agrees = verdict === 'held';
   }
   yield undefined;
-  const claims: Claim[] = [...quotes, ...facts, ...pairs, ...times, ...weekdayClaims(withoutNames, beside)];
+  const claims: Claim[] = [...quotes, ...keys, ...facts, ...pairs, ...times, ...weekdayClaims(withoutNames, beside)];
   for (const value of strangeValues(masked, cited.isValue, sentence.knows))
     claims.push({ ...value, agrees: false, kind: 'value' });
   for (const { token, agrees, field } of numbers) {
@@ -132,7 +138,7 @@ function* repeatedSteps(text: string, cited: Cited): SentenceSteps<Repeated | st
     const wrong = `${field ?? 'the number'} ${text.slice(start, end)} is not in what is cited`;
     claims.push({ start, end, agrees, kind: PLACE_FIELDS.has(field ?? '') ? 'place' : 'value', wrong });
   }
-  return { claims, numbers, times: times.map(({ token }) => token), masked };
+  return { claims, numbers, times: times.map(({ token }) => token), masked, keys: keyPlaces };
 }
 
 const NAME = /hedge[\s_#:.(-]{0,3}\d{1,17}|\b(?:step|rule)[-_#]\d{1,17}/gi;

@@ -12,7 +12,13 @@ import { repeatsWord, saysTimeOfDay } from './told.ts';
 export function comparesSomething(sentence: string, tags: readonly Tag[], support: Support): boolean {
   const values = valuesOf(tags, support);
   const text = folded(cutAtTags(sentence).texts.join(' '));
-  const repeated = repeatedIn(text, { beside: values, sentence: values, derives: () => false, isValue: () => false });
+  const repeated = repeatedIn(text, {
+    beside: values,
+    sentence: values,
+    derives: () => false,
+    isValue: () => false,
+    keyed: support.keyed,
+  });
   if (typeof repeated === 'string' || repeated.claims.length > 0) return true;
   return denialsIn(repeated.masked).length > 0 || saysTimeOfDay(text) || repeatsWord(text, values.told());
 }

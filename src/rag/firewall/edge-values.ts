@@ -1,11 +1,15 @@
 // Collects the values of the edges, facts and rules that a group of tags names. A number, time or
 // quoted text next to the tags must be one of these values.
 
+import type { Constant } from '../../rules/index.ts';
 import type { RuleFact, StepFact } from '../derived-fact.ts';
 import { holdsWord, keywordStem } from '../retrieval/keyword-match.ts';
+import type { Member } from '../retrieval/member-keys.ts';
 import type { RetrievedEdge } from '../retrieval/retrieved-edge.ts';
 import { shownText } from '../stored-text.ts';
+import type { Keyed } from './key-claims.ts';
 import { comparable, folded } from './lookalikes.ts';
+import { wholeAt } from './scan.ts';
 import { parseTagName, type Tag } from './tags.ts';
 import { storedTexts, toldBy } from './told.ts';
 
@@ -23,7 +27,9 @@ export interface Support {
   readonly steps: StepFacts;
   readonly rules: ReadonlyMap<number, RuleFact>;
   /** Names of nodes, if a table contains them. */
-  readonly names?: ReadonlyMap<number, string> | undefined;
+  readonly names?: ReadonlyMap<Member, string> | undefined;
+  /** What is known about the nodes of a named table, whose `names` are the keys. */
+  readonly keyed?: Keyed | undefined;
   /** Values of the table's text columns in lower case, among those that a text may repeat. */
   readonly columnValues?: ReadonlySet<string> | undefined;
 }
@@ -38,6 +44,7 @@ export interface Cited {
   readonly derives: (fact: string) => boolean;
   /** Returns whether a text in lower case is a value of any edge, cited or not. */
   readonly isValue: (value: string) => boolean;
+  readonly keyed: Keyed | undefined;
 }
 
 /** Functions that read the built-in fields. */
@@ -61,9 +68,17 @@ const MOST_NAMED_CHARACTERS = 200_000;
 export function fieldOf(name: string, edge: RetrievedEdge): readonly unknown[] {
   const columns = Object.keys(edge.properties).filter((column) => column.toLowerCase() === name);
   const builtIn = FIELDS.get(name)?.(edge) ?? [];
-  const roles = Object.entries(edge.roles ?? {}).flatMap(([role, nodes]) => (role.toLowerCase() === name ? nodes : []));
+  const roles = Object.entries(edge.roles ?? {}).flatMap(([role, nodes]) =>
+    role.toLowerCase() === name ? nodes.flatMap(withoutKind) : [],
+  );
   if (columns.length === 0 && roles.length === 0) return builtIn;
   return [...builtIn, ...columns.map((column) => edge.properties[column]), ...roles];
+}
+
+/** Returns a member and, if it is a text with a kind, its key. */
+function withoutKind(member: Member): Member[] {
+  const colon = typeof member === 'string' ? member.indexOf(':') : -1;
+  return colon < 0 ? [member] : [member, String(member).slice(colon + 1)];
 }
 
 export function valuesOf(tags: Iterable<Tag>, support: Support): Values {
@@ -83,9 +98,15 @@ export function valuesOf(tags: Iterable<Tag>, support: Support): Values {
   const names = new Set<string>();
   if (support.names !== undefined) {
     for (const { members } of edges.values())
-      for (const node of members) if (support.names.has(node)) names.add(support.names.get(node)!);
+      for (const node of members) {
+        if (support.names.has(node)) names.add(support.names.get(node)!);
+        if (typeof node === 'string') names.add(node);
+      }
   }
-  return readerOf({ edges: [...edges.values()], citedEdges, steps: [...steps], rules: [...rules], names: [...names] });
+  const { names: keys, keyed } = support;
+  const keyOf = keyed && ((text: Member) => keys?.get(text) ?? text);
+  const things = { edges: [...edges.values()], citedEdges, steps: [...steps], rules: [...rules], names: [...names] };
+  return readerOf({ ...things, keyOf });
 }
 
 /** The values that a group of tags cites. They are computed on first use. */
@@ -100,6 +121,8 @@ interface CitedThings {
   readonly rules: readonly RuleFact[];
   /** Names of the members of `edges`. */
   readonly names: readonly string[];
+  /** Returns the key of a member of a named table without its kind. */
+  readonly keyOf: ((member: Member) => Member) | undefined;
 }
 
 function readerOf(cited: CitedThings) {
@@ -117,15 +140,7 @@ function readerOf(cited: CitedThings) {
     }
     return values;
   };
-  /** Returns the names of the edges' columns and roles in lower case. */
-  const columns = once(
-    (): ReadonlySet<string> =>
-      new Set(
-        edges.flatMap(({ properties, roles = {} }) =>
-          [...Object.keys(properties), ...Object.keys(roles)].map((name) => name.toLowerCase()),
-        ),
-      ),
-  );
+  const columns = once(() => fieldNames(edges));
   const plain = once(() => plainTexts(cited));
   /** Returns the times at which edges begin, and those at which they end, in seconds. */
   const times = once(() => edges.flatMap(({ event_ts, end_ts }) => (end_ts == null ? [event_ts] : [event_ts, end_ts])));
@@ -136,6 +151,7 @@ function readerOf(cited: CitedThings) {
     const length = all.reduce((sum, text) => sum + text.length + 1, 0);
     return length > MOST_NAMED_CHARACTERS ? undefined : folded(all.join('|')).toLowerCase();
   });
+  const memberSets = once(() => memberSetsOf(cited));
   return {
     ...cited,
     field,
@@ -158,7 +174,7 @@ function readerOf(cited: CitedThings) {
     /** Returns the texts, as stored and as shown, and the names; all normalised by `comparable`. */
     texts: once(
       (): ReadonlySet<string> =>
-        new Set([...plain().flatMap((text) => [text, shownText(text)]), ...names].map(comparable)),
+        new Set([...[...plain(), ...names].flatMap((text) => [text, shownText(text)])].map(comparable)),
     ),
     /** Returns the words and numbers that the texts of the edges contain. */
     told: once(() => toldBy(edges, names)),
@@ -167,12 +183,22 @@ function readerOf(cited: CitedThings) {
      * Returns true if the texts are too long to be searched.
      */
     knows: (word: string) => words() === undefined || holdsWord(words()!, keywordStem(comparable(word))),
+    /** Returns whether a key in comparable form is that of a member, or occurs in a cited text. */
+    hasKey: (key: string) => memberSets().some((set) => set.has(key)) || wholeAt(words() ?? '', key, 0) >= 0,
+    /** For each edge and fact its members or arguments: numbers, and texts in comparable form. */
+    memberSets,
     /**
      * Returns plausible counts of members: in one edge, in all edges together, and common to all
      * edges.
      */
     memberCounts: once(() => countsOfMembers(edges)),
   };
+}
+
+/** Returns the names of the edges' columns and roles in lower case. */
+function fieldNames(edges: readonly RetrievedEdge[]): ReadonlySet<string> {
+  const names = edges.flatMap(({ properties, roles = {} }) => [...Object.keys(properties), ...Object.keys(roles)]);
+  return new Set(names.map((name) => name.toLowerCase()));
 }
 
 /** Returns a function that calls `make` on first use and then always returns the same value. */
@@ -184,15 +210,39 @@ export function once<T>(make: () => T): () => T {
   };
 }
 
+function memberSetsOf({ edges, steps, keyOf }: CitedThings): ReadonlySet<Constant>[] {
+  return [...edges.map(({ members }) => members), ...steps.map(({ args }) => args)].map((values) => {
+    const set = new Set<Constant>(values);
+    for (const value of values) {
+      if (keyOf === undefined || typeof value !== 'string') continue;
+      const key = keyOf(value);
+      for (const text of [value, String(key)]) set.add(comparable(text));
+      for (const number of integersOf(String(key))) set.add(number);
+    }
+    return set;
+  });
+}
+
+/** Returns the integer that a key is, if it is one. */
+function integersOf(key: string): number[] {
+  return /^-?\d{1,16}$/.test(key) ? [Number(key)] : [];
+}
+
 function countsOfMembers(edges: readonly RetrievedEdge[]): number[] {
-  const holders = new Map<number, number>();
+  const holders = new Map<Member, number>();
   for (const edge of edges) for (const member of edge.members) holders.set(member, (holders.get(member) ?? 0) + 1);
   const shared = [...holders.values()].filter((held) => held === edges.length).length;
   return [...new Set([...edges.map((edge) => edge.members.length), holders.size, shared])];
 }
 
-function numbersOf(name: string, { edges, steps, rules }: CitedThings): number[] {
+function numbersOf(name: string, { edges, steps, rules, keyOf }: CitedThings): number[] {
   if (name === 'confidence') return steps.map((step) => step.confidence);
+  if (keyOf !== undefined && (name === 'arg' || name === 'member')) {
+    const values = name === 'arg' ? steps.flatMap(({ args }) => args) : edges.flatMap(({ members }) => members);
+    return values.flatMap((value) =>
+      typeof value === 'number' ? value : typeof value === 'string' ? integersOf(String(keyOf(value))) : [],
+    );
+  }
   if (name === 'arg') return steps.flatMap((step) => step.args.filter((arg) => typeof arg === 'number'));
   if (name === 'step') return steps.map((step) => tagNumber(step.step_tag));
   if (name === 'rule') return [...steps, ...rules].map((item) => tagNumber(item.rule_tag));

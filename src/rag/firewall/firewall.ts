@@ -138,7 +138,7 @@ export interface Verdict {
 
 function checkerOf(support: Support): (text: string, beginsLine: boolean) => SentenceSteps<Verdict> {
   const facts = once(() => new Set(Array.from(support.steps.values(), (step) => factKey(step.predicate, step.args))));
-  const known = { derives: (key: string) => facts().has(key), isValue: valueTestOf(support) };
+  const known = { derives: (key: string) => facts().has(key), isValue: valueTestOf(support), keyed: support.keyed };
   const echoes = echoesOf(support);
   const values = rememberedValues(support);
   return function* (text, beginsLine) {
@@ -181,7 +181,7 @@ function* claimProblem(
   cut: TaggedSentence,
   tags: readonly Tag[],
   values: (tags: readonly Tag[]) => Values,
-  known: Pick<Cited, 'derives' | 'isValue'>,
+  known: Pick<Cited, 'derives' | 'isValue' | 'keyed'>,
   beginsLine: boolean,
 ): SentenceSteps<string | undefined> {
   const [first, ...others] = cut.texts as [string, ...string[]];
@@ -235,8 +235,9 @@ function knownTexts(support: Support): (quoted: string) => boolean {
   return (quoted) => known().has(comparable(unescaped(quoted)));
 }
 
-function storedTexts({ edges, steps, rules }: Support): string[] {
+function storedTexts({ edges, steps, rules, names, keyed }: Support): string[] {
   return [
+    ...(keyed === undefined ? [] : (names?.values() ?? [])),
     ...[...rules.values()].flatMap(({ name, text }) => [name, shownText(name, NAME_SHOWN), text]),
     ...[...edges.values()].flatMap(storedTextsOf),
     ...[...steps.values()].flatMap(({ args }) => args.filter((arg) => typeof arg === 'string')),

@@ -5,6 +5,7 @@ import { type Constant, factText } from '../../rules/index.ts';
 import { shownConstant } from '../stored-text.ts';
 import type { Claim } from './claims.ts';
 import { type Cited, FIELDS, type Values } from './edge-values.ts';
+import { isOfNode } from './key-claims.ts';
 import { comparable } from './lookalikes.ts';
 
 /** Matches a fact. Very long facts are not matched. */
@@ -19,7 +20,7 @@ function closed(call: string): string {
   return comparable(call).replace(/,\s+/g, ',');
 }
 
-export function predicateClaims(text: string, { sentence, derives }: Cited): Claim[] {
+export function predicateClaims(text: string, { sentence, derives, keyed }: Cited): Claim[] {
   if (!text.includes('(')) return [];
   const facts = new Set(sentence.steps.map((step) => factKey(step.predicate, step.args)));
   const claims: Claim[] = [];
@@ -27,7 +28,11 @@ export function predicateClaims(text: string, { sentence, derives }: Cited): Cla
     if (/^(?:s|es|e?n)$/.test(list!)) continue; // a plural, such as node(s)
     const args = argsOf(list!);
     const key = factKey(predicate!, args);
-    const agrees = facts.has(key) || isOfRule(call, sentence) || isOfEdge(predicate!, args, sentence);
+    const agrees =
+      facts.has(key) ||
+      isOfRule(call, sentence) ||
+      isOfEdge(predicate!, args, sentence) ||
+      isOfNode(predicate!, args, sentence, keyed);
     const wrong = `${call.length > 60 ? `${predicate}(...)` : call} is not a cited fact`;
     claims.push({ start, end: start + call.length, agrees, holds: agrees || derives(key), kind: 'value', wrong });
   }
@@ -73,8 +78,16 @@ function isOfEdge(predicate: string, args: readonly Constant[], { edges }: Value
   if (predicate === 'role')
     return (
       args.length === 3 &&
-      Object.entries(edge.roles ?? {}).some(([role, nodes]) => role === second && nodes.includes(first as number))
+      Object.entries(edge.roles ?? {}).some(([role, nodes]) => role === second && holds(nodes, first))
     );
   const field = FIELD_OF.get(predicate);
-  return field !== undefined && args.length === 2 && FIELDS.get(field)!(edge).includes(first as number);
+  if (field === undefined || args.length !== 2) return false;
+  const values = FIELDS.get(field)!(edge);
+  return field === 'member' ? holds(values, first) : values.includes(first as number);
+}
+
+/** Returns whether members contain a node. Keys are compared without regard to case. */
+function holds(members: readonly unknown[], node: Constant | undefined): boolean {
+  if (typeof node !== 'string') return members.includes(node);
+  return members.some((member) => typeof member === 'string' && comparable(member) === comparable(node));
 }

@@ -23,3 +23,13 @@ export function blanked(text: string, ranges: readonly { start: number; end: num
   }
   return parts.join('') + text.slice(at);
 }
+
+const LETTER = /[\p{L}\p{M}\p{N}_]/u;
+
+/** Returns where a text contains `part` as whole words, from an offset on, or -1. */
+export function wholeAt(text: string, part: string, from: number): number {
+  const isSplit = (at: number) => LETTER.test(text[at - 1] ?? ' ') && LETTER.test(text[at] ?? ' ');
+  for (let at = text.indexOf(part, from); at >= 0; at = text.indexOf(part, at + 1))
+    if (!isSplit(at) && !isSplit(at + part.length)) return at;
+  return -1;
+}

@@ -14,6 +14,7 @@
 import { problemOf, repeatedIn, timeAgrees } from './claims.ts';
 import { type Cited, hasBetween, type Values } from './edge-values.ts';
 import { countsCited, durationUnit } from './field-words.ts';
+import type { KeyPlace } from './key-claims.ts';
 import { folded } from './lookalikes.ts';
 import { isOneOf, type NumberClaim } from './number-claims.ts';
 import { formatTag, type Tag } from './tags.ts';
@@ -67,8 +68,8 @@ export function mixtureProblem(
 
 /** The values that a text states. */
 interface Said {
-  /** Distinct members, in order of first mention. */
-  members: number[];
+  /** Distinct members, in order of first mention: numbers, or keys in comparable form. */
+  members: (number | string)[];
   /** Whether the first member is not part of a list. */
   isFirstAlone: boolean;
   /** Other values. `kind` is the field's name, `holds` returns whether `values` have the value. */
@@ -82,8 +83,9 @@ interface Said {
 function saidIn(text: string, cited: Cited): Said | undefined {
   const repeated = repeatedIn(folded(text), cited);
   if (typeof repeated === 'string') return undefined;
-  const { numbers, times, masked } = repeated;
+  const { numbers, times, masked, keys } = repeated;
   const said: Said = { members: [], isFirstAlone: true, others: [] };
+  addKeys(said, keys, folded(text), cited.beside);
   const isList = (left: NumberClaim | undefined, right: NumberClaim | undefined) =>
     left !== undefined && right !== undefined && LIST_GAP.test(masked.slice(left.token.end, right.token.start));
   let listField: string | undefined;
@@ -105,6 +107,15 @@ function saidIn(text: string, cited: Cited): Said | undefined {
   return said;
 }
 
+/** Adds the members that a text names by key. */
+function addKeys(said: Said, keys: readonly KeyPlace[], text: string, beside: Values): void {
+  const known = keys.filter(({ key }) => beside.memberSets().some((set) => set.has(key)));
+  for (const { key } of known) if (!said.members.includes(key)) said.members.push(key);
+  const [first, second] = known;
+  if (first !== undefined && second !== undefined)
+    said.isFirstAlone = !LIST_GAP.test(text.slice(first.end, second.start));
+}
+
 /** Fields that identify a member, edge, step or rule, or that describe a whole edge or step. */
 const PLACES: ReadonlySet<string> = new Set(['member', 'id', 'step', 'rule', 'size', 'confidence']);
 
@@ -120,8 +131,8 @@ function memberNumbers({ token, field }: NumberClaim, text: string, values: Valu
 }
 
 function isSpread(text: string, { members, isFirstAlone, others }: Said, single: readonly Values[]): boolean {
-  const meets = (a: number, b: number) => single.some((values) => holdsAll(values, [a, b]));
-  const [first, ...rest] = members as [number, ...number[]];
+  const meets = (a: number | string, b: number | string) => single.some((values) => holdsAll(values, [a, b]));
+  const [first, ...rest] = members as [number | string, ...(number | string)[]];
   if (others.length !== 1) {
     if (isFirstAlone && rest.length > 1 && rest.every((other) => meets(first, other))) return true;
     if (WAY.test(text) && rest.length > 0 && isConnected(members, meets)) return true;
@@ -131,14 +142,11 @@ function isSpread(text: string, { members, isFirstAlone, others }: Said, single:
 }
 
 /** Returns whether one edge, or the arguments of one step, contain all the members. */
-function holdsAll(values: Values, members: readonly number[]): boolean {
-  return (
-    values.edges.some((edge) => members.every((member) => edge.members.includes(member))) ||
-    values.steps.some((step) => members.every((member) => step.args.includes(member)))
-  );
+function holdsAll(values: Values, members: readonly (number | string)[]): boolean {
+  return values.memberSets().some((set) => members.every((member) => set.has(member)));
 }
 
-function isConnected(members: readonly number[], meets: (a: number, b: number) => boolean): boolean {
+function isConnected<Node>(members: readonly Node[], meets: (a: Node, b: Node) => boolean): boolean {
   const reached = new Set(members.slice(0, 1));
   for (const from of reached) {
     for (const to of members) if (!reached.has(to) && meets(from, to)) reached.add(to);

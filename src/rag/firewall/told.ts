@@ -248,6 +248,11 @@ const OTHER_LANGUAGE = /\b(?:der|die|das|und|ist|war|sich|im|am|les|des|une|est|
 const OWN_WORDS =
   /^(?:i|ids?|unix|epoch|iso|tables?|columns?|rows?|data|questions?|answers?|summary|note|mr|mrs|ms|dr|nodes?|members?|hyperedges?|edges?|events?|steps?|rules?|hedge|vertex|vertices|utc|gmt|z|am|pm|ok|json|true|false|null|weight|formation|distance|confidence|score|size|times?|q[1-4]|t|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun|\w+day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)$/i;
 
+/** Returns whether a word is a term of answers, or of times. */
+export function isOwnWord(word: string): boolean {
+  return OWN_WORDS.test(word);
+}
+
 /** Maximum number of words in a sentence that are searched for names. */
 const MOST_WORDS = 400;
 

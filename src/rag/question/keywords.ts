@@ -17,6 +17,11 @@ const STOP_WORDS = new Set(
     /\s+/,
   ),
 );
+/** Returns whether a word in lower case is a stop word. */
+export function isStopWord(word: string): boolean {
+  return STOP_WORDS.has(word);
+}
+
 /** Maximum number of keywords. Further keywords would hardly change the ranking. */
 const MOST_KEYWORDS = 32;
 const MOST_CHARACTERS = 64;

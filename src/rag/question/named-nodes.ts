@@ -1,6 +1,8 @@
 // Recognises the nodes that a text names: "node 12", "nodes 3, 4 and 5", "member #7".
 
 import { unitOf } from './calendar.ts';
+import { isStopWord } from './keywords.ts';
+import type { AskedNodes, KeyMention } from './question.ts';
 import { freeWord, isWord, putAside, type Reading, take } from './words.ts';
 
 const NODE_WORDS = [
@@ -16,6 +18,7 @@ const NODE_WORDS = [
   'nodeids',
 ];
 const BETWEEN = ['id', 'ids', 'number', 'numbers', 'no', 'is', 'are', '=', '==', ':', '#', '[', '(', '{'];
+const NOT_LEFT_OUT = 'Nodes cannot be left out; name those that are meant.';
 const EXCLUDING = ['without', 'not', 'except', 'excluding', 'no'];
 /** Maximum number of nodes in a question. */
 export const MOST_NODES = 64;
@@ -26,16 +29,31 @@ const MONTH = /^(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)/;
 export interface NamedNodes {
   /** Distinct nodes in ascending order. */
   readonly nodes: number[];
+  /**
+   * The nodes by mention: one that has several nodes means any of them. Only for named tables.
+   */
+  readonly groups: readonly (readonly number[])[] | undefined;
+  /** Integers that are the key of no node, by the negative numbers that stand for them. */
+  readonly unknown: ReadonlyMap<number, number>;
   /** The words that name them, as ranges of indexes, in the order of the text. */
   readonly spans: readonly { readonly from: number; readonly to: number }[];
 }
 
 /** Reads all nodes and marks their words as taken. */
-export function readNodes(reading: Reading): NamedNodes {
+export function readNodes(reading: Reading, named?: AskedNodes): NamedNodes {
+  if (named === undefined) return { ...readNumbers(reading, []), groups: undefined, unknown: new Map() };
+  // "Room number 7" may be a key.
+  const keyed = readMentions(reading, named.mentions);
+  return withIntegers(keyed, readNumbers(reading, named.kindWords), named);
+}
+
+/** Reads the nodes that are named by numbers. `kindWords` are further words for nodes. */
+function readNumbers(reading: Reading, kindWords: readonly string[]): Pick<NamedNodes, 'nodes' | 'spans'> {
+  const nodeWords = [...NODE_WORDS, ...kindWords];
   const nodes = new Set<number>();
   const spans: { from: number; to: number }[] = [];
   for (let at = 0; at < reading.words.length; at++) {
-    const begin = listAt(reading, at);
+    const begin = listAt(reading, at, nodeWords);
     if (begin === undefined) continue;
     const list = readList(
       reading,
@@ -44,7 +62,7 @@ export function readNodes(reading: Reading): NamedNodes {
     );
     if (list.end === begin) continue;
     if (isWord(reading, at - 1, ...EXCLUDING)) {
-      putAside(reading, at - 1, list.end, 'Nodes cannot be left out; name those that are meant.');
+      putAside(reading, at - 1, list.end, NOT_LEFT_OUT);
       continue;
     }
     if (list.wrong !== undefined) putAside(reading, at, list.end, list.wrong);
@@ -60,6 +78,72 @@ export function readNodes(reading: Reading): NamedNodes {
   return { nodes: [...nodes].sort((a, b) => a - b), spans };
 }
 
+interface Mentioned {
+  readonly groups: readonly (readonly number[])[];
+  readonly spans: NamedNodes['spans'];
+}
+
+/** Reads the nodes whose keys occur in the text. */
+function readMentions(reading: Reading, mentions: readonly KeyMention[]): Mentioned {
+  const groups: (readonly number[])[] = [];
+  const spans: { from: number; to: number }[] = [];
+  const nodes = new Set<number>();
+  for (const mention of mentions) {
+    const { from, to, numbers } = mention;
+    const words = reading.words.slice(from, to);
+    if (words.some(({ taken }) => taken) || isOtherWord(reading, mention)) continue;
+    if (isWord(reading, from - 1, ...EXCLUDING)) putAside(reading, from - 1, to, NOT_LEFT_OUT);
+    else if (nodes.size + numbers.length > MOST_NODES && over(nodes, numbers))
+      putAside(reading, from, to, `A question names at most ${MOST_NODES} nodes.`);
+    else {
+      take(reading, from, to);
+      groups.push(numbers);
+      for (const number of numbers) nodes.add(number);
+      spans.push({ from, to });
+    }
+  }
+  return { groups, spans };
+}
+
+/**
+ * Adds the nodes that have integers as keys. An integer without a node becomes a number that no
+ * node has.
+ */
+function withIntegers(
+  { groups, spans }: Mentioned,
+  numbered: Pick<NamedNodes, 'nodes' | 'spans'>,
+  { numbersOf }: AskedNodes,
+): NamedNodes {
+  const unknown = new Map<number, number>();
+  const added = numbered.nodes.map((integer) => {
+    const numbers = numbersOf(integer);
+    if (numbers.length > 0) return numbers;
+    unknown.set(-1 - unknown.size, integer);
+    return [-unknown.size];
+  });
+  const all = [...groups, ...added];
+  return {
+    nodes: [...new Set(all.flat())].sort((a, b) => a - b),
+    spans: [...spans, ...numbered.spans].sort((a, b) => a.from - b.from),
+    groups: all,
+    unknown,
+  };
+}
+
+/**
+ * Returns whether a word that is a key more probably has its usual meaning: a number or date, which
+ * names a node only in quotation marks (or, if it is an integer, after a word for nodes), a
+ * punctuation mark, and a stop word, unless it is spelled exactly as the key, with a capital,
+ * within the text.
+ */
+function isOtherWord({ words }: Reading, { from, to, isExact }: KeyMention): boolean {
+  if (to > from + 1) return false;
+  const { kind, text, lower } = words[from]!;
+  if (kind === 'quoted') return false;
+  if (kind !== 'word') return kind !== 'sign' || /^[ -~]+$/.test(text);
+  return isStopWord(lower) && !(isExact && from > 0 && text !== lower);
+}
+
 function over(nodes: ReadonlySet<number>, more: readonly number[]): boolean {
   return new Set([...nodes, ...more]).size > MOST_NODES;
 }
@@ -68,10 +152,10 @@ function over(nodes: ReadonlySet<number>, more: readonly number[]): boolean {
  * Returns the index of the first number after a word for nodes, or `at` itself for a word such as
  * `node12`.
  */
-function listAt(reading: Reading, at: number): number | undefined {
+function listAt(reading: Reading, at: number, nodeWords: readonly string[]): number | undefined {
   const joined = /^(?:node|member|vertex)_?\d+$/.test(freeWord(reading, at)?.lower ?? '');
   if (joined) return at;
-  if (!isWord(reading, at, ...NODE_WORDS)) return undefined;
+  if (!isWord(reading, at, ...nodeWords)) return undefined;
   let next = at + 1;
   for (let steps = 0; steps < 4 && isWord(reading, next, ...BETWEEN); steps++) next++;
   const word = freeWord(reading, next);

@@ -2,6 +2,7 @@
 // GET /v1/rag/parse returns.
 
 import type { ColumnType } from '../../engine/index.ts';
+import type { KindAndKey } from '../../model/node-refs.ts';
 
 export type FilterOp = '=' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'contains';
 export type FilterValue = number | string | boolean | null;
@@ -52,6 +53,11 @@ export interface Question {
   readonly ignored: readonly Ignored[];
 }
 
+/** A question as answers show it: the nodes of a named table are keys. */
+export type AnsweredQuestion = Omit<Question, 'nodes'> & {
+  readonly nodes: readonly (number | string | KindAndKey)[];
+};
+
 /**
  * The facts about a table that are needed to understand a question. `columns` does not contain the
  * built-in columns.
@@ -59,4 +65,27 @@ export interface Question {
 export interface AskedTable {
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: ColumnType }[];
+  /** What is known about the nodes of a named table; undefined for a table of numbers. */
+  readonly named?: AskedNodes | undefined;
+}
+
+/** The nodes of a named table that a question may mean. */
+export interface AskedNodes {
+  /** Names of the kinds, in lower case, in singular and plural: words for nodes. */
+  readonly kindWords: readonly string[];
+  /** Keys that occur in the text, the longest first. */
+  readonly mentions: readonly KeyMention[];
+  /** Returns the numbers of the nodes whose key is an integer, or that integer in digits. */
+  readonly numbersOf: (integer: number) => readonly number[];
+}
+
+/** A key, without regard to case, among the words of a text. */
+export interface KeyMention {
+  /** Range of indexes of words. */
+  readonly from: number;
+  readonly to: number;
+  /** Numbers of all nodes with this key. */
+  readonly numbers: readonly number[];
+  /** Whether one of the keys is spelled exactly as in the text. */
+  readonly isExact: boolean;
 }

@@ -11,6 +11,7 @@
 // edges, and no word is left as a keyword. Words that look like a request which cannot be met are
 // put aside with a reason (`ignored`).
 
+import { tidied } from '../../model/fold-key.ts';
 import { wellFormed } from '../../model/text.ts';
 import { finish, type Steps } from '../../schedule/steps.ts';
 import { type AskedFigure, readFigure } from './asked-figure.ts';
@@ -23,7 +24,7 @@ import { readWindow } from './time-window.ts';
 import { readUnmet } from './unmet-words.ts';
 import { readWanted } from './wanted-count.ts';
 import { readWordConditions, type WordCondition } from './word-conditions.ts';
-import { type Reading, tidied, wordsOf } from './words.ts';
+import { type Reading, wordsOf } from './words.ts';
 
 /** Maximum number of characters that are read. The rest of a text is ignored. */
 export const MOST_UNDERSTOOD = 4000;
@@ -47,6 +48,12 @@ export interface Understood {
    * nodes; if not, from edges with all of them.
    */
   readonly hasOr: boolean;
+  /**
+   * For a named table, the nodes of the question by mention: each mention means any of its nodes.
+   */
+  readonly nodeGroups: readonly (readonly number[])[] | undefined;
+  /** Integers that are the key of no node, by the negative numbers that stand for them. */
+  readonly unknownNodes: ReadonlyMap<number, number>;
   /** Conditions on words, which the data must explain. Only in questions for a figure. */
   readonly wordConditions: readonly WordCondition[];
   /**
@@ -81,7 +88,7 @@ export function* understanding(query: string, table: AskedTable, nowMs: number):
   // to the others.
   const filters = readFilters(reading, table);
   yield undefined;
-  const { nodes, spans } = readNodes(reading);
+  const { nodes, spans, groups, unknown } = readNodes(reading, table.named);
   yield undefined;
   const { window, fixed, relative } = yield* readWindow(reading, nowTs);
   yield undefined;
@@ -112,13 +119,16 @@ export function* understanding(query: string, table: AskedTable, nowMs: number):
     figure,
     asksForEdges: asksEdges,
     hasOr,
+    nodeGroups: groups,
+    unknownNodes: unknown,
     wordConditions,
     restricting,
     words,
   };
 }
 
-function begun(query: string): Reading {
+/** Splits a text into words, none of which is taken. */
+export function begun(query: string): Reading {
   const text = tidied(wellFormed(query.slice(0, MOST_UNDERSTOOD)));
   const ignored: Reading['ignored'] = [];
   if (query.length > MOST_UNDERSTOOD) {

@@ -16,21 +16,6 @@ export interface Word {
   taken: boolean;
 }
 
-const QUOTES: readonly [RegExp, string][] = [
-  [/[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g, '-'],
-  [/[\u2018\u2019\u201a\u201b\u2032\u00b4`]/g, "'"],
-  [/[\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb]/g, '"'],
-  [/[\u2264\u2a7d]/g, '<='],
-  [/[\u2265\u2a7e]/g, '>='],
-  [/\u2260/g, '!='],
-  [/[\s\p{Cc}\u200b\u2060\ufeff]+/gu, ' '],
-];
-
-/** Normalises dashes, quotation marks, comparison signs and blanks. */
-export function tidied(text: string): string {
-  return QUOTES.reduce((tidy, [pattern, plain]) => tidy.replace(pattern, plain), text.normalize('NFC'));
-}
-
 /** Pattern for a time of day, which a time zone may follow. */
 const CLOCK = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?: ?(?:[zZ]|[uU][tT][cC]|[gG][mM][tT])(?![\p{L}\p{N}_])| ?[+-]\d{2}(?::?\d{2})?(?![\d-]))?`;
 // Each alternative of the pattern has a fixed length or begins with another kind of character, so

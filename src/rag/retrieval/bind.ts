@@ -12,6 +12,7 @@ import type { Ignored, Question, QuestionWindow } from '../question/question.ts'
 import type { Understood } from '../question/understand.ts';
 import { EdgeReader } from './edge-rows.ts';
 import type { KeywordMatch } from './keyword-match.ts';
+import type { Member, MemberKeys } from './member-keys.ts';
 import { timeEnds } from './time-ends.ts';
 
 /**
@@ -30,6 +31,8 @@ export interface BindOptions {
   readonly predicates: ReadonlySet<string>;
   /** Whether the request gives a window in addition to the text. */
   readonly hasOverride: boolean;
+  /** The keys of a named table. */
+  readonly keys?: MemberKeys | undefined;
 }
 
 export interface NameReader {
@@ -72,7 +75,7 @@ const NO_EDGE_IN_WINDOW = 'No edge of the table is in this window of time; the w
 const NO_WORD = 'No node, column, rule or row of the table has this word.';
 
 export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
-  const { reader, names, predicates, hasOverride } = options;
+  const { reader, names, predicates, hasOverride, keys } = options;
   const ignored: Ignored[] = [...said.question.ignored];
   const free = new Map(said.keywords);
   const near = new Map<string, string[]>();
@@ -88,7 +91,11 @@ export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
   let held = 0;
   for (const node of nodes) {
     if (yield* isHeld(reader, node)) held++;
-    else ignored.push({ text: `node ${node}`, reason: 'No edge of the table holds this node.' });
+    else
+      ignored.push({
+        text: `node ${said.unknownNodes.get(node) ?? keys?.memberOf(node) ?? node}`,
+        reason: 'No edge of the table holds this node.',
+      });
   }
   const keywords = [...free.keys()];
   let hasPredicate = false;
@@ -183,14 +190,14 @@ const MOST_NODES_NAMED = 500;
 /** Reads the names of the members of edges, up to MOST_NODES_NAMED. */
 export function* memberNames(
   table: Table,
-  edges: readonly { readonly members: readonly number[] }[],
-): Steps<Map<number, string>> {
+  edges: readonly { readonly members: readonly Member[] }[],
+): Steps<Map<Member, string>> {
   const snapshot = table.snapshot();
-  const names = new Map<number, string>();
+  const names = new Map<Member, string>();
   try {
     const known = nameReaderOf(table, snapshot);
     if (known === undefined) return names;
-    const nodes = [...new Set(edges.flatMap(({ members }) => members))].slice(0, MOST_NODES_NAMED);
+    const nodes = [...new Set(edges.flatMap(({ members }) => members as number[]))].slice(0, MOST_NODES_NAMED);
     for (const node of nodes) {
       for (const rows of known.reader.readKeys({ nodes: [node], limit: 1 })) {
         const column = rows?.columns.get(known.column);

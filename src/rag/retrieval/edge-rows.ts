@@ -12,6 +12,7 @@ import {
   readScan,
   type ScanPlan,
 } from '../../query/index.ts';
+import type { Member, MemberKeys } from './member-keys.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
 
 /** Some rows, ordered by (event_ts, id). */
@@ -91,14 +92,24 @@ const NO_SOURCE: RowSource = {
   timeBounds: refuse,
 };
 
-/** Converts a row that was read with all its columns to an edge. */
-export function edgeOf(rows: EdgeRows, row: number, score: number, { columns, roles }: Snapshot): RetrievedEdge {
+/**
+ * Converts a row that was read with all its columns to an edge. `keys` are those of a named table.
+ */
+export function edgeOf(
+  rows: EdgeRows,
+  row: number,
+  score: number,
+  { columns, roles }: Snapshot,
+  keys: MemberKeys | undefined,
+): RetrievedEdge {
   const endColumn = columns.end;
   const own = columns.columns.filter((column) => column.id > FORMATION && column !== endColumn);
   const values = own.map(({ id, type }) => cellOf(rows.columns.get(id), row, kindOfType(type) === 'boolean'));
   const id = rows.ids[row]!;
   const [start, end] = [rows.offsets[row]!, rows.offsets[row + 1]!];
-  const members = Array.from(rows.members.subarray(start, end));
+  const numbers = rows.members.subarray(start, end);
+  const members: Member[] =
+    keys === undefined ? Array.from(numbers) : Array.from(numbers, (number) => keys.memberOf(number));
   return {
     edge_id: id,
     hedge_tag: `HEDGE-${id}`,
@@ -115,7 +126,7 @@ export function edgeOf(rows: EdgeRows, row: number, score: number, { columns, ro
   };
 }
 
-function cellOf(column: PropertyColumn | undefined, row: number, isBoolean: boolean): PropertyValue {
+export function cellOf(column: PropertyColumn | undefined, row: number, isBoolean: boolean): PropertyValue {
   if (column === undefined || column.nulls[row] === 1) return null;
   if (column.kind === 'text') return column.texts[column.codes[row]!]!;
   // JSON has no -0.

@@ -6,12 +6,14 @@ import { type HedgerowError, refusal } from '../../errors.ts';
 import { kindOfType } from '../../model/column-types.ts';
 import type { ColumnSet } from '../../model/columns.ts';
 import type { Steps } from '../../schedule/steps.ts';
-import type { AskedTable, Question, QuestionWindow } from '../question/question.ts';
+import type { AnsweredQuestion, AskedNodes, AskedTable, Question, QuestionWindow } from '../question/question.ts';
 import { type Understood, understanding, understood } from '../question/understand.ts';
 import type { BestEdges, Candidate } from './best-edges.ts';
 import { type Bound, bind, ignoredWords, missesName, type NameReader, nameReaderOf, wordsInRows } from './bind.ts';
 import { EdgeReader, edgeOf, FORMATION, WEIGHT } from './edge-rows.ts';
+import { askedNodes } from './key-mentions.ts';
 import { KeywordMatch } from './keyword-match.ts';
+import type { MemberKeys } from './member-keys.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
 import { splitFilters } from './row-test.ts';
 import { scaleOf } from './score.ts';
@@ -59,6 +61,8 @@ export interface RetrieveOptions {
   readonly names?: Table | undefined;
   /** Stems of the predicates and names of the rules in use. */
   readonly predicates?: ReadonlySet<string> | undefined;
+  /** The keys of a named table. */
+  readonly keys?: MemberKeys | undefined;
 }
 
 /**
@@ -66,23 +70,35 @@ export interface RetrieveOptions {
  * `query_too_large`.
  */
 export function* retrieve(table: Table, text: string, options: RetrieveOptions): Steps<Retrieval> {
-  const { names, nowMs } = options;
+  const { names, nowMs, keys } = options;
+  const named = keys && (yield* askedNodes(text, keys));
   const { columns } = table;
-  let said = yield* understanding(text, askedOf(table, columns), nowMs);
+  let said = yield* understanding(text, askedOf(table, columns, named), nowMs);
   const snapshot = table.snapshot();
-  if (snapshot.columns !== columns) said = understood(text, askedOf(table, snapshot.columns), nowMs);
+  if (snapshot.columns !== columns) said = understood(text, askedOf(table, snapshot.columns, named), nowMs);
   const nameSnapshot = names?.snapshot();
   try {
     const nameReader = nameSnapshot && nameReaderOf(names!, nameSnapshot);
-    return yield* retrieveAt(table, snapshot, text, said, options, nameReader);
+    return yield* retrieveAt(table, snapshot, text, said, { ...options, named }, nameReader);
   } finally {
     nameSnapshot?.release();
     snapshot.release();
   }
 }
 
-function askedOf({ name }: Table, { columns }: ColumnSet): AskedTable {
-  return { name, columns: columns.filter(({ id }) => id > FORMATION) };
+/** Returns the question of a retrieval as answers show it: nodes of a named table by their keys. */
+export function answeredQuestion({ question, said }: Retrieval, keys: MemberKeys | undefined): AnsweredQuestion {
+  if (keys === undefined) return question;
+  const nodes = question.nodes.map((node) => {
+    const unknown = said.unknownNodes.get(node);
+    if (unknown !== undefined) return unknown;
+    return keys.shown(keys.memberOf(node));
+  });
+  return { ...question, nodes };
+}
+
+function askedOf({ name }: Table, { columns }: ColumnSet, named: AskedNodes | undefined): AskedTable {
+  return { name, columns: columns.filter(({ id }) => id > FORMATION), named };
 }
 
 /** `first` is the text as understood before the reference time was known. */
@@ -91,14 +107,14 @@ function* retrieveAt(
   snapshot: Snapshot,
   text: string,
   first: Understood,
-  { topK, override, nowMs, predicates = new Set() }: RetrieveOptions,
+  { topK, override, nowMs, predicates = new Set(), keys, named }: RetrieveOptions & { named: AskedNodes | undefined },
   names: NameReader | undefined,
 ): Steps<Retrieval> {
   const { columns } = snapshot.columns;
   // Readers must be created in the event loop turn in which the snapshot is taken. The reference
   // time is not known yet, but the columns that the readers need do not depend on it.
-  const { filters: named, keywords: words, nodes } = first.question;
-  const namedFilters = splitFilters(named, columns);
+  const { filters, keywords: words, nodes } = first.question;
+  const namedFilters = splitFilters(filters, columns);
   const textColumns = columns.filter(({ type }) => kindOfType(type) === 'text').map(({ id }) => id);
   const looked = namedFilters.looked.map(({ column }) => column.id);
   const hasTexts = words.length > 0 && textColumns.length > 0;
@@ -108,12 +124,12 @@ function* retrieveAt(
     columns: new Set([WEIGHT, ...looked, ...(hasTexts ? textColumns : [])]),
   });
   const ends = yield* timeEnds(bare, undefined, undefined);
-  const asked = askedOf(table, snapshot.columns);
+  const asked = askedOf(table, snapshot.columns, named);
   const said = yield* understanding(text, asked, ends === undefined ? nowMs : ends.greatest * 1000);
   const hasOverride = override?.startTs !== undefined || override?.endTs !== undefined;
-  const bindOptions = { reader: bare, names, predicates, hasOverride };
+  const bindOptions = { reader: bare, names, predicates, hasOverride, keys };
   const { bound, hasOr, isUnclear } = yield* resolveWords(said, yield* bind(said, bindOptions), reader);
-  const filters = splitFilters(bound.question.filters, columns);
+  const boundFilters = splitFilters(bound.question.filters, columns);
   const question = { ...bound.question, window: overridden(bound.question.window, override) };
   const hasKeywords = hasTexts && question.keywords.length > 0;
   const keywords = new KeywordMatch(question.keywords, textColumns);
@@ -138,7 +154,7 @@ function* retrieveAt(
     least: within.least,
     greatest: within.greatest,
     nodes: question.nodes,
-    filters,
+    filters: boundFilters,
     keywords,
     hasKeywords,
     needsKeyword,
@@ -148,7 +164,7 @@ function* retrieveAt(
   };
   const best = yield* findBest(reader, search);
   const strategy = strategyOf(question, isNamed, reader);
-  const edges = yield* wholeEdges(reader, question.nodes, best.ranked(question.order).slice(0, wanted));
+  const edges = yield* wholeEdges(reader, question.nodes, best.ranked(question.order).slice(0, wanted), keys);
   return answered(state, edges, isTruncated(best, wanted), strategy);
 }
 
@@ -180,6 +196,7 @@ function needsWords({ isNamed, near, question }: Bound, { figure }: Understood):
 export function* retrieveOne(
   table: Table,
   { id, eventTs }: { id: number; eventTs: number },
+  keys: MemberKeys | undefined,
 ): Steps<RetrievedEdge | undefined> {
   const snapshot = table.snapshot();
   try {
@@ -187,7 +204,7 @@ export function* retrieveOne(
     const bounds = { startTs: eventTs, endTs: eventTs, after: { eventTs, id: id - 1 }, limit: 1 };
     for (const rows of reader.readWhole(bounds)) {
       yield;
-      if (rows !== null && rows.rows > 0 && rows.ids[0] === id) return edgeOf(rows, 0, 1, snapshot);
+      if (rows !== null && rows.rows > 0 && rows.ids[0] === id) return edgeOf(rows, 0, 1, snapshot, keys);
     }
     return undefined;
   } finally {
@@ -228,6 +245,7 @@ function* wholeEdges(
   reader: EdgeReader,
   nodes: readonly number[],
   candidates: readonly Candidate[],
+  keys: MemberKeys | undefined,
 ): Steps<RetrievedEdge[]> {
   const found = new Map<number, RetrievedEdge>();
   const scores = new Map(candidates.map(({ id, score }) => [id, score]));
@@ -244,7 +262,7 @@ function* wholeEdges(
       for (let row = 0; row < (rows?.rows ?? 0); row++) {
         const score = scores.get(rows!.ids[row]!);
         if (score === undefined) continue;
-        const edge = edgeOf(rows!, row, score, reader.snapshot);
+        const edge = edgeOf(rows!, row, score, reader.snapshot, keys);
         letters += lettersOf(edge);
         if (letters > MOST_LETTERS) throw tooLong(candidates.length);
         found.set(edge.edge_id, edge);

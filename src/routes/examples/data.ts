@@ -26,6 +26,20 @@ const TABLE = {
 /** An index as the routes for indexes return it. */
 const INDEX = { table: 'hyperedges', column: 'weight', created_at: 1700000000 };
 
+/** A node table, and nodes in it. */
+const NODE_TABLE = {
+  name: 'Person',
+  key: { name: 'name', type: 'TEXT' },
+  columns: [
+    { name: 'born', type: 'INTEGER' },
+    { name: 'city', type: 'TEXT' },
+  ],
+  row_count: 2,
+  created_at: 1700000000,
+};
+const ADA = { name: 'Ada', born: 1815, city: 'London' };
+const GRACE = { name: 'Grace', born: 1906, city: 'New York' };
+
 export const DATA_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
   insertHyperedge: {
     answer: {
@@ -175,6 +189,19 @@ export const DATA_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
   },
   getTable: { answer: TABLE },
   dropTable: { answer: { name: 'sightings', dropped: true } },
+  listNodeTables: { answer: [NODE_TABLE] },
+  createNodeTable: { answer: { ...NODE_TABLE, row_count: 0 } },
+  getNodeTable: { answer: NODE_TABLE },
+  dropNodeTable: { answer: { name: 'Person', dropped: true } },
+  listNodes: {
+    answer: { table: 'Person', nodes: [ADA, GRACE], num_tuples: 2, next_cursor: null },
+    answerLines: [ADA, GRACE],
+  },
+  writeNodes: { body: ADA, answer: { table: 'Person', inserted: 1, replaced: 0 }, bodyLines: [ADA, GRACE] },
+  getNode: { answer: ADA },
+  putNode: { body: { born: 1815, city: 'London' }, answer: ADA },
+  patchNode: { body: { city: 'London' }, answer: ADA },
+  deleteNode: { answer: { table: 'Person', key: 'Ada', deleted: true } },
   listIndexes: { answer: [INDEX] },
   createIndex: { answer: INDEX },
   dropIndex: { answer: { table: 'hyperedges', column: 'weight', dropped: true } },

@@ -14,6 +14,12 @@ export const measureItem = v.object({
 
 export const measureParameters = v.object({ table: text(), measure: text() });
 
+export const measureQuery = v.object({
+  members: v.optional(
+    described(v.literal('numbers'), 'Shows nodes of a named table by their internal numbers instead of their keys.'),
+  ),
+});
+
 export const measureBody = v.pipe(
   v.object({
     params: v.optional(

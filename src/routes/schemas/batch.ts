@@ -1,6 +1,6 @@
 // Schemas of batches: the request and the answer with the result of each operation.
 
-import { described, text, times, v } from '../../http/schema.ts';
+import { described, members, text, times, v } from '../../http/schema.ts';
 import { count } from './rows.ts';
 
 export const batchBody = v.pipe(
@@ -17,6 +17,7 @@ export const batchBody = v.pipe(
       v.minLength(1),
     ),
     times: times(),
+    members: members(),
   }),
   v.examples([
     {

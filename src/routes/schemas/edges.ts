@@ -5,6 +5,7 @@ import {
   described,
   finite,
   integer,
+  members,
   tableName,
   text,
   time,
@@ -12,7 +13,11 @@ import {
   titled,
   v,
 } from '../../http/schema.ts';
-import { count, rowEntries, scalar } from './rows.ts';
+import { count, member, rowEntries, scalar } from './rows.ts';
+
+/** A member of a table of numbers, or of a named table. */
+const givenMember = () =>
+  v.union([integer(), text(), v.object({ kind: v.optional(text()), key: v.union([integer(), text()]) })]);
 
 const memberItem = v.object({
   node: integer(),
@@ -25,8 +30,11 @@ const keyEntries = {
     'Epoch seconds, or a time in ISO 8601 such as 2024-05-02T10:00:00Z (UTC without a zone; a date is its first second).',
   ),
   members: described(
-    v.union([v.pipe(v.array(v.union([integer(), memberItem])), v.minLength(1)), v.record(text(), v.array(integer()))]),
-    'Node ids, as a set: repetitions and order do not matter. In a table with roles: an object that maps roles to lists of node ids, or a list whose items may be `{node, role}`.',
+    v.union([
+      v.pipe(v.array(v.union([givenMember(), memberItem])), v.minLength(1)),
+      v.record(text(), v.array(givenMember())),
+    ]),
+    'Node ids, as a set: repetitions and order do not matter. In a named table: keys of nodes, or objects with kind and key, which are needed if the table has several kinds. In a table with roles: an object that maps roles to lists, or a list whose items may be `{node, role}`, in a named table `{kind, key, role}`.',
   ),
   table: described(v.nullish(tableName()), 'Default: the primary table.'),
 };
@@ -81,9 +89,10 @@ export const edgeKeyBody = v.pipe(
 export const insertQuery = v.object({
   table: v.optional(described(tableName(), 'The table for an edge, or for lines, that name no table.')),
   times: times(),
+  members: members(),
 });
 
-export const deleteQuery = v.object({ times: times() });
+export const deleteQuery = v.object({ times: times(), members: members() });
 
 export const insertAnswer = titled(v.objectWithRest({ table: v.string(), ...rowEntries }, scalar), 'InsertedHyperedge');
 
@@ -110,5 +119,5 @@ export const deleteAnswer = v.object({
   matched: described(count(), 'Edges removed.'),
   table: v.string(),
   event_ts: answeredTime(),
-  members: v.array(count()),
+  members: described(v.array(v.nullable(member())), 'null for a key that no node has, with `members=numbers`.'),
 });

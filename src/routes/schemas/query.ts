@@ -1,6 +1,6 @@
 // Schemas of statements and their results.
 
-import { described, text, times, titled, v } from '../../http/schema.ts';
+import { described, members, text, times, titled, v } from '../../http/schema.ts';
 import { RESULT_TYPES } from '../../query/result-types.ts';
 import { count, planSchema } from './rows.ts';
 
@@ -14,6 +14,7 @@ export const queryBody = v.pipe(
       ),
     ),
     times: times(),
+    members: members(),
   }),
   v.examples([
     {
@@ -24,6 +25,8 @@ export const queryBody = v.pipe(
   ]),
 );
 
+export const queryQuery = v.object({ members: members() });
+
 export const queryRow = titled(
   described(v.record(v.string(), v.unknown()), 'Values by the names of the columns.'),
   'QueryRow',
@@ -33,7 +36,7 @@ export const queryAnswer = v.object({
   columns: described(v.array(v.string()), 'Names of the columns in order.'),
   column_types: described(
     v.array(v.picklist(RESULT_TYPES)),
-    'Types of the columns in the same order, known from the statement: TIME is `event_ts` and its MIN, MAX and AVG (epoch seconds, or texts with `times: iso`), NODES the members of an edge, EDGE a whole row, LIST another list or nested value, NULL a column that is always null.',
+    'Types of the columns in the same order, known from the statement: TIME is `event_ts` and its MIN, MAX and AVG (epoch seconds, or texts with `times: iso`), NODES the members of an edge, EDGE a whole row of a hyperedge table, NODE one of a node table, LIST another list or nested value, NULL a column that is always null.',
   ),
   rows: v.array(queryRow),
   num_tuples: described(count(), 'Rows in this answer.'),

@@ -27,6 +27,13 @@ const filter = v.object({
   value: described(v.union([value, v.array(value)]), 'A list for `in`. Texts are compared regardless of case.'),
 });
 
+/** A node: a number or, in a named table, its key, with its kind if there are several. */
+export const shownNode = v.union([
+  integer(),
+  v.string(),
+  v.object({ kind: v.string(), key: v.union([v.string(), integer()]) }),
+]);
+
 export const parseAnswer = v.object({
   query: v.string(),
   table: v.string(),
@@ -34,7 +41,10 @@ export const parseAnswer = v.object({
     v.nullable(v.object({ start_ts: v.nullable(answeredTime()), end_ts: v.nullable(answeredTime()) })),
     'Epoch seconds, or texts with `times=iso`, both included; null means no bound. Times that are relative or have no year refer to the time of the newest edge of the table, in UTC.',
   ),
-  nodes: described(v.array(integer()), 'Ascending. An edge qualifies if it contains any of them.'),
+  nodes: described(
+    v.array(shownNode),
+    'Ascending by number; in a named table keys, or objects with kind and key. An edge qualifies if it contains any of them.',
+  ),
   filters: described(v.array(filter), 'All must hold.'),
   top: described(v.nullable(integer()), 'Maximum number of edges; null if the text does not state it.'),
   order: described(v.picklist(['score', 'newest', 'oldest']), 'Best first (`score`), or by time only.'),

@@ -13,7 +13,7 @@ import {
   titled,
   v,
 } from '../../http/schema.ts';
-import { parseAnswer, parseQuery, question } from './rag-parse.ts';
+import { parseAnswer, parseQuery, question, shownNode } from './rag-parse.ts';
 
 export { parseAnswer, parseQuery };
 
@@ -99,8 +99,8 @@ const edge = titled(
     hedge_tag: v.string(),
     event_ts: answeredTime(),
     end_ts: described(v.optional(v.nullable(answeredTime())), 'Only in tables with intervals; null while it holds.'),
-    members: v.array(integer()),
-    roles: v.optional(described(v.record(v.string(), v.array(integer())), 'Only of a table with roles.')),
+    members: described(v.array(shownNode), 'Node ids; in a named table keys, or objects with kind and key.'),
+    roles: v.optional(described(v.record(v.string(), v.array(shownNode)), 'Only of a table with roles.')),
     weight: v.nullable(finite()),
     mean_dist_m: v.nullable(finite()),
     formation: v.nullable(v.string()),
@@ -133,10 +133,10 @@ const node = titled(
       predicate: v.string(),
       args: v.array(constant),
       confidence: finite(),
-      hedge_tag: v.string(),
-      edge_id: integer(),
-      table: v.string(),
-      event_ts: answeredTime(),
+      hedge_tag: v.optional(described(v.string(), 'This and the next fields: only if the fact is about an edge.')),
+      edge_id: v.optional(integer()),
+      table: v.optional(v.string()),
+      event_ts: v.optional(answeredTime()),
     }),
     v.object({
       id: v.string(),

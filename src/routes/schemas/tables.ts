@@ -6,7 +6,7 @@ import { OPTION_NAMES, type OptionFields, TABLE_OPTIONS, type TableOption } from
 import { MOST_ROLES } from '../../model/shape.ts';
 import { count } from './rows.ts';
 
-const columnItem = v.object({
+export const columnItem = v.object({
   name: v.string(),
   type: v.picklist(COLUMN_TYPE_NAMES),
   default: v.optional(
@@ -39,6 +39,9 @@ export const tableItem = titled(
     ),
     roles: described(v.array(v.string()), 'The roles that members may have.'),
     intervals: described(v.boolean(), 'Whether the edges have the column `end_ts`.'),
+    create_nodes: v.optional(
+      described(v.boolean(), 'Only of a named table: whether a key that nobody has used creates its node.'),
+    ),
     ...optionEntries((option) => described(count(), option.about)),
     row_count: count(),
     columns: described(v.array(columnItem), 'User columns.'),
@@ -72,6 +75,12 @@ export const tableBody = titled(
       ),
       intervals: v.optional(
         described(v.boolean('must be true or false'), 'true: edges have the column `end_ts`. Default false.'),
+      ),
+      create_nodes: v.optional(
+        described(
+          v.boolean('must be true or false'),
+          'Of a table whose member_tables are node tables; false: a key that no node has is refused. Default true.',
+        ),
       ),
       ...optionEntries((option) => v.optional(described(integerFrom(option.least), option.aboutDefault))),
       columns: v.optional(v.array(columnBody)),

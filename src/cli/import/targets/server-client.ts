@@ -152,6 +152,20 @@ export class ServerClient {
     await this.#request('POST', path, JSON.stringify(body));
   }
 
+  /** Returns the JSON answer to a GET request. */
+  get(path: string): Promise<unknown> {
+    return this.#request('GET', path);
+  }
+
+  /** Sends lines of JSON and ignores the body of the answer. */
+  async postLines(path: string, lines: string): Promise<void> {
+    await this.#request('POST', path, lines, NDJSON);
+  }
+
+  async patch(path: string, body: object): Promise<void> {
+    await this.#request('PATCH', path, JSON.stringify(body));
+  }
+
   async compact(table: string): Promise<void> {
     await this.#request('POST', '/v1/hyperedges/compact', JSON.stringify({ table }));
   }

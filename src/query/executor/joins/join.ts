@@ -22,6 +22,7 @@ import { valueAt } from '../values/vector.ts';
 import { type HashTable, hashPairs, hashTable } from './hash-pairs.ts';
 import { allPairs, type Building, bandPairs, combine, type PairFinder } from './join-pairs.ts';
 import { memberPairs } from './member-pairs.ts';
+import { lookedUpRows } from './node-lookups.ts';
 
 /** State shared by the joins of one statement. */
 interface JoinRun {
@@ -52,7 +53,7 @@ function* join(plan: JoinPlan, run: JoinRun): Batches<Batch> {
       yield null;
       continue;
     }
-    side ??= yield* rightSide(plan, reads, context);
+    side ??= yield* rightSide(plan, left, reads, context);
     if (side.rows.rows === 0) return;
     lefts += left.count;
     guardProduct(plan, lefts, side.rows.rows);
@@ -76,8 +77,10 @@ interface RightSide {
   readonly table: HashTable | undefined;
 }
 
-function* rightSide(plan: JoinPlan, reads: SharedReads, context: QueryContext): Building<RightSide> {
-  const rows = yield* collectShared(plan.right, reads, context, plan.band !== undefined);
+function* rightSide(plan: JoinPlan, left: Batch, reads: SharedReads, context: QueryContext): Building<RightSide> {
+  const tied = plan.members === undefined ? undefined : left.sides[plan.members.left]!.set;
+  const found = tied && (yield* lookedUpRows(plan, tied, context));
+  const rows = found ?? (yield* collectShared(plan.right, reads, context, plan.band !== undefined));
   const isByKey = plan.strategy === 'HASH_JOIN' && rows.rows > 0;
   const table = isByKey ? yield* hashTable(plan.equal, batchOf(rows, plan.right.pattern), context) : undefined;
   return { rows, table };

@@ -10,6 +10,7 @@ import type {
   BoundField,
   BoundIn,
   BoundList,
+  BoundNode,
   BoundParameter,
   BoundRow,
   Value,
@@ -24,7 +25,8 @@ import { compareVectors, mapTexts } from './compare.ts';
 import { dateVector, dayVector } from './dates.ts';
 import { conjunction, disjunction, inverted, nullTest } from './logic.ts';
 import { isInValues, isInVectors, prepareList } from './membership.ts';
-import { constant, NULL_VECTOR, type Scratch, type Vector, valueAt } from './vector.ts';
+import { nodeVector } from './nodes.ts';
+import { type ConstantVector, constant, NULL_VECTOR, type Scratch, type Vector, valueAt } from './vector.ts';
 
 /** The data that an evaluation needs besides the rows. */
 export interface Environment {
@@ -34,6 +36,10 @@ export interface Environment {
     readonly columns: readonly { readonly id: number; readonly name: string; readonly type: ColumnType }[];
     readonly roles: RoleSet;
   }[];
+  /** For each pattern, whether its rows are nodes, which have no columns but these. */
+  readonly areNodes?: readonly boolean[];
+  /** Nodes whose keys are constants, as far as they were looked up in this run. */
+  readonly nodes?: Map<BoundNode, ConstantVector>;
   /** Set if the values are no longer used when the next expression is evaluated. */
   readonly scratch?: Scratch;
   /**
@@ -84,6 +90,8 @@ export function evaluate(node: BoundExpression, batch: Batch, environment: Envir
       return inVector(node, at, count, environment);
     case 'hasNode':
       return hasNodeVector(at(node.node), batch.sides[node.pattern]!, count, node.mask);
+    case 'node':
+      return nodeVector(node, at(node.key), count, environment);
     case 'size':
       return sizeVector(node.operand, at, batch);
     case 'time':
@@ -191,20 +199,23 @@ function gatherCodes(values: Uint32Array, rows: Uint32Array | undefined, count: 
 }
 
 /**
- * Returns whole rows as objects: id, event_ts, members, the roles if the table has some, then the
- * property columns.
+ * Returns whole rows as objects: of an edge id, event_ts, members, the roles if the table has some,
+ * then the property columns.
  */
 function rowVector(node: BoundRow, batch: Batch, environment: Environment): Vector {
   const side = batch.sides[node.pattern]!;
   const { set, rows } = side;
   const { columns, roles } = environment.patterns[node.pattern]!;
+  const isNode = environment.areNodes?.[node.pattern] === true;
   const vectors = columns.map(({ id, type }) =>
     propertyVector(set, rows, batch.count, id, kindOfType(type) === 'boolean'),
   );
   const values: Value[] = new Array(batch.count);
   for (let i = 0; i < batch.count; i++) {
     const row = rows === undefined ? i : rows[i]!;
-    const value: Record<string, Value> = { id: set.ids[row]!, event_ts: set.times[row]!, members: membersOf(set, row) };
+    const value: Record<string, Value> = isNode
+      ? {}
+      : { id: set.ids[row]!, event_ts: set.times[row]!, members: membersOf(set, row) };
     if (!roles.isEmpty) value.roles = rolesOf(set, row, roles);
     for (const [place, column] of columns.entries()) setField(value, column.name, valueAt(vectors[place]!, i));
     values[i] = value;
