@@ -36,6 +36,8 @@ interface NodePlan {
   readonly key: TableColumn;
   readonly keyIndex: number;
   readonly attributes: readonly PropertyColumn[];
+  /** True for the cells of a text file, whose spaces at both ends do not count. */
+  readonly trims: boolean;
 }
 
 /**
@@ -95,7 +97,7 @@ function planNodes(sample: ForeignTable, flags: NodeFlags, known: readonly Table
       decimal,
     };
   });
-  return { names, key, keyIndex, attributes };
+  return { names, key, keyIndex, attributes, trims: sample.delimiter !== undefined };
 }
 
 /** Returns the index of the column with the key. Throws UsageError if none is certain. */
@@ -130,13 +132,13 @@ function isOfIntegers(cells: readonly unknown[]): boolean {
 }
 
 /** Returns a function that converts a row; it throws `invalid_input` for a row that is no node. */
-function nodeRows({ names, key, keyIndex, attributes }: NodePlan): (cells: readonly unknown[]) => NodeRow {
+function nodeRows({ names, key, keyIndex, attributes, trims }: NodePlan): (cells: readonly unknown[]) => NodeRow {
   const isOdd = [key, ...attributes].some(({ name }) => name in {});
   const isInteger = key.type === 'INTEGER';
   return (cells) => {
     if (cells.length !== names.length)
       throw fault(`The row has ${cells.length} cells, but the header names ${names.length} columns.`);
-    const given = keyOf(cells[keyIndex], isInteger);
+    const given = keyOf(cells[keyIndex], isInteger, trims);
     if (given === undefined) throw fault(`The row has no ${names[keyIndex]}, which is the key of the node.`);
     const problem = keyProblem(given, { name: 'the table', isInteger });
     if (problem !== undefined) throw fault(`${names[keyIndex]} ${problem}.`);
@@ -147,9 +149,9 @@ function nodeRows({ names, key, keyIndex, attributes }: NodePlan): (cells: reado
 }
 
 /** Returns the key in a cell; a text where an integer is needed is left for the check. */
-export function keyOf(cell: unknown, isInteger: boolean): unknown {
+function keyOf(cell: unknown, isInteger: boolean, trims: boolean): unknown {
   if (cell === null || cell === undefined) return undefined;
-  const text = typeof cell === 'string' ? cell.trim() : String(cell);
+  const text = trims || isInteger ? String(cell).trim() : String(cell);
   if (text === '') return undefined;
   return isInteger && /^[+-]?\d{1,16}$/.test(text) ? Number(text) + 0 : text;
 }
