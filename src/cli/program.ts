@@ -153,12 +153,15 @@ function addImport(program: Command, { done, world }: Host): void {
     program
       .command('import')
       .description('Import edges from files or stdin (-): CSV, NDJSON, Parquet or HIF; gzip is detected.')
-      .argument('<file...>'),
+      .argument('[file...]'),
   )
     .option('--format <format>', 'csv, ndjson, parquet or hif (default: that of the file name, or ndjson)')
     .option('--table <name>', 'table to import into (default: the primary table)')
     .option('--create', 'create the table and the columns if they are missing')
     .option('--create-table', 'create the table if it is missing')
+    .option('--node-table <name>', 'node table of a new table whose members are names (default: <table>_node)')
+    .option('--nodes <file>', 'file with nodes and their attributes: CSV, NDJSON or Parquet, one node per row')
+    .option('--key <column>', 'with --nodes: the column with the keys of the nodes (default: name, key, id or node)')
     .option('--bucket-seconds <number>', 'for a new table: width of its time buckets (default 10)')
     .option('--dry-run', 'show columns, types and first edges, and write nothing')
     .option('--batch <rows>', 'rows per commit (default 10000)')

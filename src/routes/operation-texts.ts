@@ -108,7 +108,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   queryVirtualGraph:
     'Runs a query at the backend and returns hyperedges. Results are cached until the spec or the file changes; `refresh` bypasses the cache. With `Accept: application/x-ndjson` the hyperedges are sent one per line, as the backend delivers them.',
   materializeVirtualQuery:
-    'Copies the hyperedges of a query into a new table, where statements, indexes and measures work on them; the nodes get numbers, and `<table>_nodes` stores their original ids in the column `vertex`. If copying fails, neither table remains.',
+    'Copies the hyperedges of a query into a new table, where statements, indexes and measures work on them; the vertices become nodes of the node tables that are named like their labels, with their ids as keys. Rows that no table can hold are counted in `skipped`. With `ids` the members are numbers, and `<table>_nodes` stores the vertices. If copying fails, no new table remains.',
   createBackup:
     'Writes an archive of one state of the whole database below the backup root of the server, under a name with time and log position; it appears when it is complete and durable. `hedgerow restore` creates a data directory from it.',
   listKeys:

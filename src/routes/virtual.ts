@@ -285,7 +285,8 @@ const materialize = validated({
   method: 'POST',
   path: '/v1/virtual/graphs/{id}/materialize',
   role: 'readwrite',
-  summary: 'Copy the result of a query into a new table, and its vertices into another, for statements and measures.',
+  summary:
+    'Copy the result of a query into a new table, and its vertices into node tables, for statements and measures.',
   audit: 'table.created',
   idempotent: true,
   parameters: graphParameters,

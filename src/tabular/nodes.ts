@@ -17,6 +17,35 @@ export function nodeTexts(cell: unknown, separator: string | undefined, isNamed:
   return texts;
 }
 
+/**
+ * Returns the keys of nodes in a cell or list: texts, numbers, or objects with `kind` and `key`.
+ * The items of a list are returned as they are, and so are those of a JSON list in a text. Parts of
+ * another text are trimmed, and empty parts are left out.
+ */
+export function keyItems(cell: unknown, separator: string | undefined): readonly unknown[] {
+  if (cell === null || cell === undefined) return [];
+  const list = typeof cell === 'string' && separator !== undefined ? keyListIn(cell.trim()) : undefined;
+  if (list !== undefined) return list;
+  if (typeof cell !== 'string') return itemsOf(cell, separator).filter((item) => item !== null && item !== undefined);
+  const parts = separator === undefined ? [cell] : cell.split(separator);
+  return parts.map((part) => part.trim()).filter((part) => part !== '' && !NO_NODES.has(part));
+}
+
+function keyListIn(text: string): readonly unknown[] | undefined {
+  if (!text.startsWith('[') || !text.endsWith(']')) return undefined;
+  try {
+    const list = JSON.parse(text) as readonly unknown[];
+    return list.every(isKeyItem) ? list : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isKeyItem(item: unknown): boolean {
+  if (typeof item === 'string' || typeof item === 'number') return true;
+  return typeof item === 'object' && item !== null && 'kind' in item && 'key' in item;
+}
+
 /** Returns the integer in the text; NaN if the text is not an integer that a node can have. */
 export function nodeNumber(text: string): number {
   const number = INTEGERS.test(text) ? Number(text) + 0 : Number.NaN;

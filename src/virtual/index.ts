@@ -219,7 +219,7 @@ export class VirtualGraphs {
     if (database === undefined)
       throw refusal('invalid_input', 'This service keeps no tables. Ask a Hedgerow server to materialize.');
     this.#graphs.get(id);
-    checkTarget(database, request.table);
+    checkTarget(database, request);
     const running = await this.query(id, { query: request.query, limit: request.limit, refresh: true }, options);
     const copy = materialize(database, running, request, { signal: options.signal, begun, pauses: this.#pauses() });
     this.#copies.add(copy);

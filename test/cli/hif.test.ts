@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exportCommand } from '../../src/cli/export/command.ts';
 import { importCommand } from '../../src/cli/import/command.ts';
 import { HIF_SCHEMA } from './hif-schema.ts';
-import { edgeLines, lookInto, rowsOf, TestWorld } from './support.ts';
+import { edgeLines, keyRowsOf, lookInto, rowsOf, TestWorld } from './support.ts';
 
 const isHif = new Ajv({ strict: false, allErrors: true }).compile(HIF_SCHEMA);
 
@@ -28,10 +28,8 @@ async function importDocument(document: unknown, flags: Record<string, string> =
  */
 async function stored(): Promise<object[]> {
   return lookInto(world.path('db'), (database) => {
-    const nodes = database.tables().find(({ name }) => name === 't_nodes');
-    const names = new Map(nodes === undefined ? [] : rowsOf(nodes).map((row) => [row.members[0]!, row.vertex]));
-    return rowsOf(database.table('t')).map(({ id: _id, members, ...others }) => ({
-      members: members.map((node) => names.get(node) ?? node),
+    return keyRowsOf(database, 't').map(({ id: _id, members, ...others }) => ({
+      members,
       ...Object.fromEntries(Object.entries(others).filter(([, value]) => value !== null)),
     }));
   });
@@ -77,8 +75,15 @@ describe('the import of documents from other libraries', () => {
     expect(isHif(document)).toBe(true);
     expect(await importDocument(document), world.err).toBe(0);
     expect(await stored()).toEqual([
-      { event_ts: 1, members: ['FN', 'TH'], roles: { host: [1], head: [] }, edge: 0, weight: 2.5, misc: '{"a":[1]}' },
-      { event_ts: 2, members: ['TH'], roles: { host: [], head: [2] }, edge: 1, weight: 1 },
+      {
+        event_ts: 1,
+        members: ['FN', 'TH'],
+        roles: { host: ['FN'], head: [] },
+        edge: 0,
+        weight: 2.5,
+        misc: '{"a":[1]}',
+      },
+      { event_ts: 2, members: ['TH'], roles: { host: [], head: ['TH'] }, edge: 1, weight: 1 },
     ]);
   });
 
@@ -184,8 +189,8 @@ describe('the import of documents from other libraries', () => {
       ],
     };
     const lost =
-      'Not kept of x.json: the weight of 1 incidence, the attributes of 1 incidence, the weight of 1 node, ' +
-      'the attributes of 1 node, the attribute members of 1 edge, the attribute weight of 1 edge with another weight, 1 node without an edge, ' +
+      'Not kept of x.json: the weight of 1 incidence, the attributes of 1 incidence, ' +
+      'the attribute members of 1 edge, the attribute weight of 1 edge with another weight, ' +
       '1 edge without a node, what a later entry overwrites of 1 edge, the attribute "id" of edges, the metadata (source, year).';
     world.file('x.json', JSON.stringify(document));
     expect(await importCommand(['x.json'], { data: 'db', table: 't', create: true, dryRun: true }, world)).toBe(0);
@@ -193,8 +198,14 @@ describe('the import of documents from other libraries', () => {
     expect(await importDocument(document), world.err).toBe(0);
     expect(world.err).toBe(`hedgerow: ${lost}\n`);
     expect(await stored()).toEqual([
-      { event_ts: 5, members: ['ann', 'bob'], roles: { head: [1], tail: [2] }, edge: 'e', weight: 1, x: 2 },
+      { event_ts: 5, members: ['ann', 'bob'], roles: { head: ['ann'], tail: ['bob'] }, edge: 'e', weight: 1, x: 2 },
     ]);
+    // In a table of numbers, nodes have no attributes.
+    world.err = '';
+    expect(await importDocument(document, { table: 'hyperedges' }), world.err).toBe(0);
+    expect(world.err).toMatch(
+      /the direction of 2 incidences, .*the weight of 1 node, the attributes of 1 node, 1 node without an edge, .*network-type directed/,
+    );
   });
 
   test('stores edge names only in an existing column unless --create is given', async () => {

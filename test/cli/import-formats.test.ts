@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { importCommand } from '../../src/cli/import/command.ts';
 import { openDatabase } from '../../src/engine/index.ts';
-import { gzip, lookInto, rowsOf, TestWorld } from './support.ts';
+import { gzip, keyRowsOf, lookInto, nodeRowsOf, rowsOf, TestWorld } from './support.ts';
 
 let world: TestWorld;
 
@@ -18,6 +18,8 @@ const importInto = (paths: string[], flags: Flags = {}) =>
 const rows = (table = 't') => lookInto(world.path('db'), (database) => rowsOf(database.table(table)));
 const plain = async (table = 't') =>
   (await rows(table)).map(({ id: _, mean_dist_m: _m, formation: _f, ...rest }) => rest);
+
+const nodes = (table: string) => lookInto(world.path('db'), (database) => nodeRowsOf(database, table));
 
 const CALLS = `when;who;price;note
 2024-05-01 12:00:00;ann,bob;1.5;first
@@ -36,12 +38,7 @@ describe('the import of CSV', () => {
       { event_ts: 1714564810, members: [1, 2, 3], weight: null, price: null, note: 'two\nlines' },
       { event_ts: 1714564820, members: [3], weight: null, price: 3, note: null },
     ]);
-    const nodes = (await rows('t_nodes')).map(({ members, vertex, event_ts }) => [members, vertex, event_ts]);
-    expect(nodes).toEqual([
-      [[1], 'ann', 1714564800],
-      [[2], 'bob', 1714564800],
-      [[3], 'cid', 1714564810],
-    ]);
+    expect(await nodes('t_node')).toEqual([{ name: 'ann' }, { name: 'bob' }, { name: 'cid' }]);
     expect(existsSync(world.path('calls.csv.progress.json'))).toBe(false);
   });
 
@@ -136,12 +133,17 @@ describe('the import of HIF', () => {
     world.file('y.json.gz', gzip(JSON.stringify(DOCUMENT)));
     for (const path of ['x.hif', 'y.json.gz']) expect(await importInto([path], { table: path[0]! }), world.err).toBe(0);
     const expected = [
-      { event_ts: 5, members: [1, 2], weight: null, edge: 'e1', place: 'hall', seats: 2, tags: '["x"]' },
-      { event_ts: 6, members: [2], weight: 0.5, edge: '2', place: null, seats: 1.5, tags: null },
+      { event_ts: 5, members: ['ann', 'bob'], weight: null, edge: 'e1', place: 'hall', seats: 2, tags: '["x"]' },
+      { event_ts: 6, members: ['bob'], weight: 0.5, edge: '2', place: null, seats: 1.5, tags: null },
     ];
-    expect(await plain('x')).toEqual(expected);
-    expect(await plain('y')).toEqual(expected);
-    expect((await rows('x_nodes')).map(({ vertex }) => vertex)).toEqual(['ann', 'bob']);
+    for (const table of ['x', 'y']) {
+      const found = await lookInto(world.path('db'), (database) => keyRowsOf(database, table));
+      expect(found.map(({ id: _, mean_dist_m: _m, formation: _f, ...row }) => row)).toEqual(expected);
+    }
+    expect(await nodes('x_node')).toEqual([
+      { node: 'ann', age: 3 },
+      { node: 'bob', age: null },
+    ]);
   });
 
   test.each<[string, unknown, RegExp]>([
@@ -203,23 +205,17 @@ describe('the flag --ts', () => {
   });
 });
 
-test('an import that stops at a bad row stores no names of later rows and creates no empty table', async () => {
+test('an import that stops at a bad row creates no nodes of later rows', async () => {
   world.file('x.csv', 'ts,a,b\nsoon,ann,bob\n2,cid,dan\n');
   expect(await importInto(['x.csv'], { memberColumns: 'a,b' })).toBe(1);
-  expect(await lookInto(world.path('db'), (database) => database.tables().map(({ name }) => name))).not.toContain(
-    't_nodes',
-  );
+  expect(await nodes('t_node')).toEqual([]);
   world.file('y.csv', 'ts,a,b,n\n1,ann,bob,1\n2,eve,cid,x\n3,dan,eve,2\n');
   const flags = { memberColumns: 'a,b', types: 'n=INTEGER' };
   expect(await importInto(['y.csv'], { ...flags, table: 'u' })).toBe(1);
-  expect((await rows('u_nodes')).map(({ vertex }) => vertex)).toEqual(['ann', 'bob']);
+  expect((await nodes('u_node')).map(({ name }) => name)).toEqual(['ann', 'bob']);
   world.file('z.csv', 'ts,a,b,n\n1,ann,bob,1\n2,eve,cid,x\n3,dan,bob,2\n');
   expect(await importInto(['z.csv'], { ...flags, table: 'v', onError: 'skip' })).toBe(0);
-  expect((await rows('v_nodes')).map(({ vertex, members }) => [members, vertex])).toEqual([
-    [[1], 'ann'],
-    [[2], 'bob'],
-    [[3], 'dan'],
-  ]);
+  expect((await nodes('v_node')).map(({ name }) => name)).toEqual(['ann', 'bob', 'dan']);
 });
 
 test('--max-rejects with --on-error stop is refused', async () => {

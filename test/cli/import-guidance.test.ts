@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { importCommand } from '../../src/cli/import/command.ts';
-import { edgeLines, lookInto, rowsOf, stream, TestWorld } from './support.ts';
+import { edgeLines, lookInto, nodeRowsOf, rowsOf, stream, TestWorld } from './support.ts';
 
 let world: TestWorld;
 
@@ -17,7 +17,7 @@ const importInto = (paths: string[], flags: Flags = {}) =>
 const rows = (table = 't') => lookInto(world.path('db'), (database) => rowsOf(database.table(table)));
 const tables = () => lookInto(world.path('db'), (database) => database.tables().map(({ name }) => name));
 const times = async (table?: string) => (await rows(table)).map(({ event_ts }) => event_ts);
-const names = async () => (await rows('t_nodes')).map(({ vertex }) => vertex);
+const names = () => lookInto(world.path('db'), (database) => nodeRowsOf(database, 't_node').map(({ name }) => name));
 
 const CALLS = `when,agents,customer,topic
 2024-03-04 8:15,Fatma Çelik; Jürgen Groß ;,"Núñez, García y Cía",late

@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { importCommand } from '../../src/cli/import/command.ts';
-import { gzip, lookInto, rowsOf, TestWorld } from './support.ts';
+import { gzip, lookInto, nodeRowsOf, rowsOf, TestWorld } from './support.ts';
 
 let world: TestWorld;
 
@@ -165,8 +165,8 @@ test.each<[string, string, number[]]>([
 
 test('a name with commas and spaces is one name', async () => {
   await take('ts,m\n1,"Smith, John;Ann Lee"\n2,"Smith, John"\n', LIST);
-  const names = await lookInto(world.path('db'), (database) => rowsOf(database.table('t_nodes')));
-  expect(names.map(({ vertex }) => vertex)).toEqual(['Smith, John', 'Ann Lee']);
+  const names = await lookInto(world.path('db'), (database) => nodeRowsOf(database, 't_node'));
+  expect(names.map(({ name }) => name)).toEqual(['Smith, John', 'Ann Lee']);
 });
 
 test('a column that changes its type stops the import with a hint, unless the sample shows the change', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { importCommand } from '../../src/cli/import/command.ts';
 import { beginHere, type Session } from './mcp-session.ts';
-import { TestWorld } from './support.ts';
+import { lookInto, TestWorld } from './support.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form.
 type Value = any;
@@ -28,6 +28,8 @@ let call: Session['call'];
 
 beforeAll(async () => {
   world.file('meetings.csv', CSV);
+  // Only a table of numbers that exists already gets a companion with names.
+  await lookInto(dir, (database) => database.createTable({ name: 'meetings' }));
   const flags = { data: dir, table: 'meetings', create: true, memberColumns: 'a,b', memberIds: 'name' };
   expect(await importCommand(['meetings.csv'], flags, world), world.err).toBe(0);
   session = await beginHere({ data: dir, allowWrites: true });

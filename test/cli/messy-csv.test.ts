@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { importCommand } from '../../src/cli/import/command.ts';
 import { MESSY_CASES, type MessyCase } from './messy-csv.ts';
-import { lookInto, rowsOf, TestWorld } from './support.ts';
+import { keyRowsOf, lookInto, TestWorld } from './support.ts';
 
 const FOLDER = fileURLToPath(new URL('messy-csv/', import.meta.url));
 const TABLE = `${FOLDER}README.md`;
@@ -40,15 +40,13 @@ async function outcomeOf({ file, flags }: MessyCase): Promise<Outcome> {
 async function edgesOfTable(): Promise<string[]> {
   return lookInto(world.path('db'), (database) => {
     const tables = database.tables().map(({ name }) => name);
-    const names = new Map(
-      tables.includes('t_nodes')
-        ? rowsOf(database.table('t_nodes')).map((row) => [row.members[0]!, String(row.vertex)])
-        : [],
-    );
     if (!tables.includes('t')) return [];
-    return rowsOf(database.table('t')).map((row) => {
-      const time = new Date(row.event_ts * 1000).toISOString().replace('.000Z', '').replace('T00:00:00', '');
-      const nodes = row.members.map((node) => names.get(node) ?? String(node)).sort();
+    return keyRowsOf(database, 't').map((row) => {
+      const time = new Date((row.event_ts as number) * 1000)
+        .toISOString()
+        .replace('.000Z', '')
+        .replace('T00:00:00', '');
+      const nodes = (row.members as unknown[]).map(String).sort();
       const properties = Object.entries(row).filter(([name, value]) => !EVERY_EDGE.includes(name) && value !== null);
       return [time, nodes.join('+'), ...properties.map(([name, value]) => `${name}=${JSON.stringify(value)}`)].join(
         ' ',

@@ -40,7 +40,7 @@ test.each([
   [['version'], 0, /^9\.8\.7$/m],
   [['version', 'x'], 2, /too many arguments/],
   [['import', '--help'], 0, /--on-error/],
-  [['import'], 2, /missing required argument 'file'/],
+  [['import'], 2, /import needs at least one FILE/],
   [['import', '--unknown', 'x'], 2, /unknown option '--unknown'/],
   [['nothing'], 2, /unknown command/],
   [['keys'], 2, /create .*revoke/s],

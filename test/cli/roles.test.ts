@@ -188,8 +188,8 @@ test('the tools of MCP show and take roles', async () => {
     expect((await call('insert', { edges: forms })).inserted).toBe(2);
     const range = await call('range', { start_ts: 0, end_ts: 9 });
     const [, , third, fourth] = range.hyperedges;
-    expect(third.names[third.members.indexOf(third.roles.sender[0])]).toBe('Ada');
-    expect(third.names[third.members.indexOf(third.roles.recipient[0])]).toBe('Cyd');
+    expect(third.roles).toEqual({ sender: ['Ada'], recipient: ['Cyd'] });
+    expect(third.members).toEqual(['Ada', 'Cyd']);
     expect(fourth.roles.sender).toEqual([]);
     const sent = await call('node', { node_id: 'Ada', role: 'sender' });
     expect(sent.hyperedges.map((edge: { event_ts: number }) => edge.event_ts)).toEqual([1, 3]);

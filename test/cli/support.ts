@@ -87,6 +87,26 @@ export function rowsOf(table: Table): EdgeRow[] {
   return lines.map((line) => JSON.parse(line) as EdgeRow);
 }
 
+/** Returns the nodes of a node table, in the order of their numbers. */
+export function nodeRowsOf(database: Database, name: string): Record<string, unknown>[] {
+  return rowsOf(database.nodes.table(name)) as unknown as Record<string, unknown>[];
+}
+
+/** Returns the rows of a table with its members as answers show them. */
+export function keyRowsOf(database: Database, name: string): Record<string, unknown>[] {
+  const table = database.table(name);
+  const isNamed = table.kinds !== undefined;
+  const asObjects = isNamed && table.kinds.length > 1;
+  const shown = (numbers: readonly number[]) =>
+    isNamed ? numbers.map((number) => database.nodes.shown(number, asObjects)) : numbers;
+  return rowsOf(table).map((row) => {
+    const keyed = { ...row, members: shown(row.members) } as Record<string, unknown>;
+    if (!('roles' in row)) return keyed;
+    const roles = Object.entries(row.roles as unknown as Record<string, number[]>);
+    return { ...keyed, roles: Object.fromEntries(roles.map(([role, numbers]) => [role, shown(numbers)])) };
+  });
+}
+
 /** Opens the directory, runs `look` and closes the directory. */
 export async function lookInto<T>(dir: string, look: (database: Database) => T | Promise<T>): Promise<T> {
   const database = await openDatabase({ dir, memoryBudgetMb: 64 });

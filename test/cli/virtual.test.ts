@@ -171,7 +171,7 @@ describe.skipIf(duckdb === undefined)('virtual', () => {
   test('stores a result as a table', async () => {
     const text = await output('materialize', ['trips', ALL], { table: 'copied', bucketSeconds: '60' });
     expect(text).toBe(
-      'table    copied, 3 edges\nnodes    copied_nodes, 3 nodes, ids by map\ncolumns  trip_id INTEGER, fare REAL\nskipped  1\n',
+      'table    copied, 3 edges\nnodes    Place, 3 nodes\ncolumns  trip_id INTEGER, fare REAL\nskipped  1\n',
     );
     expect(rowsOf(server.database.table('copied')).map((row) => row.members)).toEqual([[1, 2], [2, 3], [3]]);
     expect(await run('materialize', ['trips', ALL], { table: 'copied' })).toBe(1);

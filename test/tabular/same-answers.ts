@@ -36,7 +36,7 @@ const NO_CSV_FLAGS = { delimiter: undefined, isHeadless: false, columns: undefin
 export async function tableIn(text: string): Promise<ForeignTable> {
   const lines = text.includes('\n') ? text : text.replaceAll('\r', '\n');
   const head = { head: Buffer.from(lines), isWhole: true };
-  return (await csvHead(head, NO_CSV_FLAGS, MEGABYTE, NO_FLAGS, 'a.csv')).sample;
+  return (await csvHead(head, NO_CSV_FLAGS, MEGABYTE, [], 'a.csv')).sample;
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path';
 import { HedgerowClient } from '../../client/index.ts';
-import { batchLimits, openTarget, type TargetFlags } from '../import/options.ts';
+import { batchLimits, openPlace, type TargetFlags, tableOf } from '../import/options.ts';
 import { RejectFiles } from '../import/progress/rejects.ts';
 import { ImportRun, stopText } from '../import/run.ts';
 import type { Source } from '../import/source.ts';
@@ -156,10 +156,12 @@ interface Filled {
  */
 async function fill(flags: DemoFlags, size: DemoSize, world: World): Promise<Filled> {
   const table = { table: flags.table ?? DEFAULT_TABLE, createTable: true, bucketSeconds: BUCKET_SECONDS };
-  const target = await openTarget({ ...flags, ...table }, { intervals: false, roles: [] }, world);
-  const { tableName, rowsBefore } = target;
+  const wanted = tableOf({ ...flags, ...table }, { intervals: false, roles: [] });
+  const place = await openPlace(flags, world);
   const facts = new DemoFacts(size.people);
   try {
+    const target = await place.openTable(wanted);
+    const { tableName, rowsBefore } = target;
     const { people, days, seed } = size;
     const what = `meetings of ${people} people in ${days} days (seed ${seed})`;
     if (rowsBefore > 0) {
@@ -175,7 +177,7 @@ async function fill(flags: DemoFlags, size: DemoSize, world: World): Promise<Fil
     }
     return { facts, tableName };
   } finally {
-    await target.close();
+    await place.close();
   }
 }
 

@@ -49,6 +49,7 @@ export async function exportCommand(flags: ExportFlags, world: World): Promise<n
     let statement = flags.statement ?? '';
     try {
       const table = flags.statement === undefined ? tableOf(source.tables, flags.table) : undefined;
+      checkNodes(table, format, times);
       if (table !== undefined) statement = tableStatement(table.name, ...times);
       const tally = { rows: 0 };
       const rows = await rowsOf(source, statement, table, tally, controller.signal, written);
@@ -66,6 +67,15 @@ export async function exportCommand(flags: ExportFlags, world: World): Promise<n
   } finally {
     forget();
   }
+}
+
+/** Throws UsageError for what only tables of edges have. */
+function checkNodes(table: TableShape | undefined, format: OutputFormat, times: readonly (number | undefined)[]): void {
+  if (table?.key === undefined) return;
+  if (format !== 'csv' && format !== 'ndjson' && format !== 'parquet')
+    throw new UsageError(`${table.name} is a node table, and ${format} holds edges; take csv, ndjson or parquet.`);
+  if (times.some((time) => time !== undefined))
+    throw new UsageError(`${table.name} is a node table, whose nodes have no time; leave out --start and --end.`);
 }
 
 function checkFlags({ statement, table, start, end, separator }: ExportFlags): void {
@@ -171,7 +181,10 @@ export async function rowsOf(
       yield next.value;
     }
   }
-  return { columns, batches: all(), areEdges: table !== undefined, roles: table?.roles ?? [] };
+  // The nodes of a table are read only by formats that list them.
+  const nodesOf = (name: string) => runner.rows(`MATCH (n:\`${name}\`) RETURN *`, {}, signal);
+  const nodes = table?.kinds?.map(({ name, key }) => ({ name, key: key.name, rows: () => nodesOf(name) })) ?? [];
+  return { columns, batches: all(), areEdges: table !== undefined, roles: table?.roles ?? [], nodes };
 }
 
 /** Runs a statement for its column names, which cannot be inferred when there are no rows. */

@@ -7,7 +7,7 @@ import type { Row } from '../run/runner.ts';
 import { bipartiteGraph } from './bipartite-graph.ts';
 import { gexfBytes } from './gexf-bytes.ts';
 import { graphmlBytes } from './graphml-bytes.ts';
-import { hifBytes } from './hif-bytes.ts';
+import { hifBytes, type NodeRows } from './hif-bytes.ts';
 import { checkTypes } from './rows.ts';
 
 export const OUTPUT_FORMATS = ['csv', 'ndjson', 'parquet', 'hif', 'graphml', 'gexf'] as const;
@@ -33,6 +33,8 @@ export interface Rows {
   readonly areEdges: boolean;
   /** The columns that are roles; none for the rows of a statement. */
   readonly roles: readonly string[];
+  /** The nodes of a named table, by node table. */
+  readonly nodes?: readonly NodeRows[] | undefined;
 }
 
 type Cell = Parameters<typeof csvLines>[0][number][number];

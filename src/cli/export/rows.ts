@@ -17,6 +17,17 @@ export interface TableShape {
   /** Absent in the answers of older servers. */
   readonly roles?: readonly string[];
   readonly primary: boolean;
+  /** Of a node table: its key. Its rows are nodes. */
+  readonly key?: NodeTableShape['key'] | undefined;
+  /** Of a named table: the node tables of its members. */
+  readonly kinds?: readonly NodeTableShape[] | undefined;
+}
+
+/** A row of SHOW NODE TABLES. */
+export interface NodeTableShape {
+  readonly name: string;
+  readonly key: { readonly name: string; readonly type: ColumnType };
+  readonly columns: TableShape['columns'];
 }
 
 export interface RowSource {
@@ -56,22 +67,49 @@ function withSmallBudget(world: World): World {
   };
 }
 
+/** Returns the hyperedge tables, then the node tables. */
 async function tablesOf(runner: StatementRunner): Promise<TableShape[]> {
-  const { batches } = await runner.run('SHOW TABLES', {}, new AbortController().signal);
-  const tables: TableShape[] = [];
-  for await (const rows of batches) tables.push(...(rows as readonly unknown[] as readonly TableShape[]));
-  return tables;
+  const items = await rowsOf<TableShape & { nodes?: string; member_tables?: readonly string[] }>(runner, 'SHOW TABLES');
+  // Older servers do not have the statement, and no named table.
+  if (items.every(({ nodes }) => nodes !== 'named' && nodes !== 'numbers')) return items;
+  const nodes = await rowsOf<NodeTableShape>(runner, 'SHOW NODE TABLES');
+  const tables = items.map((item): TableShape => {
+    if (item.nodes !== 'named') return item;
+    const kinds = item.member_tables!.flatMap((name) => nodes.filter((one) => isSame(one.name, name)));
+    return { ...item, kinds };
+  });
+  return [...tables, ...nodes.map((node): TableShape => ({ ...node, primary: false }))];
+}
+
+async function rowsOf<T>(runner: StatementRunner, statement: string): Promise<T[]> {
+  const { batches } = await runner.run(statement, {}, new AbortController().signal);
+  const found: T[] = [];
+  for await (const rows of batches) found.push(...(rows as readonly unknown[] as readonly T[]));
+  return found;
+}
+
+function isSame(name: string, other: string): boolean {
+  return name.toLowerCase() === other.toLowerCase();
 }
 
 /** Returns the columns of `RETURN *`. */
-export function columnsOfTable({ columns, intervals, roles = [] }: TableShape): ResultColumn[] {
+export function columnsOfTable({ columns, intervals, roles = [], key, kinds }: TableShape): ResultColumn[] {
+  if (key !== undefined) return [key, ...columns].map(({ name, type }) => ({ name, type: kindOfType(type) }));
+  const members = membersType(kinds);
   return [
     { name: 'id', type: 'integer' },
     { name: 'event_ts', type: 'integer' },
-    { name: 'members', type: { listOf: 'integer' } },
-    ...roles.map((name): ResultColumn => ({ name, type: { listOf: 'integer' } })),
+    { name: 'members', type: members },
+    ...roles.map((name): ResultColumn => ({ name, type: members })),
     ...[...builtInColumns(intervals), ...columns].map(({ name, type }) => ({ name, type: kindOfType(type) })),
   ];
+}
+
+/** Members of several kinds are objects with `kind` and `key`. */
+function membersType(kinds: TableShape['kinds']): ResultColumn['type'] {
+  if (kinds === undefined) return { listOf: 'integer' };
+  if (kinds.length > 1) return 'json';
+  return { listOf: kinds[0]!.key.type === 'INTEGER' ? 'integer' : 'text' };
 }
 
 /**

@@ -1,20 +1,14 @@
 // `hedgerow import FILE...`: imports edges from files or stdin into a server or a data directory.
 
 import { resolve } from 'node:path';
-import { type Progress, startProgress } from '../progress.ts';
 import { printable } from '../table-text.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
+import { type Group, openGroups, runGroups } from './groups.ts';
 import { closeInputs, type Input, openInputs } from './inputs.ts';
-import type { NodeNames } from './node-names.ts';
-import { batchLimits, type ImportFlags, maxRejectsOf, onErrorOf, openTarget, placeOf } from './options.ts';
-import type { PlannedInput } from './planned-input.ts';
-import { prepare } from './prepare.ts';
-import { type FoundProgress, findProgress, ProgressFiles } from './progress/progress-files.ts';
-import { RejectFiles } from './progress/rejects.ts';
-import { memorySparer } from './progress/spare-memory.ts';
-import { ImportRun, type RunOptions, stopText, type Tally } from './run.ts';
+import { nodeTableName } from './nodes/wanted-nodes.ts';
+import { batchLimits, type ImportFlags, maxRejectsOf, onErrorOf, openPlace, placeOf, tableOf } from './options.ts';
+import { findProgress } from './progress/progress-files.ts';
 import type { Source } from './source.ts';
-import type { ImportTarget } from './targets/target.ts';
 
 /**
  * Resolves with the exit code: 0 on success; 1 when something failed, an input was not read to its
@@ -31,28 +25,25 @@ export async function importCommand(paths: readonly string[], flags: ImportFlags
     inputs = await openInputs(paths, flags, world);
     if (flags.dryRun === true) return await (await import('./dry-run.ts')).dryRun(inputs, flags, world);
     // Plans every input first, so that unsuitable columns are reported before anything is created.
-    const intervals = inputs.map(({ looked }) => looked.plan([], []).intervals).includes(true);
+    const intervals = inputs.map(({ looked }) => looked.plan([]).intervals).includes(true);
+    const roles = [...new Set(inputs.flatMap(({ looked }) => looked.roles ?? []))];
+    const table = tableOf(flags, { intervals, roles });
     const warnings = new Set<string>();
     const rejectPathOf = (source: Source) => resolve(world.cwd, flags.rejects ?? `${source.label}.rejects.ndjson`);
-    const wanted = { place: placeOf(flags, world), table: flags.table };
+    const wanted = { place: placeOf(flags, world), table: flags.table, nodeTable: flags.nodeTable };
     const found = findProgress(inputs, flags.resume === true, wanted, rejectPathOf);
     const startedMs = world.now();
-    const roles = [...new Set(inputs.flatMap(({ looked }) => looked.roles ?? []))];
-    const target = await openTarget(flags, { intervals, roles }, world);
-    let tally: Tally;
+    const place = await openPlace(flags, world);
+    let groups: Group[];
     try {
-      tally = await runImport(inputs, flags, { ...rules, rejectPathOf, found, warnings }, target, world);
+      groups = await openGroups(place, inputs, table, flags);
+      await runGroups(groups, { ...rules, rejectPathOf, found, warnings, startedMs }, flags, world);
     } finally {
-      await target.close();
+      await place.close();
     }
-    const seconds = Math.max(0.001, (world.now() - startedMs) / 1000);
     for (const warning of warnings) world.stderr.write(`hedgerow: ${printable(warning)}\n`);
-    world.stdout.write(`${summaryText(inputs, target.tableName, tally, seconds)}\n`);
-    if (tally.stop !== undefined) return 1;
-    const rows = tally.inserted + tally.rejected;
-    if (tally.rejected * 2 <= rows) return 0;
-    world.stderr.write(`hedgerow: ${tally.rejected} of ${rows} rows were rejected; the reject file says why.\n`);
-    return 1;
+    for (const group of groups) if (group.tally !== undefined) world.stdout.write(`${summaryText(group)}\n`);
+    return exitCodeOf(groups, world);
   } catch (error) {
     // Messages quote names and cells from files, so control characters are made visible.
     if (error instanceof Error) error.message = printable(error.message);
@@ -63,125 +54,42 @@ export async function importCommand(paths: readonly string[], flags: ImportFlags
 }
 
 function checkPaths(paths: readonly string[], flags: ImportFlags, world: World): void {
-  if (paths.length === 0) throw new UsageError('import needs at least one FILE, or - for stdin.');
-  if (paths.filter((path) => path === '-').length > 1) throw new UsageError('stdin (-) can be read once only.');
-  const files = paths.filter((path) => path !== '-').map((path) => resolve(world.cwd, path));
+  const { nodes } = flags;
+  if (paths.length === 0 && nodes === undefined)
+    throw new UsageError('import needs at least one FILE, or - for stdin, or --nodes FILE.');
+  if (paths.length === 0 && nodeTableName(flags) === undefined)
+    throw new UsageError('--nodes without edges needs --node-table NAME, the node table that gets the nodes.');
+  if (nodes === undefined && flags.key !== undefined) throw new UsageError('--key needs --nodes FILE.');
+  const all = nodes === undefined ? paths : [nodes, ...paths];
+  if (all.filter((path) => path === '-').length > 1) throw new UsageError('stdin (-) can be read once only.');
+  const files = all.filter((path) => path !== '-').map((path) => resolve(world.cwd, path));
   const twice = files.find((path, index) => files.indexOf(path) !== index);
-  if (twice !== undefined) throw new UsageError(`${twice} is named twice; its edges would be inserted twice.`);
-  if (flags.resume === true && paths.includes('-'))
+  if (twice !== undefined) throw new UsageError(`${twice} is named twice; what it holds would be inserted twice.`);
+  if (flags.resume === true && all.includes('-'))
     throw new UsageError('--resume needs files: what came through stdin cannot be read again.');
   if (flags.rejects === undefined) return;
   const rejects = resolve(world.cwd, flags.rejects);
-  if (paths.some((path) => path !== '-' && resolve(world.cwd, path) === rejects)) {
+  if (all.some((path) => path !== '-' && resolve(world.cwd, path) === rejects)) {
     throw new UsageError(`--rejects names the input ${flags.rejects}; it would be overwritten.`);
   }
 }
 
-interface RunRules extends Pick<RunOptions, 'limits' | 'onError' | 'maxRejects' | 'rejectPathOf'> {
-  readonly found: readonly FoundProgress[];
-  /** Collects the warnings about the inputs that are read. */
-  readonly warnings: Set<string>;
+function exitCodeOf(groups: readonly Group[], world: World): number {
+  if (groups.some(({ tally }) => tally === undefined || tally.stop !== undefined)) return 1;
+  let code = 0;
+  for (const { tally } of groups) {
+    const rows = tally!.inserted + tally!.rejected;
+    if (tally!.rejected * 2 <= rows) continue;
+    world.stderr.write(`hedgerow: ${tally!.rejected} of ${rows} rows were rejected; the reject file says why.\n`);
+    code = 1;
+  }
+  return code;
 }
 
-async function runImport(
-  inputs: readonly Input[],
-  flags: ImportFlags,
-  { found, warnings, ...rules }: RunRules,
-  target: ImportTarget,
-  world: World,
-): Promise<Tally> {
-  const files = await ProgressFiles.open({ flags, limits: rules.limits, target, found });
-  const rejects = new RejectFiles();
-  await files.resumeRejects(rejects);
-  let progress: Progress | undefined;
-  const sources = inputs.map(({ source }) => source);
-  const progressSums = new ProgressSums(sources);
-  const plans = new Map<Source, PlannedInput>();
-  let names: NodeNames | undefined;
-  const spare = memorySparer();
-  const run = new ImportRun({
-    ...rules,
-    limits: files.limits,
-    target,
-    rejects,
-    progressOf: (source) => files.of(source),
-    batchesOf: (source) => plans.get(source)!.batches(files.limits, files.startOf(source), names),
-    onProgress: (_source, tally) => {
-      spare();
-      progress?.update(progressSums.bytesRead(), tally.inserted);
-    },
-  });
-  const forget = world.onInterrupt(() => run.interrupt());
-  try {
-    const label = sources.length === 1 ? sources[0]!.label : `${sources.length} files`;
-    progress = startProgress({ output: world.stderr, label, totalBytes: progressSums.totalBytes, now: world.now });
-    for (const input of inputs) {
-      if (run.closed) break;
-      const prepared = await prepare(input, target, flags, names);
-      names = prepared.names;
-      for (const warning of prepared.plan.warnings) warnings.add(warning);
-      plans.set(input.source, prepared.plan);
-      if (!files.isDone(input.source)) await run.take([input.source]);
-    }
-    const { tally } = run;
-    progress.stop();
-    await rejects.close();
-    if (tally.stop === undefined) files.remove();
-    if (tally.stop === undefined && flags.compact === true) await compact(target, tally);
-    if (tally.stop !== undefined) {
-      files.forgetUnbegun(tally.stop);
-      world.stderr.write(`hedgerow: ${printable(stopText(tally.stop))}${files.adviceFor(tally)}\n`);
-    }
-    if (tally.rejected > 0)
-      world.stderr.write(
-        `hedgerow: ${tally.rejected === 1 ? '1 bad line is' : `${tally.rejected} bad lines are`} in ${rejects.paths.join(', ')}\n`,
-      );
-    return tally;
-  } catch (error) {
-    files.forgetUnbegun(undefined);
-    throw error;
-  } finally {
-    progress?.stop();
-    forget();
-  }
-}
-
-/**
- * Compacts the table. A failure becomes the reason why the import stopped, so that the number of
- * inserted rows is still reported.
- */
-async function compact(target: ImportTarget, tally: Tally): Promise<void> {
-  try {
-    await target.compact();
-  } catch (error) {
-    tally.stop = { why: 'failure', error };
-  }
-}
-
-/** Adds up the bytes of all inputs. */
-class ProgressSums {
-  /** Undefined when the size of an input is unknown. */
-  readonly totalBytes: number | undefined;
-  readonly #sources: readonly Source[];
-
-  constructor(sources: readonly Source[]) {
-    this.#sources = sources;
-    let total: number | undefined = 0;
-    for (const source of sources) {
-      total = total === undefined || source.totalBytes === undefined ? undefined : total + source.totalBytes;
-    }
-    this.totalBytes = total;
-  }
-
-  bytesRead(): number {
-    let bytes = 0;
-    for (const source of this.#sources) bytes += source.bytesRead();
-    return bytes;
-  }
-}
-
-function summaryText(inputs: readonly Input[], table: string, tally: Tally, seconds: number): string {
+function summaryText({ inputs, target, nodes, tally, seconds }: Group): string {
   const names = inputs.map(({ source }) => source.label).join(', ');
-  const rate = Math.round(tally.inserted / seconds);
-  return `${names} -> ${table}: inserted ${tally.inserted}, rejected ${tally.rejected}, ${seconds.toFixed(2)} s, ${rate} rows/s`;
+  const rate = Math.round(tally!.inserted / seconds);
+  const { inserted, replaced } = nodes?.counts ?? {};
+  const what = nodes === undefined ? `inserted ${tally!.inserted}` : `nodes inserted ${inserted}, replaced ${replaced}`;
+  return `${names} -> ${target.tableName}: ${what}, rejected ${tally!.rejected}, ${seconds.toFixed(2)} s, ${rate} rows/s`;
 }

@@ -1,75 +1,156 @@
 // `hedgerow import --dry-run`: reports what an import would do, and changes nothing.
 
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import type { TableItem } from '../../engine/index.ts';
-import { openDirectory } from '../run/directory-runner.ts';
-import { DEFAULT_URL, urlOf } from '../server-address.ts';
+import type { MemberKind } from '../../model/node-refs.ts';
 import { printable } from '../table-text.ts';
 import type { World } from '../world.ts';
 import type { Input } from './inputs.ts';
+import { type Look, lookAt } from './look.ts';
+import { chosenKind, nodeTableName, wantedNodes } from './nodes/wanted-nodes.ts';
 import { type ImportFlags, onErrorOf } from './options.ts';
 import type { PlannedInput } from './planned-input.ts';
-import { type TriedRows, tryRows } from './rows/try-rows.ts';
-import { ServerClient } from './targets/server-client.ts';
-import { columnsOfItem, NODES_SUFFIX, type TableColumn } from './targets/target.ts';
-
-/** What can be found out about the table without creating anything. */
-interface Look {
-  readonly place: string;
-  /** Undefined when there is no such table. */
-  readonly table:
-    | {
-        readonly name: string;
-        readonly columns: readonly TableColumn[];
-        readonly roles: readonly string[];
-        readonly intervals: boolean;
-        readonly rows: number;
-      }
-    | undefined;
-}
+import { type TriedRows, tryNodes, tryRows } from './rows/try-rows.ts';
+import { columnsOfItem, type NewNodeTable, NODES_SUFFIX, type TableColumn } from './targets/target.ts';
 
 /** Resolves with the exit code: 0, or 1 when the import would fail. */
 export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world: World): Promise<number> {
-  const look = await lookAt(flags, world);
-  const wanted = flags.table ?? look.table?.name ?? 'the primary table';
-  const creates = flags.create === true || flags.createTable === true;
-  const lines: string[] = [];
-  const failures: string[] = [];
-  let fails = false;
-  const known = [...(look.table === undefined ? [] : columnsOfItem(look.table))];
-  if (look.table !== undefined) lines.push(`table: ${look.table.name} at ${look.place}, ${look.table.rows} rows`);
-  else if (creates || flags.table === undefined) lines.push(`table: ${wanted} at ${look.place}, will be made`);
-  else {
-    lines.push(`table: there is no ${wanted} at ${look.place}; --create makes it`);
-    fails = true;
-  }
-  const roles = look.table?.roles ?? [...new Set(inputs.flatMap(({ looked }) => looked.roles ?? []))];
-  if (look.table === undefined && roles.length > 0) lines.push(`  with the roles ${roles.join(', ')}`);
-  for (const input of inputs) {
-    const plan = input.looked.plan(known, roles);
-    const missing = plan.columns.filter(({ name }) => !isKnown(known, name));
-    const tried = await tryRows(
-      plan,
-      [...known, ...missing].filter(({ isEnd }) => !isEnd),
-      roles,
-      look.table?.intervals ?? plan.intervals,
-    );
-    lines.push(`${input.source.label}: ${input.format}`, ...inputLines(plan, tried, wanted));
-    lines.push(...missing.map((column) => `  ${missingText(column, input, flags)}`));
-    if (missing.length > 0 && flags.create !== true && input.format !== 'ndjson') fails = true;
-    const failure = failureText(input, tried, onErrorOf(flags));
-    if (failure !== undefined) failures.push(failure);
-    const edges = plan.firstEdges();
-    if (edges.length > 0) lines.push('  first edges:', ...edges.map((edge) => `    ${edge}`));
-    known.push(...missing);
-  }
-  world.stdout.write(`${lines.map(printable).join('\n')}\nNothing was written.\n`);
-  for (const failure of failures) world.stderr.write(`hedgerow: ${printable(failure)}\n`);
-  return fails || failures.length > 0 ? 1 : 0;
+  const report = new Report(await lookAt(flags, world), inputs, flags);
+  await report.write();
+  world.stdout.write(`${report.lines.map(printable).join('\n')}\nNothing was written.\n`);
+  for (const failure of report.failures) world.stderr.write(`hedgerow: ${printable(failure)}\n`);
+  return report.fails || report.failures.length > 0 ? 1 : 0;
 }
 
-function inputLines(plan: PlannedInput, { count, bad, firstBad }: TriedRows, wanted: string): string[] {
+class Report {
+  readonly lines: string[] = [];
+  readonly failures: string[] = [];
+  fails = false;
+  readonly #look: Look;
+  readonly #inputs: readonly Input[];
+  readonly #flags: ImportFlags;
+  readonly #wanted: string;
+
+  constructor(look: Look, inputs: readonly Input[], flags: ImportFlags) {
+    this.#look = look;
+    this.#inputs = inputs;
+    this.#flags = flags;
+    this.#wanted = flags.table ?? look.table?.name ?? 'the primary table';
+  }
+
+  async write(): Promise<void> {
+    const edges = this.#inputs.filter(({ holds }) => holds === 'edges');
+    const nodes = this.#inputs.filter(({ holds, format }) => holds === 'nodes' && format !== 'hif');
+    const inside = this.#inputs.filter(({ holds, format }) => holds === 'nodes' && format === 'hif');
+    if (edges.length > 0) this.#writeTable(edges);
+    const tables = edges.length > 0 ? this.#nodeTables(edges, nodes) : [];
+    for (const table of tables) this.#writeNodeTable(table);
+    const kinds = tables.length === 0 ? undefined : tables.map((table) => this.#kindOf(table));
+    await this.#writeNodes([...nodes, ...(kinds === undefined ? [] : inside)], kinds, edges.length > 0);
+    await this.#writeEdges(edges, kinds);
+  }
+
+  #writeTable(edges: readonly Input[]): void {
+    const { table, place } = this.#look;
+    const creates = this.#flags.create === true || this.#flags.createTable === true;
+    if (table !== undefined) this.lines.push(`table: ${table.name} at ${place}, ${table.row_count} rows`);
+    else if (creates || this.#flags.table === undefined)
+      this.lines.push(`table: ${this.#wanted} at ${place}, will be made`);
+    else {
+      this.lines.push(`table: there is no ${this.#wanted} at ${place}; --create makes it`);
+      this.fails = true;
+    }
+    const roles = this.#rolesOf(edges);
+    if (table === undefined && roles.length > 0) this.lines.push(`  with the roles ${roles.join(', ')}`);
+  }
+
+  /** Returns the roles of the table, or those that it will be made with. */
+  #rolesOf(edges: readonly Input[]): readonly string[] {
+    const { table } = this.#look;
+    if (table !== undefined) return table.roles ?? [];
+    return [...new Set(edges.flatMap(({ looked }) => looked.roles ?? []))];
+  }
+
+  /** Returns the node tables of the table; none if its members are numbers. */
+  #nodeTables(edges: readonly Input[], nodes: readonly Input[]): readonly NewNodeTable[] {
+    const { table } = this.#look;
+    if (table?.nodes === 'named')
+      return table.member_tables.map((name) => this.#known(name) ?? { name, key: { name: 'name', type: 'TEXT' } });
+    // Without a table of that name the primary table is made, which holds numbers.
+    return table !== undefined || this.#flags.table === undefined ? [] : wantedNodes(edges, nodes, this.#flags);
+  }
+
+  #known(name: string) {
+    return this.#look.nodeTables.find((table) => isSame(table.name, name));
+  }
+
+  #kindOf({ name, key }: NewNodeTable): MemberKind {
+    return { name, isInteger: (this.#known(name)?.key ?? key).type === 'INTEGER' };
+  }
+
+  #writeNodeTable({ name, key }: NewNodeTable): void {
+    const known = this.#known(name);
+    this.lines.push(
+      known === undefined
+        ? `node table: ${name}, key ${key.name} ${key.type}, will be made`
+        : `node table: ${known.name}, key ${known.key.name} ${known.key.type}, ${known.row_count} nodes`,
+    );
+  }
+
+  async #writeNodes(inputs: readonly Input[], kinds: readonly MemberKind[] | undefined, hasEdges: boolean) {
+    if (inputs.length === 0) return;
+    const name = hasEdges ? chosenKind({ tableName: this.#wanted, kinds }, this.#flags) : nodeTableName(this.#flags)!;
+    const known = this.#known(name);
+    const columns: TableColumn[] = known === undefined ? [] : [known.key, ...known.columns];
+    for (const input of inputs) {
+      const plan = input.looked.plan(columns);
+      const [key = plan.key!] = columns;
+      if (!hasEdges) this.#writeNodeTable({ name, key: key as NewNodeTable['key'] });
+      if (!hasEdges && known === undefined && this.#flags.create !== true) {
+        this.lines.push(`there is no node table ${name} at ${this.#look.place}; --create makes it`);
+        this.fails = true;
+      }
+      if (columns.length === 0) columns.push(key);
+      const missing = plan.columns.filter((column) => !isKnown(columns, column.name));
+      this.#writeInput(input, plan, await tryNodes(plan), missing, []);
+      columns.push(...missing);
+    }
+  }
+
+  async #writeEdges(inputs: readonly Input[], kinds: readonly MemberKind[] | undefined) {
+    const { table } = this.#look;
+    const known: TableColumn[] =
+      table === undefined ? [] : [...columnsOfItem({ columns: table.columns, intervals: table.intervals === true })];
+    const roles = this.#rolesOf(inputs);
+    for (const input of inputs) {
+      const plan = input.looked.plan(known, roles, kinds !== undefined);
+      const missing = plan.columns.filter(({ name }) => !isKnown(known, name));
+      const columns = [...known, ...missing].filter(({ isEnd }) => !isEnd);
+      const tried = await tryRows(plan, { columns, kinds, roles, intervals: table?.intervals ?? plan.intervals });
+      const isNumbered = plan.named && kinds === undefined && input.format !== 'ndjson';
+      const notes = isNumbered ? [`numbers of names: table ${this.#wanted}${NODES_SUFFIX}, column vertex`] : [];
+      this.#writeInput(input, plan, tried, missing, notes);
+      known.push(...missing);
+    }
+  }
+
+  #writeInput(
+    input: Input,
+    plan: PlannedInput,
+    tried: TriedRows,
+    missing: readonly TableColumn[],
+    notes: readonly string[],
+  ): void {
+    const { create } = this.#flags;
+    this.lines.push(`${input.source.label}: ${input.format}`, ...inputLines(plan, tried, notes));
+    this.lines.push(...missing.map((column) => `  ${missingText(column, input, create === true)}`));
+    if (missing.length > 0 && create !== true && !passesColumns(input)) this.fails = true;
+    const failure = failureText(input, tried, onErrorOf(this.#flags));
+    if (failure !== undefined) this.failures.push(failure);
+    const first = plan.firstEdges();
+    if (first.length > 0) this.lines.push(`  first ${input.holds}:`, ...first.map((each) => `    ${each}`));
+  }
+}
+
+function inputLines(plan: PlannedInput, { count, bad, firstBad }: TriedRows, notes: readonly string[]): string[] {
   const badText =
     firstBad === undefined
       ? []
@@ -79,13 +160,18 @@ function inputLines(plan: PlannedInput, { count, bad, firstBad }: TriedRows, wan
     // The notes describe rows; when no row can be read, there is nothing to describe.
     ...(bad > 0 && plan.firstEdges().length === 0 ? [] : plan.notes),
     ...plan.warnings.map((warning) => `warning: ${warning}`),
-    ...(plan.named ? [`numbers of names: table ${wanted}${NODES_SUFFIX}, column vertex`] : []),
+    ...notes,
   ].map((line) => `  ${line}`);
 }
 
-function missingText({ name, type }: TableColumn, { format }: Input, { create }: ImportFlags): string {
-  if (create === true) return `will be made: column ${name} ${type}`;
-  if (format === 'ndjson') return `no column ${name} in the table: not read; --create makes it`;
+/** In NDJSON with edges, a key without a column is not an error. */
+function passesColumns({ format, holds }: Input): boolean {
+  return format === 'ndjson' && holds === 'edges';
+}
+
+function missingText({ name, type }: TableColumn, input: Input, creates: boolean): string {
+  if (creates) return `will be made: column ${name} ${type}`;
+  if (passesColumns(input)) return `no column ${name} in the table: not read; --create makes it`;
   return `no column ${name} in the table; --create makes it`;
 }
 
@@ -99,32 +185,9 @@ function failureText({ source }: Input, { count, bad, firstBad }: TriedRows, onE
 }
 
 function isKnown(known: readonly TableColumn[], name: string): boolean {
-  return known.some((column) => column.name.toLowerCase() === name.toLowerCase());
+  return known.some((column) => isSame(column.name, name));
 }
 
-async function lookAt(flags: ImportFlags, world: World): Promise<Look> {
-  const isWanted = ({ name, primary }: { name: string; primary: boolean }) =>
-    flags.table === undefined ? primary : name.toLowerCase() === flags.table.toLowerCase();
-  if (flags.data === undefined) {
-    const url = urlOf(flags.url ?? DEFAULT_URL);
-    const item = (await new ServerClient({ url, apiKey: flags.apiKey }, world.now).tables()).find(isWanted);
-    return { place: url, table: item && tableOf(item) };
-  }
-  const place = resolve(world.cwd, flags.data);
-  if (!existsSync(place)) return { place, table: undefined };
-  const { database } = await openDirectory(flags.data, undefined, world);
-  try {
-    const item = database
-      .tables()
-      .map((table) => table.item())
-      .find(isWanted);
-    return { place, table: item && tableOf(item) };
-  } finally {
-    await database.close();
-  }
-}
-
-/** Older servers do not say whether a table has intervals or roles; it then has none. */
-function tableOf({ name, columns, roles = [], intervals, row_count: rows }: TableItem): NonNullable<Look['table']> {
-  return { name, columns, roles, intervals: intervals === true, rows };
+function isSame(name: string, other: string): boolean {
+  return name.toLowerCase() === other.toLowerCase();
 }

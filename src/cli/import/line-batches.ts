@@ -1,6 +1,6 @@
 // Cuts a stream of bytes into batches of whole lines in bounded memory, and numbers the lines.
 
-import type { EdgeInput } from '../../engine/index.ts';
+import type { EdgeInput, PropertyValue } from '../../engine/index.ts';
 
 /** A position in an input at which a batch may begin. */
 export interface Position {
@@ -14,6 +14,9 @@ export interface Position {
 }
 
 export const START: Position = { offset: 0, line: 1 };
+
+/** A row of a node table: the key and the attributes that have a value, by column. */
+export type NodeRow = Readonly<Record<string, PropertyValue>>;
 
 /** A node that has a name in the input and received a number from the import. */
 export interface NamedNode {
@@ -50,10 +53,10 @@ export interface LineBatch {
    */
   original?(index: number): string;
   /**
-   * The edge in each line, so that the lines need not be parsed. An element is undefined if no edge
-   * could be made from its row. Only for formats other than NDJSON.
+   * The edge or node in each line, so that the lines need not be parsed. An element is undefined if
+   * none could be made from its row. Only for formats other than NDJSON.
    */
-  readonly edges?: readonly (EdgeInput | undefined)[];
+  readonly items?: readonly (EdgeInput | NodeRow | undefined)[];
   /**
    * Returns data that identifies the content of the batch. The data differ when the input was cut
    * or read in another way. Only for formats other than NDJSON.

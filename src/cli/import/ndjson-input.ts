@@ -5,6 +5,7 @@ import { IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
 import { ROLES_FIELD } from '../../model/shape.ts';
 import { cellType, commonType } from '../../tabular/cell-types.ts';
 import { lineBatches } from './line-batches.ts';
+import { kindsIn } from './node-keys.ts';
 import type { LookedInto } from './planned-input.ts';
 import { shownEdges } from './planned-input.ts';
 import { peek, type Source, without } from './source.ts';
@@ -14,34 +15,54 @@ const HEAD_BYTES = 512 * 1024;
 const SAMPLE_LINES = 1000;
 
 /**
- * Reads ahead only when `wantsColumns` is true, to find the columns that may have to be created.
+ * Reads ahead only when `wantsColumns` is true, to find the columns and node tables that may have
+ * to be created.
  */
 export async function lookIntoNdjson(source: Source, wantsColumns: boolean, intervals: boolean): Promise<LookedInto> {
-  const peeked = wantsColumns
-    ? await peek(source.chunks, HEAD_BYTES)
-    : { head: Buffer.alloc(0), isWhole: false, chunks: source.chunks };
-  const end = peeked.isWhole ? peeked.head.length : peeked.head.lastIndexOf(10) + 1;
-  const lines = peeked.head
-    .toString('utf8', 0, end)
-    .split('\n')
-    .filter((line) => line.trim() !== '')
-    .slice(0, SAMPLE_LINES);
+  const { lines, chunks } = wantsColumns ? await headLines(source) : { lines: [], chunks: source.chunks };
+  const members = lines.flatMap(membersIn);
   const columns = columnsOf(lines);
   return {
-    plan: (known, roles) => ({
+    plan: (known, roles = []) => ({
       roles: [],
       columns: columns
         .filter(({ name }) => !isOfRoles(name, roles))
         .map((column) => known.find(({ name }) => name.toLowerCase() === column.name.toLowerCase()) ?? column),
       intervals,
-      named: false,
+      named: members.some((member) => typeof member !== 'number'),
+      kinds: kindsIn(members),
       notes: ['one JSON edge a line', ...columns.map(({ name, type }) => `property: ${name} ${type}`)],
       warnings: [],
       firstEdges: () => shownEdges(lines, (line) => line.trim()),
-      batches: (limits, from) => lineBatches(without(peeked.chunks, from.offset), limits, from),
+      batches: (limits, from) => lineBatches(without(chunks, from.offset), limits, from),
     }),
     close() {},
   };
+}
+
+/** Returns the first complete lines that are not blank, and the whole input. */
+export async function headLines(
+  source: Source,
+): Promise<{ readonly lines: readonly string[]; readonly chunks: AsyncIterable<Buffer> }> {
+  const { head, isWhole, chunks } = await peek(source.chunks, HEAD_BYTES);
+  const end = isWhole ? head.length : head.lastIndexOf(10) + 1;
+  const lines = head
+    .toString('utf8', 0, end)
+    .replace(/^\ufeff/, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(0, SAMPLE_LINES);
+  return { lines, chunks };
+}
+
+/** Returns the members that a line names; none for a line that is not an edge. */
+function membersIn(line: string): readonly unknown[] {
+  try {
+    const { members } = JSON.parse(line) as { members?: unknown };
+    return Array.isArray(members) ? members : [];
+  } catch {
+    return [];
+  }
 }
 
 /** Returns whether a key of a line is a role of the table, or the field with all roles. */

@@ -8,8 +8,8 @@ import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { integerFlag, UsageError, type World } from '../world.ts';
 import type { BatchLimits } from './line-batches.ts';
 import type { DirectoryOptions } from './targets/directory-target.ts';
-import { openServerTarget } from './targets/server-target.ts';
-import type { ImportTarget, TargetTable } from './targets/target.ts';
+import { openServerPlace } from './targets/server-target.ts';
+import type { ImportPlace, TargetTable } from './targets/target.ts';
 
 const DEFAULT_BATCH_ROWS = 10_000;
 const MOST_BATCH_ROWS = 1_000_000;
@@ -40,12 +40,12 @@ export interface ImportFlags extends TargetFlags {
   tsColumn?: string | undefined;
   tsFormat?: string | undefined;
   endColumn?: string | undefined;
+  /** ROLE=COLUMN, for each role that a column holds. */
+  role?: readonly string[] | undefined;
   memberColumns?: string | undefined;
   memberColumn?: string | undefined;
   separator?: string | undefined;
   memberIds?: string | undefined;
-  /** ROLE=COLUMN, for each role that a column holds. */
-  role?: readonly string[] | undefined;
   propertyColumns?: string | undefined;
   types?: string | undefined;
   delimiter?: string | undefined;
@@ -58,6 +58,11 @@ export interface ImportFlags extends TargetFlags {
   encoding?: string | undefined;
   /** The time for edges that have none. */
   ts?: string | undefined;
+  /** A file with nodes and their attributes. */
+  nodes?: string | undefined;
+  /** The column of that file with the keys. */
+  key?: string | undefined;
+  nodeTable?: string | undefined;
   /** Like `createTable`, but also creates missing columns. */
   create?: boolean | undefined;
   dryRun?: boolean | undefined;
@@ -69,36 +74,27 @@ export interface ImportFlags extends TargetFlags {
   compact?: boolean | undefined;
 }
 
-/**
- * Opens the target that the flags name. `made`: whether a table that is created has intervals, and
- * its roles besides the ones of `--role`. Throws UsageError, ConfigError, or the target's error.
- */
-export async function openTarget(
-  flags: TargetFlags,
-  made: { readonly intervals: boolean; readonly roles: readonly string[] },
-  world: World,
-): Promise<ImportTarget> {
-  const table = { ...tableOf(flags, made.roles), intervals: made.intervals };
+/** Opens the place that the flags name. Throws UsageError, ConfigError, or the place's error. */
+export async function openPlace(flags: TargetFlags, world: World): Promise<ImportPlace> {
   if (flags.data !== undefined) {
-    const options = directoryOptions(flags.data, flags, table, world);
-    return (await import('./targets/directory-target.ts')).openDirectoryTarget(options);
+    const options = directoryOptions(flags.data, flags, world);
+    return (await import('./targets/directory-target.ts')).openDirectoryPlace(options);
   }
   if (flags.maxMembers !== undefined) throw new UsageError('--max-members needs --data: a server has its own limit.');
-  return openServerTarget({
+  return openServerPlace({
     url: urlOf(flags.url ?? DEFAULT_URL),
     apiKey: flags.apiKey,
     connections: integerFlag('--connections', flags.connections, 1, 64) ?? 1,
-    table,
     now: world.now,
   });
 }
 
-/** Returns the `place` of the target that these flags would open. Throws UsageError. */
+/** Returns the `place` that these flags would open. Throws UsageError. */
 export function placeOf({ data, url }: TargetFlags, world: World): string {
   return data === undefined ? urlOf(url ?? DEFAULT_URL) : resolve(world.cwd, data);
 }
 
-function directoryOptions(data: string, flags: TargetFlags, table: TargetTable, world: World): DirectoryOptions {
+function directoryOptions(data: string, flags: TargetFlags, world: World): DirectoryOptions {
   if (flags.url !== undefined) throw new UsageError('--data and --url exclude each other.');
   if (flags.connections !== undefined) throw new UsageError('--connections needs a server, not --data.');
   const { config } = loadConfig({
@@ -108,22 +104,31 @@ function directoryOptions(data: string, flags: TargetFlags, table: TargetTable, 
     isTerminal: false,
   });
   const { dataDir, primaryTable, maxMembers, memoryBudgetMb } = config;
-  return { dir: dataDir, primaryTable, maxMembers, memoryBudgetMb: Math.min(memoryBudgetMb, IMPORT_MEMORY_MB), table };
+  return { dir: dataDir, primaryTable, maxMembers, memoryBudgetMb: Math.min(memoryBudgetMb, IMPORT_MEMORY_MB) };
 }
 
-function tableOf(flags: TargetFlags, others: readonly string[]): Omit<TargetTable, 'intervals'> {
+/**
+ * Returns the table that the flags name. `made`: whether a table that is created has intervals, and
+ * its roles besides the ones of `--role`. Throws UsageError.
+ */
+export function tableOf(flags: TargetFlags, made: Pick<TargetTable, 'intervals' | 'roles'>): TargetTable {
   const { table: name } = flags;
   const create = flags.createTable === true || (flags as ImportFlags).create === true;
   if (name !== undefined && !IDENTIFIER.test(name)) {
     throw new UsageError(`--table is ${JSON.stringify(name)}, but it takes letters, digits and _, at most 64.`);
   }
   if (flags.createTable === true && name === undefined) throw new UsageError('--create-table needs --table NAME.');
+  const { nodeTable } = flags as ImportFlags;
+  if (nodeTable !== undefined && !IDENTIFIER.test(nodeTable))
+    throw new UsageError(
+      `--node-table is ${JSON.stringify(nodeTable)}, but it takes letters, digits and _, at most 64.`,
+    );
   const bucketSeconds = integerFlag('--bucket-seconds', flags.bucketSeconds, 1, 2 ** 40);
   if (bucketSeconds !== undefined && !create) throw new UsageError('--bucket-seconds needs --create-table.');
   const given = (flags as ImportFlags).role?.map((part) => part.replace(/=.*$/s, '')) ?? [];
   const isGiven = (role: string) => given.some((one) => one.toLowerCase() === role.toLowerCase());
-  const roles = [...given, ...others.filter((role) => !isGiven(role))];
-  return { name, create, bucketSeconds, roles };
+  const roles = [...given, ...made.roles.filter((role) => !isGiven(role))];
+  return { name, create, bucketSeconds, roles, intervals: made.intervals };
 }
 
 export function batchLimits(flags: ImportFlags): BatchLimits {

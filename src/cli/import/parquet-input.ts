@@ -1,4 +1,4 @@
-// Reads Parquet as an input of an import: one edge per row.
+// Reads Parquet as an input of an import: one edge or node per row.
 
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,30 +9,28 @@ import { parquetSource } from '../../query/copy/parquet-remote.ts';
 import { nodeFs } from '../../storage/index.ts';
 import type { ForeignTable } from '../../tabular/foreign-table.ts';
 import type { BatchLimits, LineBatch, Position } from './line-batches.ts';
-import type { NodeNames } from './node-names.ts';
+import type { Members } from './node-keys.ts';
 import type { LookedInto } from './planned-input.ts';
 import { jsonText } from './rows/cell-types.ts';
 import { RowBatches } from './rows/row-batches.ts';
-import { rowEdges } from './rows/row-edges.ts';
-import { plannedRows } from './rows/row-input.ts';
-import type { RowFlags } from './rows/row-plan.ts';
+import type { RowPlanner } from './rows/row-input.ts';
 import { peek, type Source } from './source.ts';
 
 const MARK = Buffer.from('PAR1');
 
 /** Throws `invalid_input` for a file that is not Parquet. */
-export async function lookIntoParquet(source: Source, flags: RowFlags): Promise<LookedInto> {
+export async function lookIntoParquet(source: Source, planner: RowPlanner): Promise<LookedInto> {
   const { path, remove } = await wholeFile(source);
   try {
     const sample = await sampleOf(path);
     return {
-      plan: (known, roles) => {
-        const planned = plannedRows(sample, flags, known, roles);
-        const batches = (limits: BatchLimits, from: Position, nodes: NodeNames | undefined) => {
+      plan: (known, roles = []) => {
+        const { itemsOf, ...planned } = planner.plan(sample, known, roles);
+        const batches = (limits: BatchLimits, from: Position, members: Members | undefined) => {
           const shown = (cells: readonly unknown[]) =>
             jsonText(Object.fromEntries(sample.names.map((name, place) => [name, cells[place]])));
-          const form = { edgeOf: rowEdges(planned.rows, nodes), kept: (cells: readonly unknown[]) => cells, shown };
-          return parquetBatches(path, sample.names, new RowBatches(limits, from, form, nodes), from);
+          const form = { itemOf: itemsOf(members), kept: (cells: readonly unknown[]) => cells, shown };
+          return parquetBatches(path, sample.names, new RowBatches(limits, from, form, members), from);
         };
         return { ...planned, batches };
       },

@@ -5,7 +5,7 @@ import { type BatchLimits, type LineBatch, lineBatches, lineText } from './line-
 import type { ProgressFile } from './progress/progress-file.ts';
 import type { Reject, RejectFiles } from './progress/rejects.ts';
 import type { Source } from './source.ts';
-import type { ImportTarget, Intake } from './targets/target.ts';
+import type { BatchTarget, Intake } from './targets/target.ts';
 
 /** Why an import ended before the end of its input. */
 export type Stop =
@@ -15,14 +15,14 @@ export type Stop =
   | { why: 'failure'; error: unknown };
 
 export interface Tally {
-  /** Number of edges that are durable. */
+  /** Number of edges or nodes that are durable. */
   inserted: number;
   rejected: number;
   stop: Stop | undefined;
 }
 
 export interface RunOptions {
-  target: ImportTarget;
+  target: BatchTarget;
   limits: BatchLimits;
   onError: 'stop' | 'skip';
   /**
@@ -127,7 +127,7 @@ export class ImportRun implements Intake {
     try {
       for await (const batch of batchesOf?.(source) ?? lineBatches(source.chunks, limits)) {
         if (this.closed) break;
-        if (batch.names !== undefined && batch.names.length > 0) await target.addNodes(batch.names);
+        if (batch.names !== undefined && batch.names.length > 0) await target.addNodes?.(batch.names);
         underWay.push({ batch, number, inserted: this.#insert(batch, progress?.keyOf(number)) });
         number++;
         if (underWay.length >= target.window) await this.#settle(source, underWay.shift()!, progress);

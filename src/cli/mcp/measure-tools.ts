@@ -125,7 +125,7 @@ async function plainParams(
   const plain: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(params)) {
     if (typeof value === 'string' && NODE_PARAMETERS.has(name))
-      plain[name] = (await isNamed()) ? value : await names.numberOf(value);
+      plain[name] = (await isNamed()) ? value : await names.nodeOf(value);
     else if (typeof value === 'string' && name === 'start_ts') plain[name] = secondsOf(value, name, 'first');
     else if (typeof value === 'string' && name === 'end_ts') plain[name] = secondsOf(value, name, 'last');
     else plain[name] = value;

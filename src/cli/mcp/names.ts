@@ -1,5 +1,6 @@
-// Looks up names of nodes. Nodes are numbers; an import of named nodes stores the names beside the
-// table, in TABLE_nodes with the column `vertex`.
+// Looks up names of nodes. In a named table the members are keys of nodes, which need no lookup. In
+// a table of numbers, imports of earlier versions stored names beside the table, in TABLE_nodes
+// with the column `vertex`.
 
 import { HedgerowApiError, type HedgerowClient, type Table } from '../../client/index.ts';
 import { refusal } from '../../errors.ts';
@@ -11,7 +12,7 @@ const NODES_A_STATEMENT = 200;
 /** Maximum number of nodes in an answer for which names are looked up. */
 export const MOST_NAMED = 1000;
 
-/** A node as tools accept it: its number, or its name when the table has names of nodes. */
+/** A node as tools accept it: its key in a named table, else its number or its stored name. */
 export type GivenNode = number | string;
 
 /** The names of one table's nodes. */
@@ -22,13 +23,20 @@ export class NodeNames {
    */
   readonly table: string | undefined;
   readonly of: string;
+  /** The node tables of a named table; undefined if members are numbers. */
+  readonly kinds: readonly string[] | undefined;
   readonly #client: HedgerowClient;
   readonly #signal: AbortSignal;
 
-  private constructor(client: HedgerowClient, of: string, table: string | undefined, signal: AbortSignal) {
+  private constructor(
+    client: HedgerowClient,
+    { of, table, kinds }: Pick<NodeNames, 'of' | 'table' | 'kinds'>,
+    signal: AbortSignal,
+  ) {
     this.#client = client;
     this.of = of;
     this.table = table;
+    this.kinds = kinds;
     this.#signal = signal;
   }
 
@@ -37,20 +45,25 @@ export class NodeNames {
    * exist, it has no names, and the next request reports that it is missing.
    */
   static async open(client: HedgerowClient, name: string | undefined, signal: AbortSignal): Promise<NodeNames> {
-    const of = name ?? (await client.tables.list({ signal })).find(({ primary }) => primary)!.name;
+    const item = await tableNamed(client, name, signal);
+    const of = item?.name ?? name!;
+    if (item?.nodes === 'named')
+      return new NodeNames(client, { of, table: undefined, kinds: item.member_tables }, signal);
     // This takes at most two requests, however many tables there are.
-    return new NodeNames(client, of, await namesTable(client, of, signal), signal);
+    return new NodeNames(client, { of, table: await namesTable(client, of, signal), kinds: undefined }, signal);
   }
 
   /**
-   * Takes an unknown name that is an integer as a number. For any other unknown name throws
+   * Returns the number of a node, or its key in a named table. In a table of numbers, takes an
+   * unknown name that is an integer as a number. For any other unknown name throws
    * `invalid_input`, which explains where names are stored.
    */
-  async numberOf(node: GivenNode): Promise<number> {
-    return (await this.numbersOf([node]))[0]!;
+  async nodeOf(node: GivenNode): Promise<GivenNode> {
+    return (await this.nodesOf([node]))[0]!;
   }
 
-  async numbersOf(nodes: readonly GivenNode[]): Promise<number[]> {
+  async nodesOf(nodes: readonly GivenNode[]): Promise<GivenNode[]> {
+    if (this.kinds !== undefined) return [...nodes];
     const names = [...new Set(nodes.filter((node) => typeof node === 'string'))];
     const numbers = new Map<string, number>();
     for (const name of names) {
@@ -64,10 +77,11 @@ export class NodeNames {
   /**
    * Returns the names of the first `MOST_NAMED` nodes by number; leaves out nodes without a name.
    */
-  async namesOf(nodes: Iterable<number>): Promise<ReadonlyMap<number, string>> {
+  async namesOf(nodes: Iterable<unknown>): Promise<ReadonlyMap<number, string>> {
     const names = new Map<number, string>();
     if (this.table === undefined) return names;
-    const asked = [...new Set(nodes)].slice(0, MOST_NAMED);
+    const numbers = [...nodes].filter((node): node is number => typeof node === 'number');
+    const asked = [...new Set(numbers)].slice(0, MOST_NAMED);
     for (let at = 0; at < asked.length; at += NODES_A_STATEMENT) {
       const some = asked.slice(at, at + NODES_A_STATEMENT);
       const parameters = Object.fromEntries(some.map((node, place) => [`n${place}`, node]));
@@ -92,6 +106,21 @@ export class NodeNames {
     if (this.table === undefined)
       return `${shown} is not a number, and no names of the nodes of ${this.of} are stored (they would be in ${this.of}${NODES_SUFFIX}, column ${NAME_COLUMN}). Give the number of the node.`;
     return `No node of ${this.of} is called ${shown}. The names are in ${this.table}, column ${NAME_COLUMN}, as they were imported: MATCH (n:${this.table}) WHERE n.${NAME_COLUMN} CONTAINS 'part' RETURN n.${NAME_COLUMN}, n.members LIMIT 20.`;
+  }
+}
+
+/** Returns the table, or the primary one without a name; undefined if there is no such table. */
+async function tableNamed(
+  client: HedgerowClient,
+  name: string | undefined,
+  signal: AbortSignal,
+): Promise<Table | undefined> {
+  if (name === undefined) return (await client.tables.list({ signal })).find(({ primary }) => primary);
+  try {
+    return await client.tables.get(name, { signal });
+  } catch (error) {
+    if (error instanceof HedgerowApiError && error.code === 'table_not_found') return undefined;
+    throw error;
   }
 }
 

@@ -16,13 +16,15 @@ const scalar = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
  * Schema of the members of an edge. When a row is too long to be shown, its lists and texts are
  * cut. The last item of a cut list is then a text that states how many items are missing.
  */
-const members = () => described(v.array(v.union([integer(), text()])), 'Numbers of nodes, ascending.');
+const node = v.union([integer(), text(), v.strictObject({ kind: text(), key: v.union([integer(), text()]) })]);
+const members = () =>
+  described(v.array(node), 'Keys of nodes in a table whose nodes are "named"; else numbers, ascending.');
 const memberNames = () =>
   v.optional(
     described(v.array(v.nullable(text())), 'Names of the members in the same order; left out if no names are stored.'),
   );
 
-const nodeList = v.array(v.union([integer(), text()]));
+const nodeList = v.array(node);
 const roleLists = () =>
   v.optional(described(v.record(text(), nodeList), 'Members by role; only of a table with roles.'));
 

@@ -142,7 +142,8 @@ const reason = tool({
 /** Returns the text with the nodes added in a form that the service understands. */
 async function withNodes(query: string, nodes: readonly GivenNode[], names: NodeNames): Promise<string> {
   if (nodes.length === 0) return query;
-  const numbers = [...new Set(await names.numbersOf(nodes))];
+  // Keys stand in the text as they are; the service finds them there.
+  const numbers = [...new Set(await names.nodesOf(nodes))];
   const list =
     numbers.length === 1 ? `node ${numbers[0]}` : `nodes ${numbers.slice(0, -1).join(', ')} and ${numbers.at(-1)}`;
   return query.trim() === '' ? list : `${query} (${list})`;

@@ -219,9 +219,9 @@ const node = tool({
   name: 'node',
   title: 'Edges of a node',
   description:
-    'Hyperedges that contain a node, in pages and ordered by time, over all times or in a window. A node is a number that occurs in members; where list_tables shows names_in for the table, its name is accepted too.',
+    'Hyperedges that contain a node, in pages and ordered by time, over all times or in a window. A node is what stands in members: a key where list_tables shows nodes "named", else a number; where it shows names_in for the table, its name is accepted too.',
   input: object({
-    node_id: givenNode('The node: its number, as in members, or its name.'),
+    node_id: givenNode('The node, as in members: its key or its number; or its name.'),
     table: someTable(),
     role: v.optional(described(text(), 'Only edges in which the node has this role of the table.')),
     start_ts: v.optional(moment('Default: no bound.')),
@@ -231,15 +231,15 @@ const node = tool({
     cursor: cursor(),
   }),
   output: answer({
-    node_id: integer(),
-    name: described(v.nullable(text()), 'Null if no name is stored.'),
+    node_id: v.union([integer(), text()]),
+    name: described(v.nullable(text()), 'Null if no name is stored, and in a table whose members are keys.'),
     ...pageEntries,
   }),
   run: async ({ node_id: given, limit, table, role, cursor, at, ...window }, { client }, signal) => {
     const asked = { table, role, cursor, ...windowOf(window), ...heldOf(at) };
     const names = await NodeNames.open(client, table, signal);
-    const node_id = await names.numberOf(given);
-    const name = (await names.namesOf([node_id])).get(node_id) ?? null;
+    const node_id = await names.nodeOf(given);
+    const name = (await names.namesOf([node_id])).get(node_id as number) ?? null;
     return fittingPage(limit, async (rows) => ({
       node_id,
       name,
@@ -252,7 +252,7 @@ const insert = tool({
   name: 'insert',
   title: 'Insert edges',
   description:
-    'Insert hyperedges into a table, all or none. Values of user columns are further fields of an edge. Members are numbers of nodes, or names that are already stored. Inserting an edge twice gives two edges.',
+    'Insert hyperedges into a table, all or none. Values of user columns are further fields of an edge. Members of a table whose nodes are "named" (list_tables) are keys, and new keys create their nodes; in other tables they are numbers, or names that are already stored. Inserting an edge twice gives two edges.',
   writes: true,
   input: object({
     table: someTable(),
@@ -282,7 +282,7 @@ const insert = tool({
         const key = (place ?? '').toLowerCase();
         const names = opened.get(key) ?? (await NodeNames.open(client, place, signal));
         opened.set(key, names);
-        members = withNumbers(one.members, await names.numbersOf(given));
+        members = withNumbers(one.members, await names.nodesOf(given));
       }
       plain.push({ ...one, event_ts, members } as NewHyperedge);
     }
@@ -305,7 +305,7 @@ function newEdge() {
         ],
         'must be an array of nodes or, in a table with roles, an object of such arrays',
       ),
-      'Set of nodes, by number or name. In a table with roles also an object that maps roles to arrays of nodes, or items {node, role}.',
+      'Set of nodes. Keys, numbers or names; {kind, key} where a table has several kinds. In a table with roles also an object that maps roles to arrays of nodes, or items {node, role}.',
     ),
     table: v.nullish(described(text(), 'Default: the table that the call names.')),
     weight: v.nullish(finite()),
@@ -316,25 +316,31 @@ function newEdge() {
 }
 
 type GivenNode = number | string;
-type GivenMembers =
-  | (GivenNode | { node: GivenNode; role?: string | string[] | null | undefined })[]
-  | Record<string, GivenNode[]>;
+/** A member with its kind, which only named tables have, or with a role. */
+type GivenItem = ({ node: GivenNode } | { kind: string; key: GivenNode }) & {
+  role?: string | string[] | null | undefined;
+};
+type GivenMembers = (GivenNode | GivenItem)[] | Record<string, GivenNode[]>;
 
 function givenMember() {
   const role = v.nullish(v.union([text(), v.array(text())]));
-  return v.union([givenNode('A node.'), v.object({ node: givenNode('A node.'), role })], 'must be a node');
+  const key = v.object({ kind: text(), key: givenNode('Key of the node.'), role });
+  return v.union([givenNode('A node.'), key, v.object({ node: givenNode('A node.'), role })], 'must be a node');
 }
 
 function givenNodes(members: GivenMembers): GivenNode[] {
   if (!Array.isArray(members)) return Object.values(members).flat();
-  return members.map((member) => (typeof member === 'object' ? member.node : member));
+  return members.flatMap((member) => (typeof member !== 'object' ? member : 'node' in member ? member.node : []));
 }
 
 /** Returns the members with the numbers in place of the nodes, in the order of `givenNodes`. */
-function withNumbers(members: GivenMembers, numbers: readonly number[]): unknown {
-  if (Array.isArray(members))
-    return members.map((member, at) => (typeof member === 'object' ? { ...member, node: numbers[at] } : numbers[at]));
+function withNumbers(members: GivenMembers, numbers: readonly GivenNode[]): unknown {
   let at = 0;
+  if (Array.isArray(members))
+    return members.map((member) => {
+      if (typeof member !== 'object') return numbers[at++];
+      return 'node' in member ? { ...member, node: numbers[at++] } : member;
+    });
   return Object.fromEntries(Object.entries(members).map(([role, nodes]) => [role, nodes.map(() => numbers[at++])]));
 }
 

@@ -18,7 +18,7 @@ const listTables = tool({
   name: 'list_tables',
   title: 'List tables',
   description:
-    'All tables of the database with their columns and row counts. A row is a hyperedge: a moment (event_ts, epoch seconds), the set of nodes it joins (members, numbers of nodes) and properties. names_in is the table with the names of the nodes; null if no names are stored.',
+    'All tables of the database with their columns and row counts. A row is a hyperedge: a moment (event_ts, epoch seconds), the set of nodes it joins (members) and properties. If nodes is "named", members are keys of nodes, as in \'Ada\' IN e.members; member_tables are then the node tables, whose keys and attributes MATCH (p:Person) RETURN * shows. Otherwise members are numbers, and names_in is the table with their names; null if no names are stored.',
   input: object({}),
   output: answer({
     tables: v.array(
@@ -27,6 +27,7 @@ const listTables = tool({
         row_count: integer(),
         columns,
         primary: v.boolean(),
+        nodes: v.picklist(['named', 'numbers']),
         member_tables: v.array(text()),
         roles: v.array(text()),
         names_in: v.nullable(text()),
@@ -38,11 +39,12 @@ const listTables = tool({
     const tables = await client.tables.list({ signal });
     const nameTables = new Map(tables.filter(holdsNames).map(({ name }) => [name.toLowerCase(), name]));
     const shown = fitting(
-      tables.map(({ name, row_count, columns, primary, member_tables, roles }) => ({
+      tables.map(({ name, row_count, columns, primary, nodes, member_tables, roles }) => ({
         name,
         row_count,
         columns: columns.map((column) => ({ name: column.name, type: column.type })),
         primary,
+        nodes,
         member_tables,
         roles,
         names_in: nameTables.get(`${name}${NODES_SUFFIX}`.toLowerCase()) ?? null,
@@ -56,7 +58,7 @@ const listTables = tool({
 /** Returns the table with its indexes, first and last time, table of names, and some rows. */
 export async function descriptionOf(client: HedgerowClient, given: string, signal: AbortSignal): Promise<object> {
   const table: Table = await client.tables.get(given, { signal });
-  const { name, row_count, columns, primary, member_tables, roles } = table;
+  const { name, row_count, columns, primary, nodes, member_tables, roles } = table;
   const indexes = await client.indexes.list(name, { signal });
   const times = await client.query.run(
     `MATCH (e:\`${name}\`) RETURN MIN(e.event_ts) AS first_ts, MAX(e.event_ts) AS last_ts`,
@@ -77,6 +79,7 @@ export async function descriptionOf(client: HedgerowClient, given: string, signa
     ],
     indexes: indexes.map(({ column }) => column),
     primary,
+    nodes,
     member_tables,
     roles,
     ...described(table),
@@ -86,13 +89,21 @@ export async function descriptionOf(client: HedgerowClient, given: string, signa
     last_time: timeText(last_ts),
     names: names.table === undefined ? null : await placeOf(client, names.table, signal),
     sample: fitting(sample.rows.map((row) => shownEdge(row, byNumber))),
-    ...(names.table === undefined ? {} : { hint: namesHint(name, names.table) }),
+    ...hintFor(names),
   };
 }
 
 async function placeOf(client: HedgerowClient, table: string, signal: AbortSignal): Promise<object> {
   const { name, row_count } = await client.tables.get(table, { signal });
   return { table: name, column: NAME_COLUMN, count: row_count };
+}
+
+function hintFor({ of, table, kinds }: NodeNames): { hint?: string } {
+  if (kinds !== undefined)
+    return {
+      hint: `Members are keys of nodes of ${kinds.join(', ')}: node, insert and run_measure take them. In a statement: ${kinds.length === 1 ? "'key' IN e.members" : `node(${kinds[0]}, 'key') IN e.members`}; MATCH (n:${kinds[0]}) RETURN * LIMIT 20 shows nodes with their attributes.`,
+    };
+  return table === undefined ? {} : { hint: namesHint(of, table) };
 }
 
 function namesHint(table: string, names: string): string {
@@ -125,6 +136,7 @@ const describeTable = tool({
     built_in_columns: columns,
     indexes: v.array(text()),
     primary: v.boolean(),
+    nodes: v.picklist(['named', 'numbers']),
     member_tables: v.array(text()),
     roles: v.array(text()),
     ...DESCRIBED_OPTIONS,

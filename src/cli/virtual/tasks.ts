@@ -137,11 +137,19 @@ async function materialize(task: VirtualTask): Promise<void> {
   });
   const lines: [string, string][] = [
     ['table', `${made.table}, ${counted(made.inserted, 'edge')}`],
-    ['nodes', `${made.nodes_table}, ${counted(made.nodes, 'node')}, ids by ${made.ids}`],
+    ['nodes', `${nodesText(made)}, ${counted(made.nodes, 'node')}`],
     ['columns', columns.join(', ') || '-'],
     ['skipped', String(made.skipped)],
   ];
   write(task, linesText(lines));
+}
+
+function nodesText({
+  node_tables,
+  nodes_table,
+  ids,
+}: Awaited<ReturnType<VirtualTask['client']['materialize']>>): string {
+  return node_tables === undefined ? `${nodes_table} (ids by ${ids})` : node_tables.join(', ');
 }
 
 async function showRows(task: VirtualTask, answer: unknown, columns: readonly string[], rows: readonly Row[]) {

@@ -69,13 +69,16 @@ export const VIRTUAL_USAGE: readonly VirtualUsage[] = [
   },
   {
     name: 'materialize',
-    about: 'Copy the result of a query into a new table of the server, its vertices into TABLE_nodes.',
+    about: 'Copy the result of a query into a new table of the server, its vertices into node tables.',
     args: [ID, QUERY],
     flags: [
       ['--table <name>', 'name of the new table'],
       LIMIT,
       ['--bucket-seconds <number>', 'width of its time buckets (default 10)'],
-      ['--ids <how>', 'map: nodes are numbered from 1 (default); hash: 52 bits of a SHA-256'],
+      [
+        '--ids <how>',
+        'members become numbers, map: from 1, hash: 52 bits of a SHA-256 (default: nodes of node tables)',
+      ],
       JSON_FLAG,
     ],
   },

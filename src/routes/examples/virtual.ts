@@ -173,8 +173,7 @@ export const VIRTUAL_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
     body: { query: 'MATCH (t:Trip){origin:Place, target:Place} RETURN t', table: 'trips' },
     answer: {
       table: 'trips',
-      nodes_table: 'trips_nodes',
-      ids: 'map',
+      node_tables: ['Place'],
       inserted: 2,
       nodes: 3,
       skipped: 0,

@@ -209,13 +209,13 @@ export const proposeAnswer = v.object({
 export const materializeBody = v.pipe(
   v.object({
     query: queryText(),
-    table: described(text(), 'Name of the new table; its vertices are stored in <table>_nodes.'),
+    table: described(text(), 'Name of the new table. Its members are nodes of one node table per node label.'),
     limit: limit(),
     bucket_seconds: v.optional(integerFrom(1)),
     ids: v.optional(
       described(
         v.picklist(['map', 'hash'], 'must be map or hash'),
-        'How nodes are numbered. map (default): from 1; hash: by 52 bits of a SHA-256, the same in every copy.',
+        'Makes members numbers, with the vertices in <table>_nodes. map: from 1; hash: 52 bits of a SHA-256, the same in every copy.',
       ),
     ),
   }),
@@ -224,11 +224,19 @@ export const materializeBody = v.pipe(
 
 export const materializeAnswer = v.object({
   table: v.string(),
-  nodes_table: described(
-    v.string(),
-    'Has one edge per node, with its number as the member and its vertex_local_id in the column vertex.',
+  node_tables: v.optional(
+    described(
+      v.array(v.string()),
+      'The node tables of the vertices, one per node label; a key is the value of a vertex.',
+    ),
   ),
-  ids: v.picklist(['map', 'hash']),
+  nodes_table: v.optional(
+    described(
+      v.string(),
+      'With ids: has one edge per node, with its number as the member and its vertex_local_id in the column vertex.',
+    ),
+  ),
+  ids: v.optional(v.picklist(['map', 'hash'])),
   inserted: integerFrom(0),
   nodes: integerFrom(0),
   skipped: integerFrom(0),

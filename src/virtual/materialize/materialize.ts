@@ -1,23 +1,26 @@
 // Copies the hyperedges of a query into a table of this database, so that statements and measures
-// can run on them. Vertices become node ids.
+// can run on them. Vertices become nodes of node tables, or numbers if the request asks for ids.
 
-import { createHash } from 'node:crypto';
 import {
   type ColumnDefinition,
   type Database,
   type EdgeInput,
   type PropertyValue,
   type Table,
+  type TableInput,
   WideMap,
 } from '../../engine/index.ts';
 import { refusal } from '../../errors.ts';
-import { IDENTIFIER } from '../../model/columns.ts';
+import { IDENTIFIER, LONGEST_IDENTIFIER } from '../../model/columns.ts';
+import type { MemberInput } from '../../model/edge.ts';
 import { TABLE_OPTIONS } from '../../model/options.ts';
-import { MAX_TEXT_BYTES } from '../../model/text.ts';
-import { inSlices, type Pauses, type Steps } from '../../schedule/steps.ts';
-import type { HydratedEdge } from '../hydrate/hydrate.ts';
+import type { Pauses } from '../../schedule/steps.ts';
+import type { HydratedEdge, HydratedMember } from '../hydrate/hydrate.ts';
 import type { RunningQuery } from '../running-query.ts';
 import { columnsOf, type MaterializedColumn } from './columns.ts';
+import { openNodeTables, VertexKeys } from './vertex-keys.ts';
+import { insert, type ToldNodes, type VertexMembers } from './vertex-members.ts';
+import { NODES_SUFFIX, VertexNumbers } from './vertex-numbers.ts';
 
 export interface MaterializeRequest {
   query: string;
@@ -26,25 +29,23 @@ export interface MaterializeRequest {
   limit?: number | undefined;
   bucketSeconds?: number | undefined;
   /**
-   * How vertices get their node ids. `map`, the default, numbers them from 1 in order of
-   * appearance. `hash` takes 52 bits from the SHA-256 of `label:value`, so that a vertex has the
-   * same id in every copy.
+   * Makes members numbers, and stores the vertices in a companion table. `map` numbers them from 1
+   * in order of appearance. `hash` takes 52 bits from the SHA-256 of `label:value`, so that a
+   * vertex has the same number in every copy. Undefined: vertices are nodes of node tables.
    */
   ids?: 'map' | 'hash' | undefined;
 }
 
 /** Describes a finished copy; sent in an answer. */
-export interface Materialized {
+export interface Materialized extends ToldNodes {
   table: string;
-  /**
-   * Name of a table with one edge per node. The only member of that edge is the node's id, and the
-   * column `vertex` contains the node's `vertex_local_id`.
-   */
-  nodes_table: string;
-  ids: 'map' | 'hash';
   inserted: number;
+  /** Number of distinct vertices. */
   nodes: number;
-  /** Rows and groups that did not become edges, and edges with too many members for a table. */
+  /**
+   * Rows and groups that did not become edges, and edges that no table holds: with too many
+   * members, or with a vertex that cannot be a key.
+   */
   skipped: number;
   columns: { name: string; type: string; property: string }[];
   sql: string;
@@ -54,12 +55,9 @@ export interface Materialized {
 const BATCH = 10_000;
 /** At least this many edges, if there are so many, are inspected to choose column types. */
 const LOOKED_AT = 10_000;
-/** Number of edges that are inserted in one step, which takes a millisecond or two. */
-const EDGES_A_STEP = 100;
 /** Number of edges and vertices that are read in one step, some 3 ms if all vertices are new. */
 const VERTICES_A_STEP = 4000;
 const MOST_NODES = 20_000_000;
-const NODES_SUFFIX = '_nodes';
 
 export interface CopyOptions {
   readonly signal?: AbortSignal | undefined;
@@ -78,28 +76,32 @@ export async function materialize(
   request: MaterializeRequest,
   { signal, begun, pauses }: CopyOptions,
 ): Promise<Materialized> {
-  const { table: name, ids = 'map', bucketSeconds = TABLE_OPTIONS.bucketSeconds.default } = request;
+  const { table: name, ids, bucketSeconds = TABLE_OPTIONS.bucketSeconds.default } = request;
   const { members, properties } = running.reading;
   const batches = running.batches()[Symbol.asyncIterator]();
-  const made: string[] = [];
+  /** Drops what was made, in this order, if the copy fails. */
+  const undo: (() => Promise<void>)[] = [];
   try {
     const first = await take(batches, LOOKED_AT, pauses);
     begun?.();
     const columns = columnsOf(properties, first);
     const own = columns.filter(({ builtIn }) => !builtIn);
-    const table = await database.createTable({
+    const input: TableInput = {
       name,
       bucketSeconds,
-      memberTables: [...new Set(members.map(({ nodeLabel }) => nodeLabel))],
       columns: own.map(({ name: column, type }): ColumnDefinition => ({ name: column, type })),
-    });
-    made.push(name);
-    const nodes = await database.createTable({
-      name: `${name}${NODES_SUFFIX}`,
-      columns: [{ name: 'vertex', type: 'TEXT' }],
-    });
-    made.push(nodes.name);
-    const copy = new Copy({ table, nodes, columns, ids, pauses });
+    };
+    const labels = [...new Set(members.map(({ nodeLabel }) => nodeLabel))];
+    // A table with a node table among its member tables would be named.
+    const memberTables =
+      ids === undefined ? await openNodeTables(database, labels, undo) : labels.filter(isFree(database));
+    const table = await database.createTable({ ...input, memberTables });
+    undo.unshift(() => database.dropTable(name));
+    const vertices =
+      ids === undefined
+        ? new VertexKeys(members, table)
+        : await VertexNumbers.open(database, { table: name, ids, undo });
+    const copy = new Copy({ table, vertices, columns, pauses });
     await copy.add(first);
     for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
       signal?.throwIfAborted();
@@ -108,8 +110,7 @@ export async function materialize(
     await copy.end();
     return {
       table: table.name,
-      nodes_table: nodes.name,
-      ids,
+      ...vertices.told,
       inserted: copy.inserted,
       nodes: copy.nodes,
       skipped: running.skipped + copy.skipped,
@@ -117,21 +118,30 @@ export async function materialize(
       sql: running.sql,
     };
   } catch (error) {
-    for (const table of made.reverse()) await database.dropTable(table).catch(() => undefined);
+    for (const drop of undo) await drop().catch(() => undefined);
     throw error;
   } finally {
     await batches.return?.();
   }
 }
 
+/** Returns whether a label is not the name of a node table. */
+function isFree(database: Database): (label: string) => boolean {
+  const names = new Set(database.nodes.tables().map(({ name }) => name.toLowerCase()));
+  return (label) => !names.has(label.toLowerCase());
+}
+
 /** Checks the name of the new table. Throws `invalid_input`, `table_exists`. */
-export function checkTarget(database: Database, name: string): void {
-  if (!IDENTIFIER.test(name) || !IDENTIFIER.test(name + NODES_SUFFIX)) {
-    const msg = 'must start with a letter or _ and hold only letters, digits and _, at most 58 characters';
+export function checkTarget(database: Database, { table: name, ids }: Pick<MaterializeRequest, 'table' | 'ids'>): void {
+  const names = ids === undefined ? [name] : [name, name + NODES_SUFFIX];
+  if (!names.every((one) => IDENTIFIER.test(one))) {
+    const most = LONGEST_IDENTIFIER - (ids === undefined ? 0 : NODES_SUFFIX.length);
+    const msg = `must start with a letter or _ and hold only letters, digits and _, at most ${most} characters`;
     throw refusal('invalid_input', `table ${msg}.`, { errors: [{ loc: ['body', 'table'], msg }] });
   }
-  const wanted = [name, name + NODES_SUFFIX].map((one) => one.toLowerCase());
-  const found = database.tables().find((table) => wanted.includes(table.name.toLowerCase()));
+  const wanted = names.map((one) => one.toLowerCase());
+  const tables = [...database.tables(), ...database.nodes.tables()];
+  const found = tables.find((table) => wanted.includes(table.name.toLowerCase()));
   if (found !== undefined)
     throw refusal('table_exists', `There is a table ${found.name} already. Drop it, or materialize into another name.`);
 }
@@ -154,9 +164,8 @@ async function take(
 
 interface CopyTarget {
   readonly table: Table;
-  readonly nodes: Table;
+  readonly vertices: VertexMembers;
   readonly columns: readonly MaterializedColumn[];
-  readonly ids: 'map' | 'hash';
   readonly pauses: Pauses;
 }
 
@@ -164,44 +173,43 @@ class Copy {
   inserted = 0;
   skipped = 0;
   readonly #table: Table;
-  readonly #nodesTable: Table;
+  readonly #vertices: VertexMembers;
   readonly #columns: readonly MaterializedColumn[];
-  readonly #ids: 'map' | 'hash';
   readonly #pauses: Pauses;
-  readonly #idOf = new WideMap<string, number>();
-  /** Detects two vertices with the same hash. */
-  readonly #hashed = new WideMap<number, string>();
+  readonly #memberOf = new WideMap<string, MemberInput>();
   /** Edges and vertices that were read since the last pause. */
   #work = 0;
   #edges: EdgeInput[] = [];
-  #newNodes: EdgeInput[] = [];
 
-  constructor({ table, nodes, columns, ids, pauses }: CopyTarget) {
+  constructor({ table, vertices, columns, pauses }: CopyTarget) {
     this.#table = table;
-    this.#nodesTable = nodes;
+    this.#vertices = vertices;
     this.#columns = columns;
-    this.#ids = ids;
     this.#pauses = pauses;
   }
 
   get nodes(): number {
-    return this.#idOf.size;
+    return this.#memberOf.size;
   }
 
   async add(edges: readonly HydratedEdge[]): Promise<void> {
-    for (const { event_ts, members, properties } of edges) {
-      this.#work += 1 + members.length;
+    for (const { event_ts, members: given, properties } of edges) {
+      this.#work += 1 + given.length;
       if (this.#work >= VERTICES_A_STEP) {
         this.#work = 0;
         await this.#pauses.pause();
       }
-      const vertices = new Set(members.map(({ vertex_local_id }) => vertex_local_id));
+      const vertices = new Map(given.map((member) => [member.vertex_local_id, member]));
       if (vertices.size > this.#table.maxMembers || !Number.isSafeInteger(event_ts)) {
         this.skipped++;
         continue;
       }
-      const nodes = [...vertices].map((vertex) => this.#nodeOf(vertex, event_ts));
-      this.#edges.push({ event_ts, members: nodes, properties: this.#propertiesOf(properties) });
+      const members = this.#membersOf(vertices, event_ts);
+      if (members === undefined) {
+        this.skipped++;
+        continue;
+      }
+      this.#edges.push({ event_ts, members, properties: this.#propertiesOf(properties) });
       if (this.#edges.length >= BATCH) await this.#write();
     }
   }
@@ -215,59 +223,27 @@ class Copy {
     return Object.fromEntries(values);
   }
 
-  /**
-   * Returns the node id of a vertex. When a vertex first appears, it is added to the nodes table
-   * with the time of the edge that contains it.
-   */
-  #nodeOf(vertex: string, event_ts: number): number {
-    const known = this.#idOf.get(vertex);
-    if (known !== undefined) return known;
-    if (this.#idOf.size >= MOST_NODES)
-      throw refusal('query_too_large', `The result has more than ${MOST_NODES} vertices. Ask for fewer edges.`);
-    if (Buffer.byteLength(vertex) > MAX_TEXT_BYTES)
-      throw refusal(
-        'invalid_input',
-        `A vertex of the result is longer than ${MAX_TEXT_BYTES} bytes, which no column holds.`,
-      );
-    const id = this.#ids === 'map' ? this.#idOf.size + 1 : this.#hashOf(vertex);
-    this.#idOf.set(vertex, id);
-    this.#newNodes.push({ event_ts, members: [id], properties: { vertex } });
-    return id;
-  }
-
-  #hashOf(vertex: string): number {
-    const id = Number.parseInt(createHash('sha256').update(vertex).digest('hex').slice(0, 13), 16);
-    const other = this.#hashed.get(id);
-    if (other !== undefined)
-      throw refusal('conflict', `Two vertices have the same hash. Materialize with ids "map" instead.`);
-    this.#hashed.set(id, vertex);
-    return id;
+  /** Returns the members of an edge; undefined if one of its vertices cannot be a member. */
+  #membersOf(vertices: ReadonlyMap<string, HydratedMember>, eventTs: number): MemberInput[] | undefined {
+    const members: MemberInput[] = [];
+    for (const [id, vertex] of vertices) {
+      let member = this.#memberOf.get(id);
+      if (member === undefined) {
+        if (this.#memberOf.size >= MOST_NODES)
+          throw refusal('query_too_large', `The result has more than ${MOST_NODES} vertices. Ask for fewer edges.`);
+        member = this.#vertices.memberOf(vertex, eventTs);
+        if (member === undefined) return undefined;
+        this.#memberOf.set(id, member);
+      }
+      members.push(member);
+    }
+    return members;
   }
 
   async #write(): Promise<void> {
-    await insert(this.#nodesTable, this.#newNodes, this.#pauses);
+    await this.#vertices.store(this.#pauses);
     await insert(this.#table, this.#edges, this.#pauses);
     this.inserted += this.#edges.length;
-    this.#newNodes = [];
     this.#edges = [];
-  }
-}
-
-async function insert(table: Table, edges: readonly EdgeInput[], pauses: Pauses): Promise<void> {
-  if (edges.length === 0) return;
-  const bulk = table.bulk();
-  try {
-    await inSlices(adding(bulk, edges), pauses);
-  } catch (error) {
-    bulk.discard();
-    throw error;
-  }
-  await bulk.commit();
-}
-
-function* adding(bulk: ReturnType<Table['bulk']>, edges: readonly EdgeInput[]): Steps<void> {
-  for (let index = 0; index < edges.length; index++) {
-    bulk.add(edges[index]!);
-    if (index % EDGES_A_STEP === EDGES_A_STEP - 1) yield;
   }
 }

@@ -14,7 +14,6 @@ import {
 import { quotedTexts } from '../../../tabular/quotes.ts';
 import { UsageError } from '../../world.ts';
 import type { Position } from '../line-batches.ts';
-import type { RowFlags } from '../rows/row-plan.ts';
 
 /** The flags that concern CSV. */
 export interface CsvFlags {
@@ -52,14 +51,14 @@ interface Line {
 
 /**
  * Reads the head. `head` holds the first bytes of the file, and `isWhole` is true when these are
- * all of it. Throws `invalid_input` for a file that is not CSV, and UsageError if `columns` has
- * more or fewer names than the first line has cells.
+ * all of it. `named` are columns that flags name. Throws `invalid_input` for a file that is not
+ * CSV, and UsageError if `columns` has more or fewer names than the first line has cells.
  */
 export async function csvHead(
   { head, isWhole }: { readonly head: Buffer; readonly isWhole: boolean },
   { delimiter: given, isHeadless, columns }: CsvFlags,
   maxRecordBytes: number,
-  flags: RowFlags,
+  named: readonly string[],
   label: string,
 ): Promise<CsvHead> {
   const base = head.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
@@ -75,7 +74,7 @@ export async function csvHead(
     throw noHeader(label, head.length === 0 ? 'the file is empty.' : 'all of its lines are blank.');
   if (first.fault !== undefined && !isHeadless) throw noHeader(label, `its first line cannot be read: ${first.fault}`);
   const header = first.cells.map((name) => name?.trim() ?? '');
-  if (!isHeadless) checkNames(header, label, flags);
+  if (!isHeadless) checkNames(header, label, named);
   const { names, warnings } = namesOf(header, isHeadless, columns);
   const isHeader = !isHeadless || isSame(header, columns ?? []);
   const rules = { ...loose, width: names.length };
@@ -117,10 +116,9 @@ function isSame(header: readonly string[], columns: readonly string[]): boolean 
   return columns.length > 0 && header.every((name, index) => name.toLowerCase() === columns[index]!.toLowerCase());
 }
 
-function checkNames(names: readonly string[], label: string, flags: RowFlags): void {
+function checkNames(names: readonly string[], label: string, wanted: readonly string[]): void {
   if (names.every((name) => name === '')) throw noHeader(label, 'its first line has no names.');
-  const wanted = [flags.tsColumn, flags.endColumn, flags.memberColumn, ...(flags.memberColumns ?? [])];
-  const isNamed = names.some((name) => wanted.some((one) => one?.toLowerCase() === name.toLowerCase()));
+  const isNamed = names.some((name) => wanted.some((one) => one.toLowerCase() === name.toLowerCase()));
   if (!(isNamed ? isOfNumbers(names) : looksLikeRow(names))) return;
   const shown = names.slice(0, 10).join(', ').slice(0, 100);
   throw noHeader(

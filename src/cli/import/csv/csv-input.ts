@@ -1,16 +1,14 @@
-// Reads CSV as an input of an import: a header, then one edge per row.
+// Reads CSV as an input of an import: a header, then one edge or node per row.
 
 import { HedgerowError } from '../../../errors.ts';
 import { MEGABYTE } from '../../../limits.ts';
 import { type Cells, type CutRules, csvRecords, wholeLines } from '../../../query/copy/index.ts';
 import { isBlank } from '../../../tabular/header.ts';
 import type { BatchLimits, LineBatch, Position } from '../line-batches.ts';
-import type { NodeNames } from '../node-names.ts';
+import type { Members } from '../node-keys.ts';
 import type { LookedInto } from '../planned-input.ts';
 import { RowBatches, type RowForm } from '../rows/row-batches.ts';
-import { rowEdges } from '../rows/row-edges.ts';
-import { plannedRows } from '../rows/row-input.ts';
-import type { RowFlags } from '../rows/row-plan.ts';
+import type { RowPlanner } from '../rows/row-input.ts';
 import { type Peeked, peek, type Source, without } from '../source.ts';
 import { type CsvFlags, csvHead } from './csv-head.ts';
 
@@ -31,28 +29,33 @@ interface CsvRow {
 }
 
 /** Throws `invalid_input` for a file that is not CSV, and UsageError for flags that do not fit. */
-export async function lookIntoCsv(source: Source, csv: CsvFlags, flags: RowFlags): Promise<LookedInto> {
+export async function lookIntoCsv(source: Source, csv: CsvFlags, planner: RowPlanner): Promise<LookedInto> {
   const peeked = withNewlines(await peek(source.chunks, HEAD_BYTES));
-  const { start: first, sample, rules, warnings } = await csvHead(peeked, csv, MAX_RECORD_BYTES, flags, source.label);
+  const {
+    start: first,
+    sample,
+    rules,
+    warnings,
+  } = await csvHead(peeked, csv, MAX_RECORD_BYTES, planner.given, source.label);
   const encoding = source.decodedFrom();
   return {
-    plan: (known, roles) => {
-      const planned = plannedRows(sample, flags, known, roles);
-      const batches = (limits: BatchLimits, from: Position, names: NodeNames | undefined) => {
+    plan: (known, roles = []) => {
+      const { itemsOf, ...planned } = planner.plan(sample, known, roles);
+      const batches = (limits: BatchLimits, from: Position, members: Members | undefined) => {
         const start = from.offset === 0 ? first : from;
-        const edgeOf = rowEdges(planned.rows, names);
+        const itemOf = itemsOf(members);
         const form: RowForm<CsvRow, string> = {
-          edgeOf: ({ cells, raw, fault }) => {
+          itemOf: ({ cells, raw, fault }) => {
             if (fault !== undefined) throw new HedgerowError('invalid_input', sentence(fault));
             if (encoding !== undefined && raw.includes(REPLACEMENT))
               throw new HedgerowError('invalid_input', `The line holds bytes that are not valid ${encoding}.`);
-            return edgeOf(cells);
+            return itemOf(cells);
           },
           kept: ({ raw }) => raw,
           bytesOf: ({ raw }) => raw.length,
           shown: (raw) => raw.replace(/\r?\n?$/, ''),
         };
-        const rows = new RowBatches(limits, start, form, names);
+        const rows = new RowBatches(limits, start, form, members);
         return csvBatches(without(peeked.chunks, start.offset), rules, rows, start);
       };
       return { ...planned, warnings: [...warnings, ...planned.warnings], batches };

@@ -8,7 +8,7 @@ import { MOST_ROLES } from '../../../model/shape.ts';
 import { cellType, commonType } from '../../../tabular/cell-types.ts';
 import { UsageError } from '../../world.ts';
 import type { BatchLimits, LineBatch, Position } from '../line-batches.ts';
-import type { NodeNames } from '../node-names.ts';
+import type { Members } from '../node-keys.ts';
 import type { LookedInto, PlannedInput } from '../planned-input.ts';
 import { jsonText } from '../rows/cell-types.ts';
 import { RowBatches, type RowForm } from '../rows/row-batches.ts';
@@ -18,6 +18,7 @@ import type { RowFlags } from '../rows/row-plan.ts';
 import type { Source } from '../source.ts';
 import type { TableColumn } from '../targets/target.ts';
 import { HifLosses } from './hif-losses.ts';
+import { HifNodes, isNodeName, plainAttr } from './hif-nodes.ts';
 import { HifParts, type HifWhole } from './hif-parts.ts';
 import {
   checkElement,
@@ -50,20 +51,29 @@ const NAME = 'edge';
  * for a document that is not HIF.
  */
 export async function lookIntoHif(source: Source, flags: RowFlags, keepsNames: boolean): Promise<LookedInto> {
-  const parts = new HifParts(
-    (source.totalBytes ?? UNKNOWN_BYTES) * (source.path.toLowerCase().endsWith('.gz') ? PACKED_TIMES : 1),
-  );
+  const bytes = (source.totalBytes ?? UNKNOWN_BYTES) * (source.path.toLowerCase().endsWith('.gz') ? PACKED_TIMES : 1);
+  const parts = new HifParts(bytes);
+  const nodeParts = new HifParts(bytes);
+  const close = () => {
+    parts.remove();
+    nodeParts.remove();
+  };
   try {
-    const facts = await take(source.chunks, parts);
+    const facts = await take(source.chunks, parts, new HifNodes(nodeParts));
     parts.end();
+    nodeParts.end();
     const first = lookAtEdges(parts, facts);
+    // Nodes that say nothing beside what the incidences say need not be read.
+    const hasNodes = facts.nodes.hasAttributes || facts.losses.mayHaveIsolated;
     return {
       roles: facts.losses.roles.slice(0, MOST_ROLES),
-      plan: (known, roles) => planned({ source, parts, facts, first, flags, keepsNames }, known, roles),
-      close: () => parts.remove(),
+      plan: (known, roles = [], keepsNodes = false) =>
+        planned({ source, parts, facts, first, flags, keepsNames, keepsNodes }, known, roles),
+      nodes: hasNodes ? facts.nodes.looked(facts.named, flags) : undefined,
+      close,
     };
   } catch (error) {
-    parts.remove();
+    close();
     throw error;
   }
 }
@@ -75,10 +85,11 @@ interface Looked {
   readonly first: readonly HifWhole[];
   readonly flags: RowFlags;
   readonly keepsNames: boolean;
+  readonly keepsNodes: boolean;
 }
 
 function planned(looked: Looked, known: readonly TableColumn[], tableRoles: readonly string[]): PlannedInput {
-  const { source, parts, facts, first, flags, keepsNames } = looked;
+  const { source, parts, facts, first, flags, keepsNames, keepsNodes } = looked;
   const attrs = [...facts.attrs.keys()].filter((name) => name !== MEMBERS && (name !== WEIGHT || !facts.weights));
   const hasNames = first.length > 0 && !facts.losses.isOwn;
   const isNamed = hasNames && (keepsNames || known.some(({ name }) => name.toLowerCase() === NAME));
@@ -122,13 +133,13 @@ function planned(looked: Looked, known: readonly TableColumn[], tableRoles: read
       (name) => `the attribute ${JSON.stringify(name)} of edges`,
     ),
   ];
-  const batches = (limits: BatchLimits, from: Position, nodes: NodeNames | undefined) => {
+  const batches = (limits: BatchLimits, from: Position, nodes: Members | undefined) => {
     const edgeOf = rowEdges(rows.rows, nodes);
-    const form: RowForm<HifWhole, HifWhole> = { edgeOf: (edge) => edgeOf(cellsOf(edge)), kept: (edge) => edge, shown };
+    const form: RowForm<HifWhole, HifWhole> = { itemOf: (edge) => edgeOf(cellsOf(edge)), kept: (edge) => edge, shown };
     return hifBatches(parts, new RowBatches(limits, from, form, nodes), from);
   };
   const intervals = rows.intervals || attrs.includes(END_COLUMN);
-  const sentence = facts.losses.sentence(source.label, lost, new Set(roles));
+  const sentence = facts.losses.sentence(source.label, lost, new Set(roles), keepsNodes);
   return { ...rows, intervals, warnings: [...rows.warnings, ...sentence], batches };
 }
 
@@ -151,16 +162,18 @@ interface HifFacts {
   readonly losses: HifLosses;
   /** True when an edge has the field `weight`. */
   weights: boolean;
-  /** True when the id of a node is a text other than an integer of at most 15 digits. */
+  readonly nodes: HifNodes;
+  /** True when the id of a node is a name (`isNodeName`). */
   named: boolean;
 }
 
-async function take(chunks: AsyncIterable<Buffer>, parts: HifParts): Promise<HifFacts> {
+async function take(chunks: AsyncIterable<Buffer>, parts: HifParts, nodes: HifNodes): Promise<HifFacts> {
   const facts: HifFacts = {
     attrs: new Map(),
     names: new Set(),
     losses: new HifLosses(),
     weights: false,
+    nodes,
     named: false,
   };
   const counts = new Map<string, number>();
@@ -198,13 +211,16 @@ function takeElement({ key, text }: Element, parts: HifParts, facts: HifFacts): 
   if (key === 'incidences') {
     const incidence = value as HifIncidence;
     const { edge, node } = incidence;
-    if (typeof node === 'string' && !/^-?(0|[1-9]\d{0,14})$/.test(node)) facts.named = true;
+    if (isNodeName(node)) facts.named = true;
     facts.names.add(typeOfName(edge));
     facts.losses.incidence(incidence);
     const roles = rolesOfIncidence(incidence);
     parts.add(roles.length === 0 ? ['i', edge, node] : ['i', edge, node, roles]);
   } else if (key === 'edges') takeEdge(value as HifEdge, parts, facts);
-  else facts.losses.node(value as HifNode);
+  else {
+    facts.losses.node(value as HifNode);
+    facts.nodes.add(value as HifNode);
+  }
 }
 
 /** The column of the sample with the nodes of a role. No attribute is likely to have this name. */
@@ -231,11 +247,6 @@ function takeEdge(given: HifEdge, parts: HifParts, facts: HifFacts): void {
   }
   facts.losses.edge(given);
   parts.add(['e', edge, weight ?? null, attrs]);
-}
-
-/** Turns lists and objects into JSON text; leaves other values unchanged. */
-function plainAttr(value: unknown): unknown {
-  return typeof value === 'object' && value !== null ? jsonText(value) : (value ?? null);
 }
 
 /** Counts the losses of all edges, and returns the first edges that have nodes. */

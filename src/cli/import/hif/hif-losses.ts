@@ -80,20 +80,26 @@ export class HifLosses {
 
   /**
    * Returns a list with one sentence, or an empty list when everything is kept. `others` describes
-   * further losses; `kept` are the roles that the table has.
+   * further losses; `kept` are the roles that the table has; `keepsNodes`: nodes are stored with
+   * their attributes.
    */
-  sentence(label: string, others: readonly string[], kept: ReadonlySet<string>): string[] {
+  sentence(label: string, others: readonly string[], kept: ReadonlySet<string>, keepsNodes: boolean): string[] {
+    const ofNodes = keepsNodes
+      ? []
+      : [
+          counted('the weight', this.#nodeWeights, 'node'),
+          counted('the attributes', this.#nodeAttrs, 'node'),
+          this.#isFull ? 'nodes without an edge (too many nodes to count them)' : '',
+          several(this.#isFull ? 0 : this.#isolated(), 'node', ' without an edge'),
+        ];
     const isDirected = kept.has('head') || kept.has('tail');
     const found = [
       counted('the weight', this.#incidenceWeights, 'incidence'),
       ...this.#lostRoles(kept),
       counted('the attributes', this.#incidenceAttrs, 'incidence'),
-      counted('the weight', this.#nodeWeights, 'node'),
-      counted('the attributes', this.#nodeAttrs, 'node'),
+      ...ofNodes,
       counted('the attribute members', this.#memberAttrs, 'edge'),
       counted('the attribute weight', this.#doubleWeights, 'edge', ' with another weight'),
-      this.#isFull ? 'nodes without an edge (too many nodes to count them)' : '',
-      several(this.#isFull ? 0 : this.#isolated(), 'node', ' without an edge'),
       several(this.#edgesWithoutNodes, 'edge', ' without a node'),
       counted('what a later entry overwrites', this.#overwrittenEdges, 'edge'),
       ...others,
@@ -120,6 +126,11 @@ export class HifLosses {
         'incidence',
       ),
     ];
+  }
+
+  /** Whether nodes were listed that are in no incidence, as far as is known. */
+  get mayHaveIsolated(): boolean {
+    return this.#isFull || this.#isolated() > 0;
   }
 
   get #isFull(): boolean {

@@ -9,7 +9,7 @@ import type { ImportFlags } from '../options.ts';
 import type { Stop, Tally } from '../run.ts';
 import type { Source } from '../source.ts';
 import { ServerRefusal } from '../targets/server-client.ts';
-import type { ImportTarget } from '../targets/target.ts';
+import type { BatchTarget } from '../targets/target.ts';
 import { ProgressFile, type ProgressState, readProgress } from './progress-file.ts';
 import type { RejectFiles } from './rejects.ts';
 
@@ -18,8 +18,9 @@ type RejectPathOf = (source: Source) => string;
 export interface ProgressOptions {
   readonly flags: ImportFlags;
   readonly limits: BatchLimits;
-  readonly target: Pick<ImportTarget, 'place' | 'tableName'>;
-  /** The result of `findProgress`. */
+  /** Returns the target of an input. */
+  readonly targetOf: (input: Input) => Pick<BatchTarget, 'place' | 'tableName'>;
+  /** The result of `findProgress`, of the inputs that are imported. */
   readonly found: readonly FoundProgress[];
 }
 
@@ -32,11 +33,13 @@ export interface FoundProgress {
 }
 
 /**
- * The target of the import, before anything is created there. Without `table`, the primary table.
+ * The target of the import, before anything is created there. Without `table`, the primary table;
+ * without `nodeTable`, a node table that follows from the table.
  */
 export interface Wanted {
   readonly place: string;
   readonly table: string | undefined;
+  readonly nodeTable: string | undefined;
 }
 
 /**
@@ -55,11 +58,12 @@ export function findProgress(
       const path = pathOf(input.source, inputs, rejectPathOf);
       return { input, path, rejectPath: rejectPathOf(input.source), state: readProgress(path) };
     });
-  for (const { path, state } of found) {
+  for (const { path, state, input } of found) {
     if (state === undefined) continue;
     const target = targetOf(state);
     const anew = `remove ${path} to start over, which inserts its lines again`;
-    if (!isWanted(target, wanted))
+    const table = input.holds === 'nodes' ? wanted.nodeTable : wanted.table;
+    if (target.place !== wanted.place || (table !== undefined && target.table.toLowerCase() !== table.toLowerCase()))
       throw new Error(
         `${path} is about an import of ${state.input} into ${target.table} at ${target.place}, which was interrupted before line ${state.position.line}; this one goes elsewhere. Finish that one with its own flags and --resume, or remove the file, or name another folder for the files of this one with --rejects FOLDER/FILE.`,
       );
@@ -74,10 +78,6 @@ export function findProgress(
 function targetOf({ plan }: ProgressState): { table: string; place: string } {
   const [, table = '?', place = '?'] = /^into (\w+) at (.*?), as (?:csv|ndjson|parquet|hif)\b/.exec(plan) ?? [];
   return { table, place };
-}
-
-function isWanted(target: { table: string; place: string }, { table, place }: Wanted): boolean {
-  return target.place === place && (table === undefined || target.table.toLowerCase() === table.toLowerCase());
 }
 
 /** Flags that determine how an input is read; with another value the edges would differ. */
@@ -98,6 +98,9 @@ const READING = [
   'columns',
   'encoding',
   'ts',
+  'nodes',
+  'key',
+  'nodeTable',
 ] as const;
 
 export class ProgressFiles {
@@ -185,7 +188,9 @@ function pathOf(source: Source, inputs: readonly Input[], rejectPathOf: RejectPa
   return join(dirname(rejectPathOf(source)), `${source.label}${number}.progress.json`);
 }
 
-function factsOf({ source, format }: Input, { flags, target }: ProgressOptions) {
+function factsOf(input: Input, { flags, targetOf }: ProgressOptions) {
+  const { source, format } = input;
+  const target = targetOf(input);
   const reading = READING.flatMap((name) =>
     flags[name] === undefined || flags[name] === true ? [] : [`${name} ${flags[name]}`],
   );

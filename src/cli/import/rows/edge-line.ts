@@ -37,8 +37,12 @@ export class EdgeLineReader<T extends EdgeTable> {
   readonly #table: T;
   readonly #tableOf: TableOf<T>;
   readonly #line: ReadLine<T>;
+  /** Whether the members of the most common form, integers, may be members of the table. */
+  readonly #hasPlain: boolean;
 
   constructor(table: T, tableOf: TableOf<T>) {
+    const { kinds } = table;
+    this.#hasPlain = kinds === undefined || (kinds.length === 1 && kinds[0]!.isInteger);
     this.#table = table;
     this.#tableOf = tableOf;
     this.#line = { edge: this.#plain.edge, table };
@@ -52,9 +56,9 @@ export class EdgeLineReader<T extends EdgeTable> {
     const line = this.#line;
     const fault = batch.faults?.get(index);
     if (fault !== undefined) throw new HedgerowError('invalid_input', fault);
-    const made = batch.edges?.[index];
+    const made = batch.items?.[index];
     if (made !== undefined) {
-      line.edge = checkEdge(made, this.#table);
+      line.edge = checkEdge(made as EdgeInput, this.#table);
       line.table = this.#table;
       return line;
     }
@@ -62,7 +66,7 @@ export class EdgeLineReader<T extends EdgeTable> {
     const from = startOf(batch, index);
     const to = batch.ends[index]!;
     if (batch.tooLong) throw new HedgerowError('body_too_large', 'The line is too long to be kept in memory.');
-    if (this.#plain.read(bytes, from, to)) {
+    if (this.#hasPlain && this.#plain.read(bytes, from, to)) {
       line.edge = this.#plain.edge;
       line.table = this.#table;
       return line;

@@ -1,9 +1,12 @@
-// Converts rows to edges and collects them in batches, which also keep the original rows.
+// Converts rows to edges or nodes and collects them in batches, which also keep the original rows.
 
 import type { EdgeInput } from '../../../engine/index.ts';
-import type { BatchLimits, LineBatch, NamedNode, Position } from '../line-batches.ts';
+import type { BatchLimits, LineBatch, NamedNode, NodeRow, Position } from '../line-batches.ts';
 import type { NodeNames } from '../node-names.ts';
 import { reasonOf } from './edge-line.ts';
+
+/** What a row becomes. */
+export type RowItem = EdgeInput | NodeRow;
 
 const NEWLINE = 10;
 
@@ -11,16 +14,16 @@ const NEWLINE = 10;
 type TakenNames = Pick<NodeNames, 'take' | 'waiting' | 'forget'>;
 const NO_NAMES: TakenNames = { take: (): readonly NamedNode[] => [], waiting: 0, forget() {} };
 
-/** How rows of a format become edges, and how they are shown. */
+/** How rows of a format become edges or nodes, and how they are shown. */
 export interface RowForm<Row, Kept> {
   /** Throws an error that describes what is wrong with the row. */
-  edgeOf(row: Row): EdgeInput;
+  itemOf(row: Row): RowItem;
   /** Returns what is kept of a row until its batch is stored. */
   kept(row: Row): Kept;
   shown(kept: Kept): string;
   /**
    * Returns the approximate size of a row in bytes. If left out, the size is estimated from the
-   * edge.
+   * edge or node.
    */
   bytesOf?(row: Row): number;
 }
@@ -32,7 +35,7 @@ export class RowBatches<Row, Kept> {
   #from: Position;
   #nextLine = 1;
   #bytes = 0;
-  #edges: (EdgeInput | undefined)[] = [];
+  #items: (RowItem | undefined)[] = [];
   #offsets: number[] = [];
   #lines: number[] = [];
   #rows: Kept[] = [];
@@ -51,32 +54,32 @@ export class RowBatches<Row, Kept> {
    * which the input continues.
    */
   add(row: Row, line: number, offset: number, nextLine: number): LineBatch | undefined {
-    let edge: EdgeInput | undefined;
+    let item: RowItem | undefined;
     const { waiting } = this.#names;
     try {
-      edge = this.#form.edgeOf(row);
+      item = this.#form.itemOf(row);
     } catch (error) {
-      this.#faults.set(this.#edges.length, reasonOf(error));
+      this.#faults.set(this.#items.length, reasonOf(error));
       this.#names.forget(waiting);
     }
-    this.#edges.push(edge);
-    this.#bytes += this.#form.bytesOf?.(row) ?? bytesOf(edge);
+    this.#items.push(item);
+    this.#bytes += this.#form.bytesOf?.(row) ?? bytesOf(item);
     this.#rows.push(this.#form.kept(row));
     this.#lines.push(line);
     this.#offsets.push(offset);
     this.#nextLine = nextLine;
     const { rows, bytes, endsAtFault } = this.#limits;
     if (endsAtFault === true && this.#faults.size > 0) return this.take();
-    return this.#edges.length >= rows || this.#bytes >= bytes ? this.take() : undefined;
+    return this.#items.length >= rows || this.#bytes >= bytes ? this.take() : undefined;
   }
 
   /** Returns the rows collected so far as a batch; undefined when there are none. */
   take(): LineBatch | undefined {
-    if (this.#edges.length === 0) return undefined;
+    if (this.#items.length === 0) return undefined;
     const next: Position = { offset: this.#offsets[this.#offsets.length - 1]!, line: this.#nextLine };
     const { shown } = this.#form;
     const batch = new RowBatch({
-      edges: this.#edges,
+      items: this.#items,
       from: this.#from,
       next,
       offsets: this.#offsets,
@@ -88,7 +91,7 @@ export class RowBatches<Row, Kept> {
     });
     this.#from = next;
     this.#bytes = 0;
-    this.#edges = [];
+    this.#items = [];
     this.#offsets = [];
     this.#lines = [];
     this.#rows = [];
@@ -98,7 +101,7 @@ export class RowBatches<Row, Kept> {
 }
 
 interface RowBatchParts<Kept> extends Pick<LineBatch, 'faults' | 'names'> {
-  readonly edges: readonly (EdgeInput | undefined)[];
+  readonly items: readonly (RowItem | undefined)[];
   readonly from: Position;
   readonly next: Position;
   readonly offsets: readonly number[];
@@ -115,11 +118,11 @@ class RowBatch<Kept> implements LineBatch {
 
   constructor(parts: RowBatchParts<Kept>) {
     this.#parts = parts;
-    this.count = parts.edges.length;
+    this.count = parts.items.length;
   }
 
-  get edges(): readonly (EdgeInput | undefined)[] {
-    return this.#parts.edges;
+  get items(): readonly (RowItem | undefined)[] {
+    return this.#parts.items;
   }
 
   get faults(): LineBatch['faults'] {
@@ -142,10 +145,10 @@ class RowBatch<Kept> implements LineBatch {
     return this.#written().ends;
   }
 
-  /** Converts the edges to lines of JSON when the lines are first needed. */
+  /** Converts the items to lines of JSON when the lines are first needed. */
   #written(): { bytes: Buffer; ends: number[] } {
     if (this.#text !== undefined) return this.#text;
-    const lines = this.#parts.edges.map((edge) => (edge === undefined ? '' : JSON.stringify(edge)));
+    const lines = this.#parts.items.map((item) => (item === undefined ? '' : JSON.stringify(item)));
     const bytes = Buffer.from(`${lines.join('\n')}\n`);
     const ends: number[] = [];
     for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) ends.push(at);
@@ -168,17 +171,19 @@ class RowBatch<Kept> implements LineBatch {
   }
 
   release(): void {
-    this.#parts = { ...this.#parts, edges: [], rows: [], faults: undefined };
+    this.#parts = { ...this.#parts, items: [], rows: [], faults: undefined };
     this.#text = undefined;
   }
 }
 
-/** Estimates the size in bytes of an edge as a line of JSON. */
-function bytesOf(edge: EdgeInput | undefined): number {
-  if (edge === undefined) return 0;
-  let bytes = 32 + 12 * edge.members.length;
-  for (const name in edge.properties) {
-    const value = edge.properties[name];
+/** Estimates the size in bytes of an edge or node as a line of JSON. */
+function bytesOf(item: RowItem | undefined): number {
+  if (item === undefined) return 0;
+  const { members, properties } = item as Partial<EdgeInput>;
+  const values = (Array.isArray(members) ? properties : item) as NodeRow | undefined;
+  let bytes = 32 + (Array.isArray(members) ? 12 * members.length : 0);
+  for (const name in values) {
+    const value = values[name];
     bytes += name.length + (typeof value === 'string' ? value.length : 12);
   }
   return bytes;

@@ -4,9 +4,10 @@ import type { EdgeInput, PropertyValue } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { isNumeric } from '../../../model/column-types.ts';
 import { END_COLUMN } from '../../../model/columns.ts';
-import { nodeNumber, nodeTexts } from '../../../tabular/nodes.ts';
+import type { MemberInput } from '../../../model/edge.ts';
+import { keyItems, nodeNumber, nodeTexts } from '../../../tabular/nodes.ts';
 import { plainNumber } from '../../../tabular/number-style.ts';
-import type { NodeNames } from '../node-names.ts';
+import { type Members, NodeKeys } from '../node-keys.ts';
 import { propertyOf } from './cell-types.ts';
 import { plainInteger } from './plain-integer.ts';
 import type { PropertyColumn, RowPlan } from './row-plan.ts';
@@ -14,9 +15,9 @@ import { secondsOf } from './times.ts';
 
 /**
  * Returns a function that converts a row to an edge, or throws a HedgerowError that describes the
- * fault. `names` is needed when the plan has nodes with names.
+ * fault. `nodes` turns names into members; undefined if members are integers.
  */
-export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: readonly unknown[]) => EdgeInput {
+export function rowEdges(plan: RowPlan, nodes: Members | undefined): (cells: readonly unknown[]) => EdgeInput {
   const { time, members } = plan;
   const end = plan.end && { ...plan.end, name: plan.names[plan.end.index]! };
   const timeName = time.index === undefined ? '' : plan.names[time.index]!;
@@ -26,14 +27,15 @@ export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: r
   return (cells) => {
     if (cells.length !== plan.names.length) throw countFault(cells.length, plan.names.length);
     const event_ts = timeOf(time.index === undefined ? null : cells[time.index], time, timeName);
-    const nodes = (names === undefined && plainNodes(cells, members.indexes)) || [];
-    if (nodes.length === 0)
+    const found: MemberInput[] = (nodes === undefined && plainNodes(cells, members.indexes)) || [];
+    if (found.length === 0)
       for (const index of members.indexes)
-        addNodes(nodes, cells[index], members.separator, plan.names[index]!, names, event_ts);
-    const roles = rolesOf(cells, plan, names, event_ts);
-    if (nodes.length === 0 && !hasNodes(roles)) throw fault('The row names no node; an edge joins at least one.');
-    const properties = propertiesOf(cells, plan, isOdd, end === undefined ? undefined : endOf(cells[end.index], end));
-    const edge: EdgeInput = roles === undefined ? { event_ts, members: nodes } : { event_ts, members: nodes, roles };
+        addNodes(found, cells[index], members.separator, plan.names[index]!, nodes, event_ts);
+    const roles = rolesOf(cells, plan, nodes, event_ts);
+    if (found.length === 0 && !hasNodes(roles)) throw fault('The row names no node; an edge joins at least one.');
+    const ends = end === undefined ? undefined : endOf(cells[end.index], end);
+    const properties = propertiesOf(cells, plan.properties, isOdd, ends);
+    const edge: EdgeInput = roles === undefined ? { event_ts, members: found } : { event_ts, members: found, roles };
     if (properties !== undefined) edge.properties = properties;
     return edge;
   };
@@ -43,20 +45,20 @@ export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: r
 function rolesOf(
   cells: readonly unknown[],
   { roles, names: columns }: RowPlan,
-  names: NodeNames | undefined,
+  nodes: Members | undefined,
   seconds: number,
-): Record<string, number[]> | undefined {
+): Record<string, MemberInput[]> | undefined {
   if (roles.length === 0) return undefined;
-  const lists: Record<string, number[]> = Object.create(null);
+  const lists: Record<string, MemberInput[]> = Object.create(null);
   for (const { name, index, separator } of roles) {
-    const nodes: number[] = [];
-    addNodes(nodes, cells[index], separator, columns[index]!, names, seconds);
-    lists[name] = nodes;
+    const found: MemberInput[] = [];
+    addNodes(found, cells[index], separator, columns[index]!, nodes, seconds);
+    lists[name] = found;
   }
   return lists;
 }
 
-function hasNodes(roles: Record<string, number[]> | undefined): boolean {
+function hasNodes(roles: Record<string, MemberInput[]> | undefined): boolean {
   return roles !== undefined && Object.values(roles).some((nodes) => nodes.length > 0);
 }
 
@@ -73,16 +75,17 @@ function endOf(
   return cell === null || cell === undefined || cell === '' ? undefined : secondsOf(cell, format, name);
 }
 
-function propertiesOf(
+/** Returns the values that are not null, and the end if it is given; undefined if there is none. */
+export function propertiesOf(
   cells: readonly unknown[],
-  plan: RowPlan,
+  columns: readonly PropertyColumn[],
   isOdd: boolean,
-  end: number | undefined,
+  end?: number | undefined,
 ): Record<string, PropertyValue> | undefined {
   let properties: Record<string, PropertyValue> | undefined;
   if (end !== undefined)
     properties = isOdd ? Object.assign(Object.create(null), { [END_COLUMN]: end }) : { [END_COLUMN]: end };
-  for (const column of plan.properties) {
+  for (const column of columns) {
     const { index, name } = column;
     const value = valueIn(cells[index], column);
     if (value === null) continue;
@@ -126,20 +129,24 @@ function plainNodes(cells: readonly unknown[], indexes: readonly number[]): numb
 }
 
 function addNodes(
-  nodes: number[],
+  found: MemberInput[],
   cell: unknown,
   separator: string | undefined,
   column: string,
-  names: NodeNames | undefined,
+  nodes: Members | undefined,
   seconds: number,
 ): void {
-  for (const text of nodeTexts(cell, separator, names !== undefined)) {
-    const node = names === undefined ? nodeNumber(text) : names.numberOf(text, seconds);
+  if (nodes instanceof NodeKeys) {
+    for (const item of keyItems(cell, separator)) found.push(nodes.memberOf(item, column));
+    return;
+  }
+  for (const text of nodeTexts(cell, separator, nodes !== undefined)) {
+    const node = nodes === undefined ? nodeNumber(text) : nodes.numberOf(text, seconds);
     if (Number.isNaN(node))
       throw fault(
         `${column} holds ${JSON.stringify(text.slice(0, 40))}, but nodes are integers here; --member-ids name gives names numbers.`,
       );
-    nodes.push(node);
+    found.push(node);
   }
 }
 

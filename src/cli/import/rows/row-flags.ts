@@ -8,6 +8,7 @@ import { strptime } from '../../../tabular/strptime.ts';
 import { guessTimeFormat, secondsIn, TIME_FORMATS, type TimeFormat, type TimePattern } from '../../../tabular/times.ts';
 import { UsageError } from '../../world.ts';
 import type { CsvFlags } from '../csv/csv-head.ts';
+import type { NodeFlags } from '../nodes/node-rows.ts';
 import type { ImportFlags } from '../options.ts';
 import type { RowFlags } from './row-plan.ts';
 
@@ -33,6 +34,11 @@ export function rowFlags(flags: ImportFlags): RowFlags {
     memberIds: memberIds(flags.memberIds),
     types: typesOf(flags.types),
   };
+}
+
+/** Throws UsageError. */
+export function nodeFlags(flags: ImportFlags): NodeFlags {
+  return { key: flags.key, types: typesOf(flags.types), decimal: decimalFlag(flags.decimal) };
 }
 
 /** Throws UsageError. */

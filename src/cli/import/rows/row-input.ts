@@ -3,24 +3,48 @@
 
 import { isNumeric } from '../../../model/column-types.ts';
 import { builtInType } from '../../../model/columns.ts';
-import type { MemberInput } from '../../../model/edge.ts';
-
-import type { ForeignTable } from '../../../tabular/foreign-table.ts';
+import type { MemberKind } from '../../../model/node-refs.ts';
+import { cellsOf, type ForeignTable } from '../../../tabular/foreign-table.ts';
 import { listMark } from '../../../tabular/list-separators.ts';
+import { keyItems } from '../../../tabular/nodes.ts';
 import { timeText } from '../../../tabular/times.ts';
-import { NodeNames } from '../node-names.ts';
+import { kindsIn, type Members, NodeKeys } from '../node-keys.ts';
 import type { PlannedInput } from '../planned-input.ts';
 import { shownEdges } from '../planned-input.ts';
 import type { TableColumn } from '../targets/target.ts';
+import type { RowItem } from './row-batches.ts';
 import { rowEdges } from './row-edges.ts';
 import { planRows, type RowFlags, type RowPlan } from './row-plan.ts';
 
-export type PlannedRows = Pick<
-  PlannedInput,
-  'columns' | 'intervals' | 'roles' | 'named' | 'notes' | 'warnings' | 'firstEdges'
-> & {
+export type PlannedRows = Omit<PlannedInput, 'batches'> & {
   readonly rows: RowPlan;
 };
+
+/** How the rows of a file are stored: as edges, or as nodes (nodes/node-rows.ts). */
+export interface RowPlanner {
+  /** The columns that flags name. */
+  readonly given: readonly string[];
+  /** Throws UsageError for flags that do not fit. */
+  plan(sample: ForeignTable, known: readonly TableColumn[], roles: readonly string[]): PlannedItems;
+}
+
+export type PlannedItems = Omit<PlannedInput, 'batches'> & {
+  /** Returns a function that throws an error which describes what is wrong with a row. */
+  itemsOf(members: Members | undefined): (cells: readonly unknown[]) => RowItem;
+};
+
+export function edgePlanner(flags: RowFlags): RowPlanner {
+  const { tsColumn, endColumn, memberColumn, memberColumns = [], roles } = flags;
+  return {
+    given: [tsColumn, endColumn, memberColumn, ...memberColumns, ...(roles?.values() ?? [])].filter(
+      (name) => name !== undefined,
+    ),
+    plan(sample, known, tableRoles) {
+      const { rows, ...planned } = plannedRows(sample, flags, known, tableRoles);
+      return { ...planned, itemsOf: (members) => rowEdges(rows, members) };
+    },
+  };
+}
 
 export function plannedRows(
   sample: ForeignTable,
@@ -36,6 +60,7 @@ export function plannedRows(
     intervals: flags.endColumn !== undefined,
     roles: rows.roles.map(({ name }) => name),
     named: rows.members.named,
+    kinds: rows.members.named ? kindsOf(sample, rows) : [],
     notes: [...notesOf(rows), lookedText(sample)],
     warnings: [
       ...guessWarnings(rows),
@@ -46,22 +71,20 @@ export function plannedRows(
   };
 }
 
-/** Shows nodes by their names, because numbers are assigned only when the names are stored. */
 function firstEdges(sample: ForeignTable, rows: RowPlan): string[] {
-  const numbers = rows.members.named ? new NodeNames() : undefined;
-  const edgeOf = rowEdges(rows, numbers);
-  const names = new Map<number, string>();
-  return shownEdges(sample.rows, (row) => {
-    const edge = edgeOf(row);
-    for (const { id, name } of numbers?.take() ?? []) names.set(id, name);
-    const shown = (nodes: readonly MemberInput[]) => nodes.map((node) => names.get(node as number) ?? node);
-    const roles = Object.entries(edge.roles ?? {}).map(([role, nodes]) => [role, shown(nodes)] as const);
-    return JSON.stringify({
-      ...edge,
-      members: shown(edge.members),
-      ...(roles.length === 0 ? {} : { roles: Object.fromEntries(roles) }),
-    });
-  });
+  const edgeOf = rowEdges(rows, rows.members.named ? new NodeKeys(ANY_KEYS) : undefined);
+  return shownEdges(sample.rows, (row) => JSON.stringify(edgeOf(row)));
+}
+
+/** Shows names as they are. */
+const ANY_KEYS: readonly MemberKind[] = [{ name: '', isInteger: false }];
+
+/** Returns the kinds in member cells that hold JSON lists of objects with `kind` and `key`. */
+function kindsOf(sample: ForeignTable, { members, roles }: RowPlan): MemberKind[] {
+  const lists = [...members.indexes.map((index) => ({ index, separator: members.separator })), ...roles];
+  return kindsIn(
+    lists.flatMap(({ index, separator }) => cellsOf(sample, index).flatMap((cell) => keyItems(cell, separator))),
+  );
 }
 
 function lookedText({ rows }: ForeignTable): string {
@@ -70,6 +93,7 @@ function lookedText({ rows }: ForeignTable): string {
 }
 
 function notesOf({ names, time, end, members, roles, properties, left }: RowPlan): string[] {
+  const items = members.named ? 'names' : 'integers';
   const list =
     members.separator === undefined ? 'one node in each cell' : `separated by ${JSON.stringify(members.separator)}`;
   return [
@@ -77,12 +101,10 @@ function notesOf({ names, time, end, members, roles, properties, left }: RowPlan
     ...(end === undefined ? [] : [`end: ${names[end.index]} (${timeText(end.format)}, empty: none)`]),
     ...(members.indexes.length === 0
       ? []
-      : [
-          `members: ${members.indexes.map((index) => names[index]).join(', ')} (${list}; ${members.named ? 'names, which get numbers' : 'integers'})`,
-        ]),
+      : [`members: ${members.indexes.map((index) => names[index]).join(', ')} (${list}; ${items})`]),
     ...roles.map(
       ({ name, index, separator }) =>
-        `role: ${name} from ${names[index]} (separated by ${JSON.stringify(separator)}; ${members.named ? 'names, which get numbers' : 'integers'})`,
+        `role: ${name} from ${names[index]} (separated by ${JSON.stringify(separator)}; ${items})`,
     ),
     ...properties.map(
       ({ index, name, type, decimal }) =>

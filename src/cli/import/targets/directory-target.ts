@@ -1,15 +1,16 @@
 // Imports directly into a data directory: opens the database and inserts each batch in bulk.
 
-import { strict as assert } from 'node:assert';
-import { createHash } from 'node:crypto';
-import { type AnswerToKeep, type Database, openDatabase, type Table } from '../../../engine/index.ts';
+import { type Database, openDatabase, type Table } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import type { LineBatch, NamedNode } from '../line-batches.ts';
 import { numbersOf } from '../node-lines.ts';
 import { CompactionPace } from '../progress/compaction-pace.ts';
 import { EdgeLineReader, reasonOf } from '../rows/edge-line.ts';
+import { createNodeTable, openDirectoryNodes } from './directory-nodes.ts';
+import { KeptBatch } from './kept-batch.ts';
 import {
   columnsOfItem,
+  type ImportPlace,
   type ImportTarget,
   type Intake,
   NAME_COLUMN,
@@ -26,11 +27,10 @@ export interface DirectoryOptions {
   primaryTable: string;
   maxMembers: number;
   memoryBudgetMb: number;
-  table: TargetTable;
 }
 
-/** Throws the errors of `openDatabase`, `table_not_found`, and the errors of creating a table. */
-export async function openDirectoryTarget(options: DirectoryOptions): Promise<ImportTarget> {
+/** Throws the errors of `openDatabase`. */
+export async function openDirectoryPlace(options: DirectoryOptions): Promise<ImportPlace> {
   const { dir, primaryTable, maxMembers, memoryBudgetMb } = options;
   let database: Database;
   try {
@@ -42,23 +42,26 @@ export async function openDirectoryTarget(options: DirectoryOptions): Promise<Im
       `${error.message} If a server runs on the directory, --url imports through it.`,
     );
   }
-  try {
-    return new DirectoryTarget(database, await tableFor(database, options.table));
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+  return {
+    place: database.dir,
+    openTable: async (wanted) => new DirectoryTarget(database, await tableFor(database, wanted)),
+    openNodeTable: (wanted, create) => openDirectoryNodes(database, wanted, create),
+    close: () => database.close(),
+  };
 }
 
-async function tableFor(
-  database: Database,
-  { name, create, bucketSeconds, intervals, roles }: TargetTable,
-): Promise<Table> {
+/** Throws `table_not_found`, and the errors of creating a table. */
+async function tableFor(database: Database, wanted: TargetTable): Promise<Table> {
+  const { name, create, bucketSeconds, nodes = [], intervals, roles } = wanted;
   if (name === undefined) return database.table();
   const known = database.tables().find((table) => table.name.toLowerCase() === name.toLowerCase());
   if (known !== undefined) return known;
-  if (create)
-    return database.createTable({ name, intervals, roles, ...(bucketSeconds === undefined ? {} : { bucketSeconds }) });
+  if (create) {
+    for (const one of nodes) await createNodeTable(database, one);
+    const memberTables = nodes.map((one) => one.name);
+    const options = bucketSeconds === undefined ? {} : { bucketSeconds };
+    return database.createTable({ name, memberTables, intervals, roles, ...options });
+  }
   const names = database.tables().map((table) => table.name);
   throw new HedgerowError(
     'table_not_found',
@@ -89,6 +92,10 @@ class DirectoryTarget implements ImportTarget {
 
   get place(): string {
     return this.#database.dir;
+  }
+
+  get kinds(): Table['kinds'] {
+    return this.#table.kinds;
   }
 
   columns(): readonly TableColumn[] {
@@ -136,7 +143,7 @@ class DirectoryTarget implements ImportTarget {
     batch.release?.();
     let before: number | undefined;
     try {
-      before = once?.insertedBefore();
+      before = once?.countsBefore()?.inserted;
     } catch (error) {
       staged.discard();
       throw error;
@@ -181,7 +188,7 @@ class DirectoryTarget implements ImportTarget {
     return {
       discard,
       commit: async (once) =>
-        (await bulk.commit(once === undefined ? undefined : ({ inserted }) => once.entry(inserted))).inserted,
+        (await bulk.commit(once === undefined ? undefined : ({ inserted }) => once.entry({ inserted }))).inserted,
     };
   }
 
@@ -207,16 +214,13 @@ class DirectoryTarget implements ImportTarget {
     return {
       discard: () => transaction.rollback(),
       commit: async (once) =>
-        (await transaction.commit(once === undefined ? undefined : () => once.entry(count))).results.length,
+        (await transaction.commit(once === undefined ? undefined : () => once.entry({ inserted: count }))).results
+          .length,
     };
   }
 
   async compact(): Promise<void> {
     await this.#database.compact({ table: this.#table.name });
-  }
-
-  close(): Promise<void> {
-    return this.#database.close();
   }
 }
 
@@ -232,54 +236,6 @@ interface Staged {
 }
 
 const NOTHING: Staged = { commit: async () => 0, discard() {} };
-
-/**
- * A batch with its idempotency key. The answer stored by the same commit shows, even after a crash,
- * that the batch was committed.
- */
-class KeptBatch {
-  readonly #database: Database;
-  readonly #id: string;
-  readonly #hash: string;
-
-  constructor(database: Database, id: string, batch: LineBatch, stopAtFirst: boolean) {
-    this.#database = database;
-    this.#id = id;
-    // A batch that ends at its first bad line differs from one that skips bad lines.
-    this.#hash = createHash('sha256')
-      .update(`${stopAtFirst}\n`)
-      .update(batch.content?.() ?? batch.bytes)
-      .digest('base64url');
-  }
-
-  /**
-   * Returns how many lines were inserted if the batch has already been committed; undefined if it
-   * has not. Throws if another batch was committed under the same key.
-   */
-  insertedBefore(): number | undefined {
-    const kept = this.#database.replays.find(this.#id);
-    if (kept === undefined) return undefined;
-    if (kept.bodyHash === this.#hash) return insertedIn(kept.body);
-    throw new HedgerowError(
-      'idempotency_conflict',
-      'The batch at which the import was interrupted was then read in another way. Give the same flags as for that import.',
-    );
-  }
-
-  entry(inserted: number): AnswerToKeep {
-    const body = JSON.stringify({ inserted });
-    return { id: this.#id, bodyHash: this.#hash, status: 201, contentType: 'application/json', body, at: Date.now() };
-  }
-}
-
-/**
- * Returns the number of inserted lines from a stored answer. The answer to a batch is small, so its
- * body is kept as long as its key.
- */
-function insertedIn(body: string | null): number {
-  assert(body !== null, 'a small answer is kept as long as its key');
-  return (JSON.parse(body) as { inserted: number }).inserted;
-}
 
 async function* rowsOf(table: Table): AsyncGenerator<object, void, undefined> {
   const scan = table.scan({ format: 'ndjson' });

@@ -2,7 +2,15 @@
 // starts or is busy.
 
 import type { CreatedKey, KeyItem } from '../../../access/key-record.ts';
-import type { TableItem } from '../../../engine/index.ts';
+import type { NodeTableItem, TableItem } from '../../../engine/index.ts';
+
+/** What a new table has beside its name. */
+export interface NewTable {
+  readonly columns?: readonly { name: string; type: string }[] | undefined;
+  readonly memberTables?: readonly string[] | undefined;
+  readonly intervals?: boolean | undefined;
+  readonly roles?: readonly string[] | undefined;
+}
 
 export interface ServerAddress {
   /** Such as `http://127.0.0.1:8000`, without a path. */
@@ -65,17 +73,37 @@ export class ServerClient {
   createTable(
     name: string,
     bucketSeconds: number | undefined,
-    columns?: readonly { name: string; type: string }[],
-    { intervals = false, roles = [] }: { intervals?: boolean; roles?: readonly string[] } = {},
+    { columns, memberTables = [], intervals = false, roles = [] }: NewTable = {},
   ): Promise<TableItem> {
     const body = {
       name,
+      ...(memberTables.length === 0 ? {} : { member_tables: memberTables }),
       ...(bucketSeconds === undefined ? {} : { bucket_seconds: bucketSeconds }),
       ...(columns === undefined ? {} : { columns }),
       ...(intervals ? { intervals } : {}),
       ...(roles.length === 0 ? {} : { roles }),
     };
     return this.#request('POST', '/v1/tables', JSON.stringify(body)) as Promise<TableItem>;
+  }
+
+  /** Returns the node tables; none from a server of a version that has no such route. */
+  async nodeTables(): Promise<NodeTableItem[]> {
+    try {
+      return (await this.#request('GET', '/v1/node-tables')) as NodeTableItem[];
+    } catch (error) {
+      if (error instanceof ServerRefusal && error.status === 404) return [];
+      throw error;
+    }
+  }
+
+  createNodeTable(input: Pick<NodeTableItem, 'name' | 'key'>): Promise<NodeTableItem> {
+    return this.#request('POST', '/v1/node-tables', JSON.stringify(input)) as Promise<NodeTableItem>;
+  }
+
+  /** Inserts or replaces the nodes of all lines of the body or of none; see `insertLines`. */
+  putNodes(table: string, body: Uint8Array, key?: string): Promise<{ inserted: number; replaced: number }> {
+    const path = `/v1/nodes/${encodeURIComponent(table)}`;
+    return this.#request('POST', path, body, NDJSON, key) as Promise<{ inserted: number; replaced: number }>;
   }
 
   /**
@@ -88,8 +116,12 @@ export class ServerClient {
     return (answer as { inserted: number }).inserted;
   }
 
-  async addColumn(table: string, { name, type }: { name: string; type: string }): Promise<void> {
-    const query = `ALTER TABLE ${table} ADD COLUMN ${name} ${type}`;
+  async addColumn(
+    table: string,
+    { name, type }: { name: string; type: string },
+    what: 'TABLE' | 'NODE TABLE' = 'TABLE',
+  ): Promise<void> {
+    const query = `ALTER ${what} ${table} ADD COLUMN ${name} ${type}`;
     await this.#request('POST', '/v1/query', JSON.stringify({ query }));
   }
 

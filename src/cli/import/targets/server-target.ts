@@ -5,15 +5,19 @@ import { HedgerowClient } from '../../../client/index.ts';
 import type { TableItem } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { ColumnSet } from '../../../model/columns.ts';
-import { type EdgeTable, tooManyText } from '../../../model/edge.ts';
+import { type EdgeTable, type MemberInput, tooManyText } from '../../../model/edge.ts';
+import type { MemberKind } from '../../../model/node-refs.ts';
 import { RoleSet } from '../../../model/roles.ts';
 import { Semaphore } from '../../../schedule/locks.ts';
-import { type LineBatch, type NamedNode, startOf } from '../line-batches.ts';
+import type { LineBatch, NamedNode } from '../line-batches.ts';
 import { nodeLines, numbersOf } from '../node-lines.ts';
 import { EdgeLineReader, reasonOf } from '../rows/edge-line.ts';
-import { NoAnswer, type ServerAddress, ServerClient, ServerRefusal } from './server-client.ts';
+import { LineSender } from './line-sender.ts';
+import { type ServerAddress, ServerClient, type ServerRefusal } from './server-client.ts';
+import { createNodeTable, openServerNodes } from './server-nodes.ts';
 import {
   columnsOfItem,
+  type ImportPlace,
   type ImportTarget,
   type Intake,
   NAME_COLUMN,
@@ -28,30 +32,49 @@ export interface ServerOptions extends ServerAddress {
    * another order.
    */
   connections: number;
-  table: TargetTable;
   now: () => number;
 }
 
 /**
- * Throws an Error that explains what to do when the server cannot be reached, refuses, or does not
- * have the table.
+ * Opening a table throws an Error that explains what to do when the server cannot be reached,
+ * refuses, or does not have the table.
  */
-export async function openServerTarget(options: ServerOptions): Promise<ImportTarget> {
+export function openServerPlace(options: ServerOptions): ImportPlace {
   const client = new ServerClient(options, options.now);
-  return new ServerTarget(client, await tableFor(client, options.table), options);
+  return {
+    place: client.url,
+    async openTable(wanted) {
+      const item = await tableFor(client, wanted);
+      const kinds = item.nodes === 'named' ? await kindsOf(client, item.member_tables) : undefined;
+      return new ServerTarget(client, item, kinds, options);
+    },
+    openNodeTable: (wanted, create) => openServerNodes(client, wanted, create),
+    async close() {},
+  };
 }
 
-async function tableFor(
-  client: ServerClient,
-  { name, create, bucketSeconds, intervals, roles }: TargetTable,
-): Promise<TableItem> {
+/** Returns the kinds with these names, in their order. */
+async function kindsOf(client: ServerClient, names: readonly string[]): Promise<MemberKind[]> {
+  const tables = await client.nodeTables();
+  return names.flatMap((name) => {
+    const found = tables.find((table) => isSame(table.name, name));
+    return found === undefined ? [] : [{ name: found.name, isInteger: found.key.type === 'INTEGER' }];
+  });
+}
+
+async function tableFor(client: ServerClient, wanted: TargetTable): Promise<TableItem> {
+  const { name, create, bucketSeconds, nodes = [], intervals, roles } = wanted;
   const tables = await client.tables();
   const known =
     name === undefined
       ? tables.find((table) => table.primary)
       : tables.find((table) => table.name.toLowerCase() === name.toLowerCase());
   if (known !== undefined) return known;
-  if (create && name !== undefined) return client.createTable(name, bucketSeconds, undefined, { intervals, roles });
+  if (create && name !== undefined) {
+    for (const one of nodes) await createNodeTable(client, one);
+    const memberTables = nodes.map((one) => one.name);
+    return client.createTable(name, bucketSeconds, { memberTables, intervals, roles });
+  }
   const names = tables.map((table) => table.name).join(', ');
   throw new Error(`There is no table ${name ?? ''} at ${client.url} (there is ${names}). Make it with --create-table.`);
 }
@@ -71,7 +94,8 @@ class ServerTarget implements ImportTarget {
   /** Bounds the number of requests in flight. */
   readonly #requests: Semaphore;
   readonly #options: ServerOptions;
-  readonly #table: { readonly name: string; columns: ColumnSet; readonly maxMembers: number };
+  readonly #table: EdgeTable & { columns: ColumnSet; maxMembers: number };
+  readonly #sender: LineSender;
   #hasNodes = false;
   #item: TableItem;
   /**
@@ -79,15 +103,18 @@ class ServerTarget implements ImportTarget {
    * exceeds it.
    */
   #maxMembers = Number.POSITIVE_INFINITY;
+  readonly kinds: readonly MemberKind[] | undefined;
 
-  constructor(client: ServerClient, item: TableItem, options: ServerOptions) {
+  constructor(client: ServerClient, item: TableItem, kinds: readonly MemberKind[] | undefined, options: ServerOptions) {
     const { connections } = options;
-    const table = {
-      name: item.name,
-      columns: columnsOf(item),
-      maxMembers: Number.POSITIVE_INFINITY,
-      roles: RoleSet.of(item.roles),
-    };
+    const maxMembers = Number.POSITIVE_INFINITY;
+    const roles = RoleSet.of(item.roles ?? []);
+    const table = { name: item.name, columns: columnsOf(item), maxMembers, kinds, roles };
+    this.kinds = kinds;
+    this.#sender = new LineSender(
+      (body, key) => client.insertLines(item.name, body, key),
+      (batch, rest, refusal, intake) => this.#remaining(batch, rest, refusal, intake),
+    );
     this.#table = table;
     this.#client = client;
     this.#options = options;
@@ -132,7 +159,8 @@ class ServerTarget implements ImportTarget {
 
   async addNodes(nodes: readonly NamedNode[]): Promise<void> {
     const name = this.tableName + NODES_SUFFIX;
-    if (!this.#hasNodes) await this.#client.createTable(name, undefined, [{ name: NAME_COLUMN, type: 'TEXT' }]);
+    if (!this.#hasNodes)
+      await this.#client.createTable(name, undefined, { columns: [{ name: NAME_COLUMN, type: 'TEXT' }] });
     this.#hasNodes = true;
     await this.#client.insertLines(name, Buffer.from(nodeLines(nodes)));
   }
@@ -142,7 +170,7 @@ class ServerTarget implements ImportTarget {
     const done = await this.#requests.take();
     try {
       if (intake.closed) return undefined;
-      const inserted = await this.#send(batch, checked.kept, intake, key);
+      const inserted = await this.#sender.send(batch, checked.kept, intake, key);
       // When the server refused an earlier line and the import stops there, these lines were never
       // reached.
       if (!intake.stopAtFirst || !intake.closed) {
@@ -152,6 +180,20 @@ class ServerTarget implements ImportTarget {
     } finally {
       done();
     }
+  }
+
+  /**
+   * Checks the lines that remain after a refusal. When the refusal states the server's limit of
+   * members, rejects all other lines above that limit; otherwise each would cost a request.
+   */
+  #remaining(batch: LineBatch, rest: readonly number[], refusal: ServerRefusal, intake: Intake): readonly number[] {
+    const limit = limitIn(refusal);
+    if (limit === undefined || this.#maxMembers <= limit) return rest;
+    this.#maxMembers = limit;
+    this.#table.maxMembers = this.kinds === undefined ? Number.POSITIVE_INFINITY : limit;
+    const checked = this.#check(batch, false, rest);
+    for (const { index, reason } of checked.refused) intake.reject(batch, index, reason);
+    return checked.kept;
   }
 
   /**
@@ -167,7 +209,7 @@ class ServerTarget implements ImportTarget {
       try {
         const line = this.#lines.read(batch, index);
         if (line === null) continue;
-        this.#checkMembers(line.edge.members as readonly number[]);
+        this.#checkMembers(line.edge.members);
         kept.push(index);
       } catch (error) {
         refused.push({ index, reason: reasonOf(error) });
@@ -177,96 +219,21 @@ class ServerTarget implements ImportTarget {
     return { kept, refused };
   }
 
-  #checkMembers(members: readonly number[]): void {
-    if (members.length <= this.#maxMembers) return;
+  #checkMembers(members: readonly MemberInput[]): void {
+    // Keys are counted by the check of the edge.
+    if (this.kinds !== undefined || members.length <= this.#maxMembers) return;
     const count = new Set(members).size;
     if (count <= this.#maxMembers) return;
     throw new HedgerowError('too_many_members', `members ${tooManyText(count, this.#maxMembers)}.`);
   }
 
-  /**
-   * Sends lines as one body. When the server refuses a line, sends the others again, or with
-   * `stopAtFirst` only the lines before it. A body that is too large is sent in halves.
-   */
-  async #send(batch: LineBatch, lines: readonly number[], intake: Intake, key: string | undefined): Promise<number> {
-    let kept = lines;
-    while (kept.length > 0) {
-      try {
-        const once = key === undefined ? undefined : `${key}-${kept[0]}-${kept.length}`;
-        return await this.#client.insertLines(this.tableName, bodyOf(batch, kept), once);
-      } catch (error) {
-        if (!(error instanceof ServerRefusal)) throw this.#doubt(error, batch, kept);
-        if (error.status === 413) return this.#sendHalves(batch, kept, intake, error, key);
-        const place = error.line;
-        if (place === undefined || place < 1 || place > kept.length) throw error;
-        intake.reject(batch, kept[place - 1]!, withoutFrame(error.message));
-        if (intake.stopAtFirst) kept = kept.slice(0, place - 1);
-        else kept = this.#without(batch, kept, place - 1, error, intake);
-      }
-    }
-    return 0;
-  }
-
-  /**
-   * Returns the lines without the one at index `at`. When the refusal states the server's limit of
-   * members, also rejects all other lines above that limit; otherwise each would cost a request.
-   */
-  #without(batch: LineBatch, kept: readonly number[], at: number, refusal: ServerRefusal, intake: Intake): number[] {
-    const rest = [...kept.slice(0, at), ...kept.slice(at + 1)];
-    const limit = limitIn(refusal);
-    if (limit === undefined || this.#maxMembers <= limit) return rest;
-    this.#maxMembers = limit;
-    const checked = this.#check(batch, false, rest);
-    for (const { index, reason } of checked.refused) intake.reject(batch, index, reason);
-    return checked.kept;
-  }
-
-  async #sendHalves(
-    batch: LineBatch,
-    kept: readonly number[],
-    intake: Intake,
-    refusal: ServerRefusal,
-    key: string | undefined,
-  ): Promise<number> {
-    if (kept.length === 1) {
-      intake.reject(batch, kept[0]!, refusal.message);
-      return 0;
-    }
-    const middle = kept.length >> 1;
-    const first = await this.#send(batch, kept.slice(0, middle), intake, key);
-    if (intake.stopAtFirst && intake.hasRejected(batch)) return first;
-    return first + (await this.#send(batch, kept.slice(middle), intake, key));
-  }
-
-  #doubt(error: unknown, batch: LineBatch, kept: readonly number[]): unknown {
-    if (!(error instanceof NoAnswer)) return error;
-    const first = batch.after(kept[0]! - 1).line;
-    const last = batch.after(kept[kept.length - 1]! - 1).line;
-    return new Error(
-      `${error.message} It is not known whether lines ${first} to ${last} were inserted: all of them, or none.`,
-    );
-  }
-
   compact(): Promise<void> {
     return this.#client.compact(this.tableName);
   }
-
-  async close(): Promise<void> {}
 }
 
 function isSame(name: string, other: string): boolean {
   return name.toLowerCase() === other.toLowerCase();
-}
-
-/** Returns the bytes of these lines, without a copy when they are the whole batch. */
-function bodyOf(batch: LineBatch, lines: readonly number[]): Uint8Array {
-  if (lines.length === batch.count) return batch.bytes;
-  return Buffer.concat(lines.map((index) => batch.bytes.subarray(startOf(batch, index), batch.ends[index]! + 1)));
-}
-
-/** Removes from `Line 3: ... Nothing was inserted.` the parts that are about the whole body. */
-function withoutFrame(detail: string): string {
-  return detail.replace(/^Line \d+: /, '').replace(/ Nothing was inserted\.$/, '');
 }
 
 /**

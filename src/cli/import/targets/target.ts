@@ -2,6 +2,7 @@
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { END_COLUMN } from '../../../model/columns.ts';
+import type { MemberKind } from '../../../model/node-refs.ts';
 import type { LineBatch, NamedNode } from '../line-batches.ts';
 
 /** The running import as its target sees it. */
@@ -25,27 +26,22 @@ export interface TableColumn {
   readonly isEnd?: boolean | undefined;
 }
 
-export interface ImportTarget {
+/** What a run writes batches to: a table of edges, or a node table. */
+export interface BatchTarget {
   /** The name as the database spells it. */
   readonly tableName: string;
-  /** Number of rows in the table when the target was opened. */
-  readonly rowsBefore: number;
   /** Number of batches that may be in flight at once. */
   readonly window: number;
   /** A directory or URL, for messages and to distinguish targets. */
   readonly place: string;
   /**
    * Returns the columns of the table without those that every table has: `end_ts` if it has
-   * intervals, then the columns that users added.
+   * intervals, then the columns that users added. The key of a node table is not among them.
    */
   columns(): readonly TableColumn[];
-  /** Returns the roles of the table. */
-  roles(): readonly string[];
   addColumn(column: TableColumn): Promise<void>;
-  /** Returns the numbers of nodes by name, from the table of nodes. */
-  openNodes(): Promise<Map<string, number>>;
-  /** Resolves when the nodes are durable. Creates the table of nodes when it is missing. */
-  addNodes(nodes: readonly NamedNode[]): Promise<void>;
+  /** Resolves when the nodes are durable. Creates the companion table when it is missing. */
+  addNodes?(nodes: readonly NamedNode[]): Promise<void>;
   /**
    * Writes the good lines of a batch as one commit, or as several if they are too large for one
    * request to a server. Resolves with their number when they are durable, or with undefined when
@@ -55,7 +51,40 @@ export interface ImportTarget {
    */
   insert(batch: LineBatch, intake: Intake, key: string | undefined): Promise<number | undefined>;
   compact(): Promise<void>;
+}
+
+export interface ImportTarget extends BatchTarget {
+  /** Number of rows in the table when the target was opened. */
+  readonly rowsBefore: number;
+  /** The kinds of nodes that may be members; undefined if members are plain numbers. */
+  readonly kinds: readonly MemberKind[] | undefined;
+  /** Returns the roles of the table. */
+  roles(): readonly string[];
+  /** Returns the numbers of nodes by name, from the companion table of a table of numbers. */
+  openNodes(): Promise<Map<string, number>>;
+  addNodes(nodes: readonly NamedNode[]): Promise<void>;
+}
+
+/** A node table; `insert` replaces the nodes that exist. */
+export interface NodesTarget extends BatchTarget {
+  readonly key: TableColumn;
+  /** What this import wrote. */
+  readonly counts: { readonly inserted: number; readonly replaced: number };
+}
+
+/** An open data directory, or a server. */
+export interface ImportPlace {
+  readonly place: string;
+  openTable(wanted: TargetTable): Promise<ImportTarget>;
+  /** Opens a node table; `create` makes it when it is missing. */
+  openNodeTable(wanted: NewNodeTable, create: boolean): Promise<NodesTarget>;
   close(): Promise<void>;
+}
+
+/** A node table that an import creates when it is missing. */
+export interface NewNodeTable {
+  readonly name: string;
+  readonly key: { readonly name: string; readonly type: 'TEXT' | 'INTEGER' };
 }
 
 export interface TargetTable {
@@ -64,6 +93,8 @@ export interface TargetTable {
   /** Create the table when it is missing. */
   create: boolean;
   bucketSeconds: number | undefined;
+  /** The node tables of the table when it is created; none: its members are numbers. */
+  nodes?: readonly NewNodeTable[] | undefined;
   /** The roles of a table that is created. */
   roles: readonly string[];
   /** Create the table with intervals. */
@@ -84,8 +115,8 @@ export function columnsOfItem({
 }
 
 /**
- * Suffix of the table that stores the names of a table's nodes: one edge per node, with the node as
- * its only member.
+ * Suffix of the companion of a table of numbers, which stores the names of its nodes: one edge per
+ * node, with the node as its only member. Named tables have node tables instead.
  */
 export const NODES_SUFFIX = '_nodes';
 /** Column with the name of a node, the same as in tables that were copied from virtual graphs. */
