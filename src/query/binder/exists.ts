@@ -60,6 +60,7 @@ export function conjuncts(condition: BoundExpression): BoundExpression[] {
 }
 
 function addConjuncts(condition: BoundExpression, into: BoundExpression[]): void {
-  if (condition.kind === 'and') for (const item of condition.items) addConjuncts(item, into);
+  if (condition.kind === 'and' && condition.holds === undefined)
+    for (const item of condition.items) addConjuncts(item, into);
   else into.push(condition);
 }
