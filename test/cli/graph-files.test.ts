@@ -249,3 +249,25 @@ test('a set of numbers accepts each number once', () => {
   expect([empty.add(0), empty.add(-0)]).toEqual([true, false]);
   expect(numbers.size).toBe(expected.size + 3);
 });
+
+test('keys of named tables are labels, and edges with an end are intervals', async () => {
+  const rows = [
+    { id: 1, event_ts: 10, members: ['Ada', 'A<b> & "c"'], end_ts: 20 },
+    { id: 2, event_ts: 11, members: ['Ada', { kind: 'Place', key: 7 }], end_ts: null },
+  ];
+  const gexf = await textOf('gexf', [rows], true);
+  expect(gexf).toContain('<node id="n1" label="Ada"');
+  expect(gexf).toContain('<node id="n2" label="A&lt;b&gt; &amp; &quot;c&quot;"');
+  expect(gexf).toContain('<edge id="0" source="e1" target="n1" start="10" end="20"/>');
+  expect(await textOf('graphml', [rows], true)).toContain('source="e1" target="n2"');
+  const kinds = await textOf(
+    'gexf',
+    [[{ id: 2, event_ts: 11, members: [{ kind: 'Place', key: 7 }], end_ts: null }]],
+    true,
+  );
+  expect(kinds).toContain('label="Place:7"');
+  expect(kinds).toMatch(/<edge id="\d+" source="e2" target="n1" start="11"\/>/);
+  await expect(textOf('gexf', [[{ id: 2, event_ts: 11, members: [null, 'Ada'] }]], true)).rejects.toThrow(
+    'is not an edge',
+  );
+});

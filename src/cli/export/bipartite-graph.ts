@@ -23,7 +23,7 @@ export interface Attribute {
 export type AttributeValue = readonly [attribute: number, text: string];
 
 export interface GraphNode {
-  /** `n<number>` for a member, `e<number>` for a hyperedge. */
+  /** `n<number>` for a member (see Members), `e<number>` for a hyperedge. */
   readonly id: string;
   readonly label: string;
   /** In the order of the attributes; without those that are null. */
@@ -120,29 +120,67 @@ async function* partsOf(
   areEdges: boolean,
   format: string,
 ): AsyncGenerator<GraphPart, void, undefined> {
-  const seen = new NumberSet();
+  const seen = new Members();
   let number = 0;
   for await (const batch of batches) {
     checkTypes(batch, others, format);
     const nodes: GraphNode[] = [];
     const incidences: Incidence[] = [];
     for (const row of batch) {
-      const given = membersOf(row, number, format);
+      const given = seen.textsOf(row, number, format);
       // The members of a table are distinct; a statement may return any list.
       const members = areEdges ? given : new Set(given);
       const interval = intervalOf(row);
       const hyperedge = `e${areEdges ? Number(row.id) : number}`;
       number++;
-      for (const member of members) if (seen.add(member)) nodes.push(memberNode(member));
+      for (const member of members) if (seen.add(member)) nodes.push(seen.nodeOf(member));
       nodes.push({ id: hyperedge, label: hyperedge, values: valuesOf(row, others), interval });
-      for (const member of members) incidences.push({ hyperedge, member: `n${member}`, interval });
+      for (const member of members) incidences.push({ hyperedge, member: seen.idOf(member), interval });
     }
     yield { nodes, incidences };
   }
 }
 
-function memberNode(member: number): GraphNode {
-  return { id: `n${member}`, label: String(member), values: KIND_OF_MEMBER, interval: undefined };
+/**
+ * The members that occurred. A number is the node `n<number>`. A key of a named table is the label
+ * of a node that is numbered from 1 in the order of occurrence; it takes some 100 bytes of memory.
+ */
+class Members {
+  readonly #numbers = new NumberSet();
+  readonly #places = new Map<string, number>();
+
+  /** Returns numbers, or keys as texts: `Kind:key` if the row has the kinds. */
+  textsOf(row: Row, number: number, format: string): readonly (number | string)[] {
+    const { members } = row;
+    if (!Array.isArray(members) || members.every(Number.isSafeInteger)) return membersOf(row, number, format);
+    const texts = members.map(keyText);
+    if (!texts.includes(undefined) && Number.isSafeInteger(row.event_ts)) return texts as string[];
+    return membersOf(row, number, format);
+  }
+
+  /** Returns whether the member is new. */
+  add(member: number | string): boolean {
+    if (typeof member === 'number') return this.#numbers.add(member);
+    const isNew = !this.#places.has(member);
+    if (isNew) this.#places.set(member, this.#places.size + 1);
+    return isNew;
+  }
+
+  idOf(member: number | string): string {
+    return `n${typeof member === 'number' ? member : this.#places.get(member)!}`;
+  }
+
+  nodeOf(member: number | string): GraphNode {
+    return { id: this.idOf(member), label: String(member), values: KIND_OF_MEMBER, interval: undefined };
+  }
+}
+
+/** Returns a key as a text, or undefined for what is no key. */
+function keyText(member: unknown): string | undefined {
+  if (typeof member === 'string') return member;
+  const { kind, key } = (member ?? {}) as { kind?: unknown; key?: unknown };
+  const isKey = typeof key === 'string' || Number.isSafeInteger(key);
+  return typeof kind === 'string' && isKey ? `${kind}:${key}` : undefined;
 }
 
 function valuesOf(row: Row, others: readonly ResultColumn[]): AttributeValue[] {

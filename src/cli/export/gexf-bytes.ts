@@ -59,5 +59,5 @@ function edgeElement(number: number, { hyperedge, member, interval }: Incidence)
 }
 
 function duringText({ start, end }: Interval): string {
-  return ` start="${start}" end="${end}"`;
+  return end === undefined ? ` start="${start}"` : ` start="${start}" end="${end}"`;
 }
