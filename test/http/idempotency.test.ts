@@ -119,6 +119,10 @@ describe('a write with an Idempotency-Key', () => {
     // query.test.ts, rules in rules.test.ts.
     const others = ['POST /v1/indexes', 'DELETE /v1/indexes/{table}/{column}', 'POST /v1/backup', 'POST /v1/query'];
     others.push('POST /v1/rules', 'DELETE /v1/rules/{id}');
+    // Covered in nodes.test.ts.
+    const node = '/v1/nodes/{table}';
+    others.push('POST /v1/node-tables', 'DELETE /v1/node-tables/{name}', `POST ${node}`);
+    others.push(`PUT ${node}/{key}`, `PATCH ${node}/{key}`, `DELETE ${node}/{key}`);
     // Covered in intervals.test.ts.
     others.push('PATCH /v1/hyperedges/{id}');
     // Covered in virtual-specs.test.ts and virtual-materialize.test.ts.

@@ -334,6 +334,23 @@ describe.each(transportsHere())('nodes over %s', (transport) => {
     expect((await send(server, 'PATCH', '/v1/nodes/Person/Nobody', {}, failed)).status).toBe(404);
   });
 
+  test.each([
+    ['PUT', '/v1/nodes/Person/Kept', { born: 1 }, 200],
+    ['PATCH', '/v1/nodes/Person/Kept', { born: 2 }, 200],
+    ['DELETE', '/v1/nodes/Person/Kept', undefined, 200],
+    ['DELETE', '/v1/node-tables/Idle', undefined, 200],
+  ] as const)('%s %s is done once under an Idempotency-Key', async (method, path, body, status) => {
+    await send(server, 'PUT', '/v1/nodes/Person/Kept', {});
+    await send(server, 'POST', '/v1/node-tables', { name: 'Idle', key: { name: 'k', type: 'TEXT' } });
+    const headers = { 'idempotency-key': `${method} ${path} ${transport}` };
+    const first = await send(server, method, path, body, headers);
+    const lsn = server.database.lastLsn;
+    const again = await send(server, method, path, body, headers);
+    expect([first.status, again.status, again.text]).toEqual([status, status, first.text]);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(server.database.lastLsn).toBe(lsn);
+  });
+
   test('HEAD and OPTIONS', async () => {
     const head = await send(server, 'HEAD', '/v1/nodes/Person/Once');
     expect([head.status, head.text]).toEqual([200, '']);

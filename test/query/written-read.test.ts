@@ -89,7 +89,8 @@ describe('rows written as text', () => {
         }
       }
     });
-    expect(compared).toBeGreaterThan(WRITTEN.length * 3 * 4);
+    // Some statements are not written by the core if their table has roles.
+    expect(compared).toBeGreaterThan(WRITTEN.length * 3 * 3);
   });
 });
 

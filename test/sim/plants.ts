@@ -183,9 +183,9 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'the files of a dropped table are removed before the drop is logged',
     file: 'engine/catalog/ddl.ts',
-    search: "        await this.change([{ op: 'drop_table', id: table.id }]",
+    search: "        await this.change([{ op: 'drop_table', id: table.id, ...nextNumber }]",
     replace:
-      "        table.dropped = true;\n        await forget(table);\n        await this.change([{ op: 'drop_table', id: table.id }]",
+      "        table.dropped = true;\n        await forget(table);\n        await this.change([{ op: 'drop_table', id: table.id, ...nextNumber }]",
   },
   {
     name: 'a conflict with another commit is not detected',

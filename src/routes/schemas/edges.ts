@@ -32,7 +32,11 @@ const keyEntries = {
   members: described(
     v.union([
       v.pipe(v.array(v.union([givenMember(), memberItem])), v.minLength(1)),
-      v.record(text(), v.array(givenMember())),
+      // An empty list is an empty record too, for valibot.
+      v.pipe(
+        v.record(text(), v.array(givenMember())),
+        v.check((lists) => Object.values(lists).some((list) => list.length > 0)),
+      ),
     ]),
     'Node ids, as a set: repetitions and order do not matter. In a named table: keys of nodes, or objects with kind and key, which are needed if the table has several kinds. In a table with roles: an object that maps roles to lists, or a list whose items may be `{node, role}`, in a named table `{kind, key, role}`.',
   ),
