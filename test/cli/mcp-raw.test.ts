@@ -297,7 +297,7 @@ test('a cancelled call stops its work and has no answer, and a waiting call that
 test('every statement in the description of the tool query can be run', async () => {
   const { description, writing } = ROW_TOOLS.find(({ name }) => name === 'query')!;
   const reads = description.split('\n').filter((line) => /^(MATCH \((?!alias)|SHOW)/.test(line));
-  expect(reads.length).toBe(6);
+  expect(reads.length).toBe(7);
   const writes = [...writing!.matchAll(/(INSERT INTO|UPDATE meetings|DELETE FROM) [^;.]+/g)].map(([text]) => text);
   expect(writes.length).toBe(3);
   const session = Session.here({ data: await filledDirectory(), allowWrites: true });

@@ -197,18 +197,25 @@ describe('examples against a running server', () => {
     const shell = here(script)
       .replaceAll('node dist/main.js', 'hedgerow')
       .replaceAll(/^(hedgerow.*)$/gm, `$1 --url 127.0.0.1:${server.port}`);
-    const shown = await runShell(
-      shell.replaceAll('calls_nodes', `calls${place}_nodes`).replace('(c:calls)', `(c:calls${place})`),
-      join(folder, 'served'),
-    );
+    const shown = await runShell(shell.replace('(c:calls)', `(c:calls${place})`), join(folder, 'served'));
     if (place === 1) expect(shown).toContain('2024-05-01T10:00:00Z');
     const [names] = blocksUnder('src/cli/README.md', 'Importing a file of your own', '').slice(-1);
-    const query = here(names!)
-      .replace('node dist/main.js', `HEDGEROW_API_KEY=${ADMIN_KEY} hedgerow`)
+    const queries = here(names!)
+      .replaceAll(
+        /^node dist\/main\.js (.*)$/gm,
+        `HEDGEROW_API_KEY=${ADMIN_KEY} hedgerow $1 --url 127.0.0.1:${server.port}`,
+      )
       .replace('(c:calls)', `(c:calls${place})`)
-      .replace('calls_nodes', `calls${place}_nodes`)
+      .replaceAll('calls_node', `calls${place}_node`)
       .replace('c.topic', 'c.minutes');
-    expect(await runShell(`${query.trimEnd()} --url 127.0.0.1:${server.port}`)).toContain('45');
+    expect(await runShell(queries, join(folder, 'served'))).toContain('45');
+    const born = `MATCH (p:calls${place}_node) WHERE p.name = "Ada" RETURN p.born`;
+    const found = await fetch(`http://127.0.0.1:${server.port}/v1/query`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${ADMIN_KEY}` },
+      body: JSON.stringify({ query: born }),
+    });
+    expect(((await found.json()) as { rows: unknown }).rows).toEqual([{ born: 1815 }]);
   });
 
   it('run as printed if they are client examples', async () => {
