@@ -156,6 +156,8 @@ const OWN: Readonly<Record<string, Make>> = {
   'lookupNode 410': (_, worlds) => afterItsState('/v1/hyperedges/node/1?limit=1', worlds),
   'lookupNode 404': missing('/v1/hyperedges/node/1?table=nope'),
   'getHyperedge 404': missing('/v1/hyperedges/987654'),
+  'patchHyperedge 404': missing('/v1/hyperedges/987654', { weight: 1 }),
+  'patchHyperedge 504': (target, worlds) => withoutTime(target, worlds),
   'insertHyperedge 404': missing('/v1/hyperedges', { ...EDGE, table: 'nope' }),
   'deleteHyperedge 404': missing('/v1/hyperedges', { ...EDGE, table: 'nope' }),
   'compactHyperedges 404': missing('/v1/hyperedges/compact', { table: 'nope' }),
@@ -389,6 +391,16 @@ async function withDamagedNodes(target: Target, worlds: Worlds): Promise<Answere
     const request = await requestOf(target, world);
     world.database.nodes.table('People').refuse(new HedgerowError('corrupt', 'a file is damaged'));
     return await world.as('admin', request);
+  } finally {
+    await world.close();
+  }
+}
+
+/** Sends the usual request to a service whose time limit has passed when the request starts. */
+async function withoutTime(target: Target, worlds: Worlds): Promise<Answered> {
+  const world = await worlds.own({ queryTimeoutMs: -1 });
+  try {
+    return await good(target, world);
   } finally {
     await world.close();
   }
