@@ -321,10 +321,10 @@ def virtual():
     has(call("POST", "/v1/virtual/graphs/{id}/query", {"query": query, "limit": None}, id="trips"), count=1, cached=True)
     has(call("POST", "/v1/virtual/graphs/{id}/query", {"query": query, "refresh": True}, id="trips"), cached=False)
     made = call("POST", "/v1/virtual/graphs/{id}/materialize", {"query": query, "table": "trip_edges"}, status=201, id="trips")
-    has(made, table="trip_edges", nodes_table="trip_edges_nodes", inserted=1, nodes=2)
+    has(made, table="trip_edges", node_tables=["Place"], inserted=1, nodes=2)
     has(call("GET", "/v1/tables/{name}", name="trip_edges"), row_count=1)
-    for name in ["trip_edges", "trip_edges_nodes"]:
-        call("DELETE", "/v1/tables/{name}", name=name)
+    call("DELETE", "/v1/tables/{name}", name="trip_edges")
+    call("DELETE", "/v1/node-tables/{name}", name="Place")
     has(call("PUT", "/v1/virtual/graphs/{id}", {**spec, "name": "Others"}, id="trips"), name="Others", spec_version=2)
     call("PUT", "/v1/virtual/graphs/{id}", {**spec, "id": "other"}, status=400, id="trips")
     equal(call("DELETE", "/v1/virtual/graphs/{id}/cache", id="trips"), {"id": "trips", "cleared": 0}, "cache")
