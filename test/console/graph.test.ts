@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DrawnNodes } from '../../src/console/graph/drawn-nodes.ts';
 import { type DrawnEdge, edgesOf, graphOf, hullsAreClear, MOST_DRAWN } from '../../src/console/graph/graph-model.ts';
 import { huesOf } from '../../src/console/graph/hues.ts';
 import { hullOf, outlineOf } from '../../src/console/graph/hull.ts';
@@ -18,6 +19,30 @@ describe('the graph of a result', () => {
       { id: 2, ts: 6, members: [2, 3] },
       { id: 3, ts: 7, members: [4] },
       { id: undefined, ts: undefined, members: [5] },
+    ]);
+  });
+
+  test('takes edges of named tables, whose nodes have numbers below 0 and their keys as names', () => {
+    const nodes = new DrawnNodes();
+    const person = (key: string) => ({ kind: 'Person', key });
+    const rows = [
+      { id: 1, event_ts: 5, members: ['Ada', 'Grace'] },
+      { 'c.event_ts': 6, 'c.members': ['Grace', 'Ada', 'Alan'] },
+      { id: 3, event_ts: 7, members: [person('Ada'), person('Grace')] },
+      { id: 4, event_ts: 8, members: [7, 8] },
+      { id: 5, event_ts: 9, members: ['Ada', null] },
+    ];
+    expect(edgesOf(rows, nodes).map(({ members }) => members)).toEqual([
+      [-1, -2],
+      [-2, -1, -3],
+      [-4, -5],
+      [7, 8],
+    ]);
+    expect([-1, -4, 7].map((node) => nodes.nodeOf(node))).toEqual([{ key: 'Ada' }, person('Ada'), { key: 7 }]);
+    expect([...nodes.names(new Map([[7, 'seven']]))].slice(0, 3)).toEqual([
+      [7, 'seven'],
+      [-1, 'Ada'],
+      [-2, 'Grace'],
     ]);
   });
 

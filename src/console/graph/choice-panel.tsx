@@ -69,7 +69,7 @@ function NodeWords({ graph, node, names, onExpand }: Props & { node: number }) {
     <>
       <p class="choice-title">
         {nodeText(names, node)}
-        {names.has(node) && <span class="quiet"> node {node}</span>}
+        {node >= 0 && names.has(node) && <span class="quiet"> node {node}</span>}
       </p>
       <p class="quiet">In {countText(graph.degree.get(node) ?? 0, 'edge')} of this result.</p>
       {onExpand !== undefined && (

@@ -2,6 +2,7 @@
 // gives too many shapes, the edges of each stretch of time become one shape instead.
 
 import type { QueryRow } from '../../client/index.ts';
+import { DrawnNodes } from './drawn-nodes.ts';
 
 export interface FoundEdge {
   readonly id: number | undefined;
@@ -50,23 +51,27 @@ export const BUCKETS = 24;
 const MOST_NODES_OF_BUCKETS = 40;
 
 /** Returns every edge in the rows: rows that have members, and edges as objects in cells. */
-export function edgesOf(rows: readonly QueryRow[]): FoundEdge[] {
+export function edgesOf(rows: readonly QueryRow[], nodes = new DrawnNodes()): FoundEdge[] {
   return rows.flatMap((row) => {
     const found: FoundEdge[] = [];
     for (const [name, value] of Object.entries(row)) {
       const prefix = name === 'members' ? '' : name.endsWith('.members') ? name.slice(0, -'members'.length) : undefined;
-      if (prefix !== undefined) push(found, value, row[`${prefix}id`], row[`${prefix}event_ts`]);
+      if (prefix !== undefined) push(nodes, found, value, row[`${prefix}id`], row[`${prefix}event_ts`]);
       else if (typeof value === 'object' && value !== null && 'members' in value) {
         const object = value as Record<string, unknown>;
-        push(found, object.members, object.id, object.event_ts);
+        push(nodes, found, object.members, object.id, object.event_ts);
       }
     }
     return found;
   });
 }
 
-function push(found: FoundEdge[], members: unknown, id: unknown, ts: unknown): void {
-  if (!Array.isArray(members) || members.length === 0 || !members.every((node) => typeof node === 'number')) return;
+function push(nodes: DrawnNodes, found: FoundEdge[], given: unknown, id: unknown, ts: unknown): void {
+  if (!Array.isArray(given) || given.length === 0) return;
+  // Texts alone may be anything, such as collected values that the statement calls members.
+  if (typeof id !== 'number' && typeof ts !== 'number' && given.some((member) => typeof member !== 'number')) return;
+  const members = given.map((member) => nodes.numberOf(member));
+  if (!members.every((node) => node !== undefined)) return;
   found.push({ id: typeof id === 'number' ? id : undefined, ts: typeof ts === 'number' ? ts : undefined, members });
 }
 

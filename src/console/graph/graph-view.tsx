@@ -13,6 +13,7 @@ import '../style/graph.css';
 import '../style/views.css';
 import { BucketPicture } from './bucket-picture.tsx';
 import { ChoicePanel } from './choice-panel.tsx';
+import { DrawnNodes } from './drawn-nodes.ts';
 import { EdgeList } from './edge-list.tsx';
 import { type Choice, edgesOf, type FoundEdge, type Graph, graphOf, hullsAreClear, MOST_DRAWN } from './graph-model.ts';
 import { type Form, GraphPicture, halfWidthOf } from './graph-picture.tsx';
@@ -28,9 +29,16 @@ interface Props {
   readonly table: string;
 }
 
+async function edgesAt(node: number, nodes: DrawnNodes, table: string): Promise<FoundEdge[]> {
+  const { key, kind } = nodes.nodeOf(node);
+  const query = { table, limit: MOST_EXPANDED, ...(kind !== undefined && { kind }) };
+  return edgesOf((await new Hyperedges(connection()).node(key, query)).hyperedges, nodes);
+}
+
 export function GraphView({ rows, isCut, limit, table }: Props) {
-  const names = useNodeNames(table);
-  const found = useMemo(() => edgesOf(rows), [rows]);
+  const namesOfTable = useNodeNames(table);
+  const nodes = useMemo(() => new DrawnNodes(), [rows]);
+  const found = useMemo(() => edgesOf(rows, nodes), [rows, nodes]);
   const [added, setAdded] = useState<{ rows: Result['rows']; edges: readonly FoundEdge[]; note: string }>({
     rows,
     edges: [],
@@ -42,6 +50,7 @@ export function GraphView({ rows, isCut, limit, table }: Props) {
   const isOfThese = added.rows === rows;
   const more = isOfThese ? added.edges : [];
   const graph = useMemo(() => graphOf([...found, ...more]), [found, added, isOfThese]);
+  const names = useMemo(() => nodes.names(namesOfTable), [nodes, namesOfTable, added]);
   const halfWidth = useMemo(() => halfWidthOf(names, graph.degree), [names, graph]);
   const placement = usePlacement(graph, halfWidth, rows);
   if (found.length === 0) {
@@ -53,9 +62,7 @@ export function GraphView({ rows, isCut, limit, table }: Props) {
   }
   const expand = async (node: number) => {
     try {
-      const query = { table, limit: MOST_EXPANDED, members: 'numbers' } as const;
-      const { hyperedges } = await new Hyperedges(connection()).node(node, query);
-      const edges = hyperedges.map(({ id, event_ts: ts, members }) => ({ id, ts, members: members as number[] }));
+      const edges = await edgesAt(node, nodes, table);
       const note = edges.length < MOST_EXPANDED ? '' : ` The first ${MOST_EXPANDED} edges of the node were fetched.`;
       setAdded({ rows, edges: [...more, ...edges], note });
       setError(undefined);
