@@ -18,9 +18,9 @@ import type { Call } from './application.ts';
 
 const NEWLINE = 10;
 /** Maximum number of lines read in one step, so that a step stays well within the time slice. */
-export const LINES_PER_STEP = 200;
+const LINES_PER_STEP = 200;
 /** Number of bytes after which a step ends, even if it has read fewer lines. */
-const BYTES_PER_STEP = 256 * 1024;
+export const BYTES_PER_STEP = 256 * 1024;
 /**
  * Size of the text that the core reads in one call, which takes it a fraction of a millisecond. A
  * line that is longer is left to JSON.parse.

@@ -10,10 +10,12 @@ import type { PropertyValue } from '../model/column-types.ts';
 import { changedNode, type GivenNode, type NodeTableFacts, readNode, wholeNode } from '../model/node-input.ts';
 import { keyProblem, type NodeKey } from '../model/node-refs.ts';
 import type { Call } from './application.ts';
-import { atLine, isBlank, LINES_PER_STEP, MOST_LINE_BYTES, notUtf8, parseLine, tooLong } from './bulk-insert.ts';
+import { atLine, BYTES_PER_STEP, isBlank, MOST_LINE_BYTES, notUtf8, parseLine, tooLong } from './bulk-insert.ts';
 import { requireStatements } from './query.ts';
 
 const NEWLINE = 10;
+/** Nodes that are staged in one step; each is looked up first. */
+const NODES_PER_STEP = 64;
 const BODY = ['body'] as const;
 const INTEGER = 'must be an integer of at most 2^53-1, written in digits';
 
@@ -161,7 +163,8 @@ export async function stageLines(call: Call, transaction: Transaction, target: N
     else replaced += 1;
   };
   const step = (): boolean => {
-    for (let i = 0; i < LINES_PER_STEP; i++) {
+    const stop = offset + BYTES_PER_STEP;
+    for (let i = 0; i < NODES_PER_STEP && offset < stop; i++) {
       if (offset >= body.length) return false;
       const newline = body.indexOf(NEWLINE, offset);
       const end = newline < 0 ? body.length : newline;
