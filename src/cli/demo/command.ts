@@ -156,7 +156,7 @@ interface Filled {
  */
 async function fill(flags: DemoFlags, size: DemoSize, world: World): Promise<Filled> {
   const table = { table: flags.table ?? DEFAULT_TABLE, createTable: true, bucketSeconds: BUCKET_SECONDS };
-  const wanted = tableOf({ ...flags, ...table }, { intervals: false, roles: [] });
+  const wanted = tableOf({ ...flags, ...table });
   const place = await openPlace(flags, world);
   const facts = new DemoFacts(size.people);
   try {

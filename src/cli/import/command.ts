@@ -6,9 +6,10 @@ import { reportFailure, UsageError, type World } from '../world.ts';
 import { type Group, openGroups, runGroups } from './groups.ts';
 import { closeInputs, type Input, openInputs } from './inputs.ts';
 import { nodeTableName } from './nodes/wanted-nodes.ts';
-import { batchLimits, type ImportFlags, maxRejectsOf, onErrorOf, openPlace, placeOf, tableOf } from './options.ts';
+import { batchLimits, type ImportFlags, maxRejectsOf, onErrorOf, openPlace, placeOf } from './options.ts';
 import { findProgress } from './progress/progress-files.ts';
 import type { Source } from './source.ts';
+import { wantedTable } from './wanted-table.ts';
 
 /**
  * Resolves with the exit code: 0 on success; 1 when something failed, an input was not read to its
@@ -25,9 +26,8 @@ export async function importCommand(paths: readonly string[], flags: ImportFlags
     inputs = await openInputs(paths, flags, world);
     if (flags.dryRun === true) return await (await import('./dry-run.ts')).dryRun(inputs, flags, world);
     // Plans every input first, so that unsuitable columns are reported before anything is created.
-    const intervals = inputs.map(({ looked }) => looked.plan([]).intervals).includes(true);
-    const roles = [...new Set(inputs.flatMap(({ looked }) => looked.roles ?? []))];
-    const table = tableOf(flags, { intervals, roles });
+    const table = wantedTable(inputs, flags);
+    for (const { looked, holds } of inputs) if (holds === 'nodes') looked.plan([]);
     const warnings = new Set<string>();
     const rejectPathOf = (source: Source) => resolve(world.cwd, flags.rejects ?? `${source.label}.rejects.ndjson`);
     const wanted = { place: placeOf(flags, world), table: flags.table, nodeTable: flags.nodeTable };

@@ -9,7 +9,14 @@ import { chosenKind, nodeTableName, wantedNodes } from './nodes/wanted-nodes.ts'
 import { type ImportFlags, onErrorOf } from './options.ts';
 import type { PlannedInput } from './planned-input.ts';
 import { type TriedRows, tryNodes, tryRows } from './rows/try-rows.ts';
-import { columnsOfItem, type NewNodeTable, NODES_SUFFIX, type TableColumn } from './targets/target.ts';
+import {
+  columnsOfItem,
+  type NewNodeTable,
+  NODES_SUFFIX,
+  type TableColumn,
+  type TargetTable,
+} from './targets/target.ts';
+import { wantedTable } from './wanted-table.ts';
 
 /** Resolves with the exit code: 0, or 1 when the import would fail. */
 export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world: World): Promise<number> {
@@ -28,19 +35,22 @@ class Report {
   readonly #inputs: readonly Input[];
   readonly #flags: ImportFlags;
   readonly #wanted: string;
+  /** The table as an import would create it. */
+  readonly #new: TargetTable;
 
   constructor(look: Look, inputs: readonly Input[], flags: ImportFlags) {
     this.#look = look;
     this.#inputs = inputs;
     this.#flags = flags;
     this.#wanted = flags.table ?? look.table?.name ?? 'the primary table';
+    this.#new = wantedTable(inputs, flags);
   }
 
   async write(): Promise<void> {
     const edges = this.#inputs.filter(({ holds }) => holds === 'edges');
     const nodes = this.#inputs.filter(({ holds, format }) => holds === 'nodes' && format !== 'hif');
     const inside = this.#inputs.filter(({ holds, format }) => holds === 'nodes' && format === 'hif');
-    if (edges.length > 0) this.#writeTable(edges);
+    if (edges.length > 0) this.#writeTable();
     const tables = edges.length > 0 ? this.#nodeTables(edges, nodes) : [];
     for (const table of tables) this.#writeNodeTable(table);
     const kinds = tables.length === 0 ? undefined : tables.map((table) => this.#kindOf(table));
@@ -48,7 +58,7 @@ class Report {
     await this.#writeEdges(edges, kinds);
   }
 
-  #writeTable(edges: readonly Input[]): void {
+  #writeTable(): void {
     const { table, place } = this.#look;
     const creates = this.#flags.create === true || this.#flags.createTable === true;
     if (table !== undefined) this.lines.push(`table: ${table.name} at ${place}, ${table.row_count} rows`);
@@ -58,15 +68,10 @@ class Report {
       this.lines.push(`table: there is no ${this.#wanted} at ${place}; --create makes it`);
       this.fails = true;
     }
-    const roles = this.#rolesOf(edges);
-    if (table === undefined && roles.length > 0) this.lines.push(`  with the roles ${roles.join(', ')}`);
-  }
-
-  /** Returns the roles of the table, or those that it will be made with. */
-  #rolesOf(edges: readonly Input[]): readonly string[] {
-    const { table } = this.#look;
-    if (table !== undefined) return table.roles ?? [];
-    return [...new Set(edges.flatMap(({ looked }) => looked.roles ?? []))];
+    if (table !== undefined) return;
+    const { roles, intervals } = this.#new;
+    if (roles.length > 0) this.lines.push(`  with the roles ${roles.join(', ')}`);
+    if (intervals) this.lines.push('  with intervals');
   }
 
   /** Returns the node tables of the table; none if its members are numbers. */
@@ -75,7 +80,9 @@ class Report {
     if (table?.nodes === 'named')
       return table.member_tables.map((name) => this.#known(name) ?? { name, key: { name: 'name', type: 'TEXT' } });
     // Without a table of that name the primary table is made, which holds numbers.
-    return table !== undefined || this.#flags.table === undefined ? [] : wantedNodes(edges, nodes, this.#flags);
+    return table !== undefined || this.#flags.table === undefined
+      ? []
+      : wantedNodes(edges, nodes, this.#new.roles, this.#flags);
   }
 
   #known(name: string) {
@@ -117,14 +124,14 @@ class Report {
 
   async #writeEdges(inputs: readonly Input[], kinds: readonly MemberKind[] | undefined) {
     const { table } = this.#look;
-    const known: TableColumn[] =
-      table === undefined ? [] : [...columnsOfItem({ columns: table.columns, intervals: table.intervals === true })];
-    const roles = this.#rolesOf(inputs);
+    // Older servers do not say whether a table has intervals or roles; it then has none.
+    const { roles = [], intervals = false } = table ?? this.#new;
+    const known = [...columnsOfItem({ columns: table?.columns ?? [], intervals })];
     for (const input of inputs) {
       const plan = input.looked.plan(known, roles, kinds !== undefined);
       const missing = plan.columns.filter(({ name }) => !isKnown(known, name));
       const columns = [...known, ...missing].filter(({ isEnd }) => !isEnd);
-      const tried = await tryRows(plan, { columns, kinds, roles, intervals: table?.intervals ?? plan.intervals });
+      const tried = await tryRows(plan, { columns, kinds, roles, intervals });
       const isNumbered = plan.named && kinds === undefined && input.format !== 'ndjson';
       const notes = isNumbered ? [`numbers of names: table ${this.#wanted}${NODES_SUFFIX}, column vertex`] : [];
       this.#writeInput(input, plan, tried, missing, notes);

@@ -42,7 +42,7 @@ export async function openGroups(
   const create = flags.create === true;
   const edges = inputs.filter(({ holds }) => holds === 'edges');
   const given = inputs.filter(({ holds, format }) => holds === 'nodes' && format !== 'hif');
-  const newTables = wantedNodes(edges, given, flags);
+  const newTables = wantedNodes(edges, given, wanted.roles, flags);
   const target = edges.length === 0 ? undefined : await place.openTable({ ...wanted, nodes: newTables });
   // In a table of numbers, nodes have no attributes; the plan of the edges says what is lost.
   const inside = inputs.filter(({ holds, format }) => holds === 'nodes' && format === 'hif');

@@ -20,24 +20,30 @@ const SAMPLE_LINES = 1000;
  */
 export async function lookIntoNdjson(source: Source, wantsColumns: boolean, intervals: boolean): Promise<LookedInto> {
   const { lines, chunks } = wantsColumns ? await headLines(source) : { lines: [], chunks: source.chunks };
-  const members = lines.flatMap(membersIn);
   const columns = columnsOf(lines);
   return {
-    plan: (known, roles = []) => ({
-      roles: [],
-      columns: columns
-        .filter(({ name }) => !isOfRoles(name, roles))
-        .map((column) => known.find(({ name }) => name.toLowerCase() === column.name.toLowerCase()) ?? column),
-      intervals,
-      named: members.some((member) => typeof member !== 'number'),
-      kinds: kindsIn(members),
-      notes: ['one JSON edge a line', ...columns.map(({ name, type }) => `property: ${name} ${type}`)],
-      warnings: [],
-      firstEdges: () => shownEdges(lines, (line) => line.trim()),
-      batches: (limits, from) => lineBatches(without(chunks, from.offset), limits, from),
-    }),
+    plan: (known, roles = []) => {
+      const members = lines.flatMap((line) => membersIn(line, roles));
+      const own = columns.filter(({ name }) => !isOfRoles(name, roles));
+      return {
+        roles: [],
+        columns: own.map((column) => known.find(({ name }) => isSame(name, column.name)) ?? column),
+        intervals,
+        named: members.some((member) => typeof member !== 'number'),
+        kinds: kindsIn(members),
+        notes: ['one JSON edge a line', ...own.map(({ name, type }) => `property: ${name} ${type}`)],
+        warnings: [],
+        firstEdges: () => shownEdges(lines, (line) => line.trim()),
+        batches: (limits, from) => lineBatches(without(chunks, from.offset), limits, from),
+      };
+    },
     close() {},
   };
+}
+
+/** Returns whether a key of a line is a role of the table, or the field with all roles. */
+function isOfRoles(name: string, roles: readonly string[]): boolean {
+  return roles.length > 0 && [...roles, ROLES_FIELD].some((role) => isSame(role, name));
 }
 
 /** Returns the first complete lines that are not blank, and the whole input. */
@@ -55,19 +61,22 @@ export async function headLines(
   return { lines, chunks };
 }
 
-/** Returns the members that a line names; none for a line that is not an edge. */
-function membersIn(line: string): readonly unknown[] {
+/**
+ * Returns the members that a line names, in `members` or as the holders of roles; none for a line
+ * that is not an edge.
+ */
+function membersIn(line: string, roles: readonly string[]): readonly unknown[] {
   try {
-    const { members } = JSON.parse(line) as { members?: unknown };
-    return Array.isArray(members) ? members : [];
+    const row = JSON.parse(line) as Record<string, unknown>;
+    const inner = row[ROLES_FIELD];
+    const given = { ...row, ...(typeof inner === 'object' ? inner : {}) };
+    const names = ['members', ...roles];
+    return Object.entries(given).flatMap(([name, value]) =>
+      Array.isArray(value) && names.some((one) => isSame(one, name)) ? value : [],
+    );
   } catch {
     return [];
   }
-}
-
-/** Returns whether a key of a line is a role of the table, or the field with all roles. */
-function isOfRoles(name: string, roles: readonly string[]): boolean {
-  return roles.length > 0 && [...roles, ROLES_FIELD].some((role) => role.toLowerCase() === name.toLowerCase());
 }
 
 /** Returns the keys that need a column of their own, each with a type that fits its values. */
@@ -97,4 +106,8 @@ function entriesOf(line: string): [string, unknown][] {
   } catch {
     return [];
   }
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
 }

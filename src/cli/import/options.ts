@@ -107,11 +107,8 @@ function directoryOptions(data: string, flags: TargetFlags, world: World): Direc
   return { dir: dataDir, primaryTable, maxMembers, memoryBudgetMb: Math.min(memoryBudgetMb, IMPORT_MEMORY_MB) };
 }
 
-/**
- * Returns the table that the flags name. `made`: whether a table that is created has intervals, and
- * its roles besides the ones of `--role`. Throws UsageError.
- */
-export function tableOf(flags: TargetFlags, made: Pick<TargetTable, 'intervals' | 'roles'>): TargetTable {
+/** Returns the table that the flags name, without what inputs add to it. Throws UsageError. */
+export function tableOf(flags: TargetFlags): TargetTable {
   const { table: name } = flags;
   const create = flags.createTable === true || (flags as ImportFlags).create === true;
   if (name !== undefined && !IDENTIFIER.test(name)) {
@@ -125,10 +122,8 @@ export function tableOf(flags: TargetFlags, made: Pick<TargetTable, 'intervals' 
     );
   const bucketSeconds = integerFlag('--bucket-seconds', flags.bucketSeconds, 1, 2 ** 40);
   if (bucketSeconds !== undefined && !create) throw new UsageError('--bucket-seconds needs --create-table.');
-  const given = (flags as ImportFlags).role?.map((part) => part.replace(/=.*$/s, '')) ?? [];
-  const isGiven = (role: string) => given.some((one) => one.toLowerCase() === role.toLowerCase());
-  const roles = [...given, ...made.roles.filter((role) => !isGiven(role))];
-  return { name, create, bucketSeconds, roles, intervals: made.intervals };
+  const roles = (flags as ImportFlags).role?.map((part) => part.replace(/=.*$/s, '')) ?? [];
+  return { name, create, bucketSeconds, roles, intervals: false };
 }
 
 export function batchLimits(flags: ImportFlags): BatchLimits {

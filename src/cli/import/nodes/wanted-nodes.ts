@@ -12,14 +12,15 @@ export const NODE_SUFFIX = '_node';
 
 /**
  * Returns the node tables of a new hyperedge table; an empty list if its members are integers that
- * need none. `nodes` are the inputs with nodes that flags name.
+ * need none. `nodes` are the inputs with nodes that flags name; `roles` are those of the new table.
  */
 export function wantedNodes(
   edges: readonly Input[],
   nodes: readonly Input[],
+  roles: readonly string[],
   flags: Pick<ImportFlags, 'nodeTable' | 'table'>,
 ): NewNodeTable[] {
-  const plans = edges.map(({ looked }) => looked.plan([], [], true));
+  const plans = edges.map(({ looked }) => looked.plan([], roles, true));
   const kinds = kindsOf(plans);
   if (kinds.length > 0) return kinds;
   const nodePlans = nodes.map(({ looked }) => looked.plan([]));
