@@ -2,8 +2,9 @@
 // copies.
 
 import { describe, expect, test } from 'vitest';
-import { batchOf, consecutive, type RowSet, selectFrom } from '../../src/query/executor/rows/row-set.ts';
+import { batchOf, consecutive, NO_ROWS, type RowSet, selectFrom } from '../../src/query/executor/rows/row-set.ts';
 import { compacted } from '../../src/query/executor/rows/scan-rows.ts';
+import { pickRows } from '../../src/query/executor/sorts/pick-rows.ts';
 import { Random } from '../support/random.ts';
 
 const PATTERN = 1;
@@ -71,4 +72,26 @@ describe('consecutive rows of a batch', () => {
     const part = compacted(consecutive(batch, 1, 2), PATTERN);
     expect(rowsOf(part)).toEqual([rowsOf(set)[2], rowsOf(set)[5]]);
   });
+});
+
+test('few rows that are picked keep their own texts only, and many keep all', () => {
+  const texts = Array.from({ length: 100 }, (_, i) => `t${i}`);
+  const codes = Uint32Array.from(texts, (_, i) => 99 - i);
+  const nulls = Uint8Array.from(texts, (_, i) => Number(i % 10 === 3));
+  const set: RowSet = {
+    ...NO_ROWS,
+    rows: 100,
+    times: Float64Array.from(texts, (_, i) => i),
+    columns: new Map([[7, { kind: 'text', nulls, codes, texts }]]),
+  };
+  for (const rows of [[5, 3, 5, 98], Array.from({ length: 60 }, (_, i) => i)]) {
+    const picked = pickRows(set, Uint32Array.from(rows));
+    const column = picked.columns.get(7)!;
+    if (column.kind !== 'text') throw new Error('the column has texts');
+    expect([...picked.times]).toEqual(rows);
+    expect(rows.map((_, i) => (column.nulls[i] === 1 ? null : column.texts[column.codes[i]!]))).toEqual(
+      rows.map((row) => (row % 10 === 3 ? null : `t${99 - row}`)),
+    );
+    expect(column.texts.length).toBe(rows.length === 4 ? 2 : 100);
+  }
 });

@@ -1,5 +1,6 @@
 // Copies selected rows into a new set.
 
+import type { TextColumn } from '../../../core/index.ts';
 import type { PropertyColumn, RowSet } from '../rows/row-set.ts';
 
 /** Returns the given rows of a set, in the given order. */
@@ -43,7 +44,31 @@ function pickColumn(column: PropertyColumn, rows: Uint32Array): PropertyColumn {
   if (column.kind === 'number') return { kind: 'number', nulls, values: picked(column.values, rows) };
   const codes = new Uint32Array(rows.length);
   for (let i = 0, end = rows.length; i < end; i++) codes[i] = column.codes[rows[i]!]!;
-  return { kind: 'text', nulls, codes, texts: column.texts };
+  const found: TextColumn = { kind: 'text', nulls, codes, texts: column.texts };
+  return rows.length * FEW_SHARE < column.texts.length ? withOwnTexts(found) : found;
+}
+
+/** A column has only its own texts if it uses at most one in this many of those it was read with. */
+const FEW_SHARE = 4;
+
+/** Returns the column without the texts that no row has, so that these are not kept and merged. */
+function withOwnTexts({ nulls, codes, texts }: TextColumn): TextColumn {
+  const places = new Map<number, number>();
+  const own: string[] = [];
+  for (let i = 0; i < codes.length; i++) {
+    // The code of a null means nothing.
+    if (nulls[i] === 1) {
+      codes[i] = 0;
+      continue;
+    }
+    let place = places.get(codes[i]!);
+    if (place === undefined) {
+      place = own.push(texts[codes[i]!]!) - 1;
+      places.set(codes[i]!, place);
+    }
+    codes[i] = place;
+  }
+  return { kind: 'text', nulls, codes, texts: own };
 }
 
 function picked(values: Float64Array, rows: Uint32Array): Float64Array {
