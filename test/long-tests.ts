@@ -51,6 +51,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
     'fuzz',
     'heavy-statements',
     'join-blocks',
+    'named-ties',
     'parquet-decoder',
     'random',
     'sessions-model',
