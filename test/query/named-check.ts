@@ -11,7 +11,7 @@ import { Statements } from '../../src/query/statements.ts';
 import { WrittenRead } from '../../src/query/written-read.ts';
 import { nodeFs } from '../../src/storage/index.ts';
 import type { DuckDb } from '../support/duckdb.ts';
-import { judge, loadTables } from './duckdb-judge.ts';
+import { type Judgement, judge, loadTables } from './duckdb-judge.ts';
 import type { Answer } from './execute.ts';
 import { type NaiveResult, naiveMatch } from './naive.ts';
 import { Refusal } from './naive-values.ts';
@@ -32,11 +32,20 @@ export function statementsOf(database: Database): Statements {
   });
 }
 
+interface Expected {
+  /** The rows, or the refusal. */
+  readonly naive: NaiveResult | Refusal | string;
+  /** The rows of DuckDB, if it was asked, or why it has none. */
+  readonly judged: Judgement | undefined;
+}
+
 /** Counts of outcomes, with which a test checks its own coverage. */
 export class NamedChecks {
   readonly tally = { rows: 0, empty: 0, refused: 0, byValue: 0, written: 0, byDuckDb: 0, outOfRange: 0 };
   readonly strategies = new Map<string, number>();
   readonly #duckdb: DuckDb | undefined;
+  /** What is expected of each statement, until the tables change. */
+  #expected = new Map<NamedStatement, Expected>();
 
   constructor(duckdb: DuckDb | undefined) {
     this.#duckdb = duckdb;
@@ -44,7 +53,10 @@ export class NamedChecks {
 
   /** Checks all statements in one state; `seed` is named in the message of a difference. */
   async inState(statements: readonly NamedStatement[], state: NamedState, seed: number): Promise<void> {
-    if (state.isChanged && this.#duckdb !== undefined) await loadTables(this.#duckdb, state.tables);
+    if (state.isChanged) {
+      this.#expected = new Map();
+      if (this.#duckdb !== undefined) await loadTables(this.#duckdb, state.tables);
+    }
     const service = statementsOf(state.database);
     for (const [place, statement] of statements.entries()) {
       try {
@@ -60,10 +72,10 @@ export class NamedChecks {
     service.close();
   }
 
-  async #check(service: Statements, { named, plain }: NamedStatement, { tables }: NamedState): Promise<void> {
+  async #check(service: Statements, statement: NamedStatement, { tables }: NamedState): Promise<void> {
     const { tally } = this;
-    const naive = naiveOf(plain, tables);
-    const answer = this.#run(service, named);
+    const { naive, judged } = await this.#expectedOf(statement, tables);
+    const answer = this.#run(service, statement.named);
     if (typeof naive === 'string' || naive instanceof Refusal) {
       // Whether an out-of-range value is reached depends on which conditions were tested before.
       const byValue = naive instanceof Refusal && naive.byValue;
@@ -74,14 +86,22 @@ export class NamedChecks {
     tally[naive.entries.length > 0 ? 'rows' : 'empty']++;
     if (typeof answer === 'string') throw new Error(`refused: ${answer}`);
     expectSameRows(answer, { ...naive, columns: answer.columns });
-    if (this.#duckdb === undefined) return;
-    const judged = await judge(this.#duckdb, parseStatement(plain.text) as MatchNode, tables, plain.parameters);
-    if (typeof judged === 'string') {
-      tally.outOfRange++;
-      return;
-    }
-    expectSameRows(answer, { ...judged, columns: answer.columns });
-    tally.byDuckDb++;
+    if (judged === undefined) return;
+    tally[typeof judged === 'string' ? 'outOfRange' : 'byDuckDb']++;
+    if (typeof judged !== 'string') expectSameRows(answer, { ...judged, columns: answer.columns });
+  }
+
+  async #expectedOf(statement: NamedStatement, tables: NamedState['tables']): Promise<Expected> {
+    const known = this.#expected.get(statement);
+    if (known !== undefined) return known;
+    const { text, parameters } = statement.plain;
+    const naive = naiveOf(statement.plain, tables);
+    const isJudged = this.#duckdb !== undefined && typeof naive !== 'string' && !(naive instanceof Refusal);
+    const node = () => parseStatement(text) as MatchNode;
+    const judged = isJudged ? await judge(this.#duckdb!, node(), tables, parameters) : undefined;
+    const expected = { naive, judged };
+    this.#expected.set(statement, expected);
+    return expected;
   }
 
   /** Returns the rows with integers in place of keys, or the refusal. */

@@ -33,6 +33,17 @@ describe('random statements on named tables', () => {
     120_000,
   );
 
+  it('find COUNT(alias) in ORDER BY where COUNT(*) is returned, because both count rows', async () => {
+    const shape = shapeOf(1);
+    const text = 'MATCH (a:Person) RETURN a.place AS place, COUNT(*) AS n ORDER BY -COUNT(a) + 0, place';
+    const statement = { text, parameters: {} };
+    const kept = new NamedChecks(duckdb);
+    await eachNamedState(1, new Random(1), shape, (state) =>
+      kept.inState([{ named: statement, plain: statement }], state, 1),
+    );
+    expect(kept.tally).toMatchObject({ rows: 5, refused: 0 });
+  });
+
   it('had rows, empty answers, refusals, and rows that the core wrote', () => {
     const { tally } = checks;
     if (process.env.HEDGEROW_TALLY === '1') console.log(tally, checks.strategies);

@@ -210,6 +210,7 @@ function aggregateOf(ties: Ties, patterns: readonly Pattern[]): string {
     () => 'COUNT(*)',
     () => `COUNT(${distinct}${alias})`,
     () => `COUNT(${distinct}${exact})`,
+    () => `COUNT(DISTINCT ${alias}.id)`,
     () => `COUNT(${distinct}${ties.isEdge(one) ? ties.nodesOf(one) : `${alias}.name`})`,
     () => `SUM(${distinct}${exact})`,
     () => `AVG(${distinct}${exact})`,
@@ -264,8 +265,10 @@ function returned(ties: Ties, items: readonly string[], patterns: readonly Patte
     name === undefined && items.indexOf(text) === place ? text : `${text} AS r${place}`,
   );
   const parts = [`RETURN ${isDistinct ? 'DISTINCT ' : ''}${list.join(', ')}`];
+  // Lists and rows have no order.
+  const ordered = named.filter(({ text }) => !/^(?:\w|\w\.(?:members|src|dst)|collect\(.*\))$/i.test(text));
   const orders = Array.from({ length: pick(random, [0, 0, 1, 1, 2]) }, () => {
-    const { text, name } = pick(random, named);
+    const { text, name } = pick(random, ordered.length > 0 ? ordered : named);
     const known = name !== undefined && random.below(2) === 0 ? name : text;
     const isOwn = kind === 'rows' && !isDistinct && random.below(3) === 0;
     const by = isOwn ? ties.anyValue([pick(random, patterns)], 1) : known;
