@@ -20,6 +20,7 @@ import { machineLine } from './machine.ts';
 import { sinkValue } from './measure.ts';
 import { runMemory } from './memory.ts';
 import { runNames } from './names.ts';
+import { runNodeJoins } from './node-joins.ts';
 import type { Part } from './part.ts';
 import { runReads } from './reads.ts';
 import { runReasoning } from './reasoning.ts';
@@ -38,6 +39,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   reads: runReads,
   compaction: runCompaction,
   names: runNames,
+  'node-joins': runNodeJoins,
   statements: runStatements,
   http: runHttp,
   guard: runGuard,

@@ -1,7 +1,7 @@
 // The ABI of segments: builds, checks, opens and reads them.
 
 import { toInteger } from '../codec/record';
-import { countRows, lookupRows } from '../fmi/lookup';
+import { countEach, countRows, lookupRows } from '../fmi/lookup';
 import { stab } from '../interval/tree';
 import { segmentRows } from '../json/rows';
 import { put } from '../memory/cells';
@@ -162,6 +162,10 @@ export function hg_segment_lookup(segment: u32, nodes: u32, k: u32, from: u32, t
 
 export function hg_segment_count(segment: u32, node: f64, from: u32, to: u32): u32 {
   return countRows(segment, node, from, to);
+}
+
+export function hg_segment_counts(segment: u32, nodes: u32, n: u32, from: u32, to: u32, counts: u32): i32 {
+  return countEach(segment, nodes, n, from, to, counts);
 }
 
 /** Writes {event_ts, id} of a row as two f64. Returns 0 or BAD_ARGUMENT. */

@@ -11,6 +11,7 @@ import {
   S_NODES,
   S_POSTING_OFFSETS,
   S_POSTINGS,
+  S_ROWS,
 } from '../segment/layout';
 import { BAD_ARGUMENT, setRows } from '../status';
 import { intersect16, lowerBound16, widen16 } from './sets';
@@ -107,6 +108,73 @@ export function lookupRows(s: usize, nodes: usize, k: u32, from: u32, to: u32, o
     assert(count <= shortest && shortest <= capacity, 'no more rows are found than the shortest list contains');
   widenInPlace(out, count);
   return <i32>count;
+}
+
+/** Returns the value at `index` of the node dictionary, whose width is 4 or another one. */
+function idAt(ids: usize, width: u32, index: u32): u64 {
+  return width == 4 ? <u64>get<u32>(ids, index) : packed(ids, width, index);
+}
+
+/**
+ * Returns the first index from `base` on, below `count`, whose value is not below `target`; `count`
+ * if there is none. Takes steps of doubling length, then searches the last step: the nodes of one
+ * call ascend, so the next one is usually near.
+ */
+function leapToNode(ids: usize, width: u32, base: u32, count: u32, target: u64): u32 {
+  let step: u32 = 1;
+  while (base + step < count && idAt(ids, width, base + step) < target) {
+    base += step;
+    step <<= 1;
+  }
+  let length = min(step + 1, count - base);
+  while (length > 0) {
+    const half = length >> 1;
+    if (idAt(ids, width, base + half) < target) {
+      base += half + 1;
+      length -= half + 1;
+    } else length = half;
+  }
+  return base;
+}
+
+/**
+ * For each of n nodes (f64[n], strictly ascending), adds the number of rows in [from, to) that
+ * contain it to the count (u32[n]) at the same index. Returns n, or BAD_ARGUMENT if the nodes do
+ * not ascend; counts before that node are then added.
+ */
+export function countEach(s: usize, nodes: usize, n: u32, from: u32, to: u32, counts: usize): i32 {
+  const ids = <usize>load<u32>(s + S_NODE_IDS);
+  const width = load<u32>(s + S_NODE_WIDTH);
+  const known = load<u32>(s + S_NODES);
+  const least = load<i64>(s + S_NODE_MIN);
+  const offsets = <usize>load<u32>(s + S_POSTING_OFFSETS);
+  const postings = <usize>load<u32>(s + S_POSTINGS);
+  const isWhole = from == 0 && to >= load<u32>(s + S_ROWS);
+  let at: u32 = 0;
+  let before = i64.MIN_VALUE;
+  for (let i: u32 = 0; i < n; i++) {
+    const node = toInteger(get<f64>(nodes, i));
+    // A value that is no integer is the least one, so it does not ascend either.
+    if (node <= before) return BAD_ARGUMENT;
+    before = node;
+    if (node < least || at == known || from >= to) continue;
+    const target = <u64>(node - least);
+    at = leapToNode(ids, width, at, known, target);
+    if (at == known || idAt(ids, width, at) != target) continue;
+    const start = get<u32>(offsets, at);
+    const length = after<u32>(offsets, at) - start;
+    put<u32>(
+      counts,
+      i,
+      get<u32>(counts, i) + (isWhole ? length : rowsBetween(cell<u16>(postings, start), length, from, to)),
+    );
+  }
+  return <i32>n;
+}
+
+function rowsBetween(rows: usize, length: u32, from: u32, to: u32): u32 {
+  const end = to < 65536 ? lowerBound16(rows, length, to) : length;
+  return end - lowerBound16(rows, length, from);
 }
 
 /** Returns the number of rows in [from, to) that contain a node. */

@@ -15,6 +15,7 @@ import {
   type TextSink,
 } from './row-output.ts';
 import type { RowPlan } from './row-plan.ts';
+import { addCounts } from './segment-counts.ts';
 import type { SegmentFacts } from './segment-facts.ts';
 import { SegmentFold } from './segment-fold.ts';
 import { coreError, STATUS } from './status.ts';
@@ -213,6 +214,11 @@ export class ResidentSegment {
     return this.#core.exports.hg_segment_count(this.#handle, node, from, to) >>> 0;
   }
 
+  /** Adds the numbers of rows of some nodes to counts, like `countNode` (segment-counts.ts). */
+  countNodes(nodes: Float64Array, from: number, to: number, counts: Uint32Array): void {
+    addCounts(this.#core, this.#handle, nodes, from, to, counts);
+  }
+
   /**
    * Returns how many rows of the segment are in a range, including dead rows. Reads the sorted
    * index of the column; returns -1 if the segment has no such index. Cost: log2 rows.
@@ -287,6 +293,17 @@ export class ResidentSegment {
       let count = 0;
       for (let row = from; row < to; row++) if (isFound[row] === 1) rows[pointer / 4 + count++] = row;
       return this.#filtered(region, count, ranges, dead, lsn);
+    } finally {
+      region.free();
+    }
+  }
+
+  /** Returns those of some ascending rows that are alive and in all ranges. */
+  keptOf(rows: Uint32Array, ranges: RangeSet, dead: DeadRows, lsn: number): Uint32Array {
+    const region = new Region(this.#core, rows.length * 4 + this.#core.exports.HG_ROWS_SLACK_BYTES.value);
+    try {
+      this.#core.memory.words.set(rows, region.pointer / 4);
+      return this.#filtered(region, rows.length, ranges, dead, lsn);
     } finally {
       region.free();
     }

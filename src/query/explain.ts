@@ -143,7 +143,13 @@ function outputNode(plan: MatchPlan, figures: Figures, lookedUp: ReadonlySet<obj
   if (match.grouping !== undefined) {
     const { keys, aggregates } = match.grouping;
     const operator =
-      shortcut === undefined ? 'Group' : shortcut.op === 'count' ? 'CountFromDirectory' : 'BoundsFromDirectory';
+      shortcut !== undefined
+        ? shortcut.op === 'count'
+          ? 'CountFromDirectory'
+          : 'BoundsFromDirectory'
+        : plan.nodeCounts === undefined
+          ? 'Group'
+          : 'GroupByEdgesPerNode';
     steps.push({ operator, keys: keys.map((key) => key.text), aggregates: aggregates.map(({ text }) => text) });
   }
   const patterns = match.inner.length === 0 ? match.patterns : [...match.patterns, ...match.inner];

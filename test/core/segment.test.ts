@@ -213,6 +213,30 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       expect(core.x.hg_segment_lookup(built.handle, out, 1, 0, 1, out, 0)).toBe(STATUS.badArgument);
     });
 
+    it('adds the number of rows of each of many ascending nodes, in any row range', () => {
+      const { core, built } = open();
+      const random = randomFrom(250);
+      const all = [...new Set(edges.flatMap((edge) => edge.members))].sort((a, b) => a - b);
+      for (let i = 0; i < 30; i++) {
+        const share = [1, 2, 7, 100][i % 4]!;
+        const others = range(0, random.below(20)).map(() => random.below(4_000_000) - 2_000_000);
+        const some = new Set([...all.filter(() => random.below(share) === 0), ...(i % 3 ? others : [])]);
+        const nodes = [...some].sort((a, b) => a - b);
+        const from = i % 2 ? random.below(edges.length) : 0;
+        const to = i % 5 ? edges.length : from + random.below(edges.length - from + 1);
+        const counts = core.putWords([...nodes.map((_, place) => place), 0]);
+        const at = core.putNumbers([...nodes, 0]);
+        expect(core.x.hg_segment_counts(built.handle, at, nodes.length, from, to, counts)).toBe(nodes.length);
+        const known = new Map<number, number>();
+        for (const { members } of edges.slice(from, to))
+          for (const node of members) known.set(node, (known.get(node) ?? 0) + 1);
+        expect(core.words(counts, nodes.length)).toEqual(nodes.map((node, place) => place + (known.get(node) ?? 0)));
+      }
+      const counts = core.putWords([0, 0]);
+      for (const wrong of [[5, 5], [5, 4], [1, 1.5], [1, Number.NaN]])
+        expect(core.x.hg_segment_counts(built.handle, core.putNumbers(wrong), 2, 0, 1, counts)).toBe(STATUS.badArgument);
+    });
+
     it('has a filter without false negatives', () => {
       const { core, built } = open();
       const offset = core.x.hg_segment_section(built.file, 9, 0) >>> 0;

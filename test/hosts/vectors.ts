@@ -212,6 +212,11 @@ function read(script: Script): void {
     script.holdsWords('rows', rowsWith(...nodes));
   }
   script.call('hg_segment_count', ['segment', 3, 0, rows.length], rowsWith(3).length);
+  script.say('the numbers of rows of several nodes are added to counts');
+  script.numbers('nodes', [2, 3]);
+  script.words('rows', [0, 10]);
+  script.call('hg_segment_counts', ['segment', 'nodes', 2, 0, rows.length, 'rows'], 2);
+  script.holdsWords('rows', [rowsWith(2).length, 10 + rowsWith(3).length]);
   script.say('a lookup stops when the list is full, and reports where to continue');
   script.numbers('nodes', [3]);
   script.call('hg_segment_lookup', ['segment', 'nodes', 1, 0, rows.length, 'rows', 2], 2);

@@ -55,6 +55,12 @@ export interface SegmentPart {
    * `table_corrupt`.
    */
   figures(field: RowField): Float64Array;
+  /**
+   * Adds to each count the number of rows that contain the node at the same index of `nodes`, which
+   * ascend strictly, and returns true. Returns false and adds nothing if the segment has dead rows
+   * or the request has ranges. Reads no rows. Throws `table_corrupt`.
+   */
+  countNodes(nodes: Float64Array, counts: Uint32Array): boolean;
 }
 
 export class SegmentScan {
@@ -102,19 +108,25 @@ export class SegmentScan {
       hasFigures: (field) => segment.figures.has(figuresKey(field)),
       open: () => this.#open(segment, isInside),
       figures: (field) => this.#figures(segment, field),
+      countNodes: (nodes, counts) => this.#countNodes(segment, isInside, nodes, counts),
     };
+  }
+
+  get #hasRanges(): boolean {
+    return this.#ranges !== undefined && this.#ranges.ranges.length > 0;
+  }
+
+  #countNodes(segment: SegmentFile, isInside: boolean, nodes: Float64Array, counts: Uint32Array): boolean {
+    if (this.#hasRanges || deadOf(this.#view, segment).count > 0) return false;
+    const resident = this.#source.resident(segment);
+    const { from, to } = this.#window(segment, resident, isInside);
+    resident.countNodes(nodes, from, to, counts);
+    return true;
   }
 
   #open(segment: SegmentFile, isInside: boolean): SegmentFold {
     const resident = this.#source.resident(segment);
-    const { lowTs, endTs } = this.#bounds;
-    const from = isInside ? 0 : resident.seek(lowTs, -Infinity);
-    const to = isInside ? segment.facts.rows : resident.seek(endTs, Infinity);
-    if (from < to) {
-      const first = isInside ? segment.facts.timeMin : resident.keyOf(from).eventTs;
-      const last = isInside ? segment.facts.timeMax : resident.keyOf(to - 1).eventTs;
-      this.#count(isInside ? segment.facts.buckets : resident.bucketsOf(from, to), first, last);
-    }
+    const { from, to } = this.#window(segment, resident, isInside);
     const dead = deadOf(this.#view, segment);
     const ranges = this.#ranges;
     const held = ranges?.ranges.find(({ nullIsIn }) => nullIsIn);
@@ -127,6 +139,19 @@ export class SegmentScan {
         range,
       );
     return fold;
+  }
+
+  /** Returns the rows within the bounds of the request, and counts their buckets. */
+  #window(segment: SegmentFile, resident: ResidentSegment, isInside: boolean): { from: number; to: number } {
+    const { lowTs, endTs } = this.#bounds;
+    const from = isInside ? 0 : resident.seek(lowTs, -Infinity);
+    const to = isInside ? segment.facts.rows : resident.seek(endTs, Infinity);
+    if (from < to) {
+      const first = isInside ? segment.facts.timeMin : resident.keyOf(from).eventTs;
+      const last = isInside ? segment.facts.timeMax : resident.keyOf(to - 1).eventTs;
+      this.#count(isInside ? segment.facts.buckets : resident.bucketsOf(from, to), first, last);
+    }
+    return { from, to };
   }
 
   #count(buckets: number, first: number, last: number): void {

@@ -21,6 +21,8 @@ export const LOAD_US = 3000;
 /** What a scan needs from its table. */
 export interface ScanSource {
   readonly bucketSeconds: number;
+  /** Whether the rows are nodes: the time and the id of a row are then the number of its node. */
+  readonly isOfNodes: boolean;
   readonly rowPlan: RowPlan;
   readonly scanSink: TextSink;
   /** Monotonic microseconds. */

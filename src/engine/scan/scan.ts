@@ -317,7 +317,7 @@ export class Scan {
   private matchesIn(segment: SegmentFile, resident: ResidentSegment, ranges: RangeSet): SegmentMatches {
     if (this.matches?.segment === segment) return this.matches;
     const { view, nodes } = this;
-    const wanted = { nodes, anyOf: this.request.anyOf, ranges, bucketSeconds: this.source.bucketSeconds };
+    const wanted = { nodes, anyOf: this.request.anyOf, ranges, source: this.source };
     const found = findMatches(segment, resident, view, this.bounds, wanted);
     const { looked } = found;
     this.matches = found;

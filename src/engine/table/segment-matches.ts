@@ -2,7 +2,7 @@
 // (PSI) or by checking each row.
 
 import type { NumericRange, RangeSet, ResidentSegment, StepBounds } from '../../core/index.ts';
-import { deadOf, type ScanView } from '../scan/scan-view.ts';
+import { deadOf, type ScanSource, type ScanView } from '../scan/scan-view.ts';
 import type { SegmentFile } from './segment-file.ts';
 
 /**
@@ -25,7 +25,7 @@ export interface Wanted {
   readonly nodes: readonly number[];
   readonly anyOf: Float64Array | undefined;
   readonly ranges: RangeSet;
-  readonly bucketSeconds: number;
+  readonly source: ScanSource;
 }
 
 /**
@@ -38,12 +38,15 @@ export function findMatches(
   resident: ResidentSegment,
   view: ScanView,
   bounds: StepBounds,
-  { nodes, anyOf, ranges, bucketSeconds }: Wanted,
+  { nodes, anyOf, ranges, source }: Wanted,
 ): SegmentMatches {
   const from = resident.seek(bounds.lowTs, bounds.lowId);
   const to = resident.seek(bounds.endTs, Infinity);
   if (anyOf !== undefined) {
-    const rows = resident.listAnyOf(from, to, anyOf, ranges, deadOf(view, segment), view.lsn);
+    const dead = deadOf(view, segment);
+    const rows = source.isOfNodes
+      ? resident.keptOf(rowsOfNodes(resident, anyOf, from, to), ranges, dead, view.lsn)
+      : resident.listAnyOf(from, to, anyOf, ranges, dead, view.lsn);
     return { segment, rows, next: 0, looked: undefined, ordered: false };
   }
   if (nodes.length > 0) resident.setNodes(nodes);
@@ -51,9 +54,15 @@ export function findMatches(
   const rows = resident.listRows(from, to, nodes.length, ranges, driver, deadOf(view, segment), view.lsn);
   const ordered = driver !== undefined;
   if (ordered || nodes.length > 0 || from === to) return { segment, rows, next: 0, looked: undefined, ordered };
-  const bucketOf = (row: number): number => Math.floor(resident.keyOf(row).eventTs / bucketSeconds);
+  const bucketOf = (row: number): number => Math.floor(resident.keyOf(row).eventTs / source.bucketSeconds);
   const looked = { buckets: resident.bucketsOf(from, to), first: bucketOf(from), last: bucketOf(to - 1) };
   return { segment, rows, next: 0, looked, ordered };
+}
+
+/** Returns the rows of nodes, whose time and id are their number, ascending. */
+function rowsOfNodes(resident: ResidentSegment, numbers: Float64Array, from: number, to: number): Uint32Array {
+  const rows = Uint32Array.from(numbers, (number) => resident.find(number, number));
+  return rows.filter((row) => row >= from && row < to).sort();
 }
 
 /**

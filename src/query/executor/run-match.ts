@@ -9,6 +9,7 @@ import type { Batches, QueryContext } from './context.ts';
 import { Aggregator } from './folds/aggregate.ts';
 import { foldRows } from './folds/fold.ts';
 import { foldPlanOf } from './folds/fold-plan.ts';
+import { foldNodeCounts } from './folds/node-counts.ts';
 import { existsRows } from './joins/exists.ts';
 import { joinRows } from './joins/join.ts';
 import { longestText, valueBytes } from './memory.ts';
@@ -167,7 +168,7 @@ function evaluateItems(
 
 function* grouped(plan: MatchPlan, context: QueryContext): Batches<Evaluated> {
   const { keys, aggregates } = plan.match.grouping!;
-  const aggregator = new Aggregator(keys, aggregates, context);
+  const aggregator = new Aggregator(keys, plan.nodeCounts?.aggregates ?? aggregates, context);
   for (const _ of aggregated(plan, aggregator, context)) yield null;
   const valuesOf = (from: number, to: number) => ({
     ...context.environment,
@@ -192,6 +193,10 @@ function* grouped(plan: MatchPlan, context: QueryContext): Batches<Evaluated> {
  * of segments; otherwise the rows are read.
  */
 function* aggregated(plan: MatchPlan, aggregator: Aggregator, context: QueryContext): Batches<{ count: number }> {
+  if (plan.nodeCounts !== undefined) {
+    yield* context.observed(plan.input, foldNodeCounts(plan.nodeCounts, aggregator, context));
+    return;
+  }
   const fold = foldPlanOf(plan, context.patterns);
   if (fold !== undefined) {
     yield* context.observed(plan.input, foldRows(fold, aggregator, context));

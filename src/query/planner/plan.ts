@@ -2,7 +2,7 @@
 // values, and EXPLAIN prints it.
 
 import type { RangeCondition, RoleCondition } from '../../engine/index.ts';
-import type { BoundExists, BoundExpression, BoundMatch } from '../binder/bound.ts';
+import type { BoundAggregate, BoundExists, BoundExpression, BoundMatch } from '../binder/bound.ts';
 
 /** The ways to find rows and pairs, as EXPLAIN and answers name them. */
 export type Strategy =
@@ -176,11 +176,27 @@ export interface ShortcutPlan {
   readonly values: readonly ('count' | 'least' | 'greatest')[];
 }
 
+/**
+ * Aggregates over the pairs of nodes and the edges they are in, which need only the number of edges
+ * of each node.
+ */
+export interface NodeCountPlan {
+  /** The join whose pairs are not made. */
+  readonly join: JoinPlan;
+  readonly nodes: ScanPlan;
+  readonly edges: ScanPlan;
+  /** Roles of which a member must have one. Undefined: all members count. */
+  readonly mask: number | undefined;
+  /** The aggregates of the statement, which read the nodes only. */
+  readonly aggregates: readonly BoundAggregate[];
+}
+
 export interface MatchPlan {
   readonly match: BoundMatch;
   readonly input: InputPlan;
   readonly exists: ExistsPlans;
   readonly shortcut: ShortcutPlan | undefined;
+  readonly nodeCounts: NodeCountPlan | undefined;
   /**
    * `none`: no order was requested. `index`: the scan yields rows in the requested order.
    * `reversed`: the scan begins with the newest row. `sort`: rows must be sorted.

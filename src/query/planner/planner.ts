@@ -9,6 +9,7 @@ import { bandOf, impliedBand, narrowWindows } from './bands.ts';
 import { planExists, withExists } from './exists.ts';
 import { fixedValue } from './fixed-values.ts';
 import { planJoins } from './joins.ts';
+import { nodeCountsOf } from './node-counts.ts';
 import { addNeeds, copyOfNeeds } from './patterns-of.ts';
 import {
   type ColumnNeeds,
@@ -60,7 +61,9 @@ export function planShape(
   const skip = countOf(match.skip, parameters, 'SKIP') ?? 0;
   const limit = countOf(match.limit, parameters, 'LIMIT');
   const order = orderOf(match, input, limit);
-  return { match, input, exists, shortcut: shortcutOf(match, input), order, skip, limit, strategy: strategyOf(input) };
+  const strategy = strategyOf(input);
+  const shortcut = shortcutOf(match, input);
+  return { match, input, exists, shortcut, nodeCounts: nodeCountsOf(match, input), order, skip, limit, strategy };
 }
 
 /**

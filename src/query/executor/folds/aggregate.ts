@@ -34,13 +34,14 @@ export class Aggregator {
   /**
    * Adds rows. Each key and each aggregate is a step of its own, since the memory of very many of
    * them may have to grow in the same batch. The first one is not in the step that read the rows.
+   * `times` contains the number of occurrences of each row.
    */
-  *add(batch: Batch): Generator<null, void, void> {
+  *add(batch: Batch, times?: Uint32Array): Generator<null, void, void> {
     yield null;
     const groups = yield* this.groupsOf(batch);
     for (const index of this.aggregates.keys()) {
       if (groups !== undefined || index > 0) yield null;
-      this.addRows(index, batch, groups);
+      this.addRows(index, batch, groups, times);
     }
   }
 
