@@ -12,7 +12,7 @@ import { WrittenRead } from '../../src/query/written-read.ts';
 import { nodeFs } from '../../src/storage/index.ts';
 import type { DuckDb } from '../support/duckdb.ts';
 import { type Judgement, judge, loadTables } from './duckdb-judge.ts';
-import type { Answer } from './execute.ts';
+import { type Answer, planOf } from './execute.ts';
 import { type NaiveResult, naiveMatch } from './naive.ts';
 import { Refusal } from './naive-values.ts';
 import { type NamedStatement, plainValue } from './named-random.ts';
@@ -41,7 +41,8 @@ interface Expected {
 
 /** Counts of outcomes, with which a test checks its own coverage. */
 export class NamedChecks {
-  readonly tally = { rows: 0, empty: 0, refused: 0, byValue: 0, written: 0, byDuckDb: 0, outOfRange: 0 };
+  /** `counted`: answers that were planned as counts of edges by node. */
+  readonly tally = { rows: 0, empty: 0, refused: 0, byValue: 0, written: 0, counted: 0, byDuckDb: 0, outOfRange: 0 };
   readonly strategies = new Map<string, number>();
   readonly #duckdb: DuckDb | undefined;
   /** What is expected of each statement, until the tables change. */
@@ -72,7 +73,7 @@ export class NamedChecks {
     service.close();
   }
 
-  async #check(service: Statements, statement: NamedStatement, { tables }: NamedState): Promise<void> {
+  async #check(service: Statements, statement: NamedStatement, { database, tables }: NamedState): Promise<void> {
     const { tally } = this;
     const { naive, judged } = await this.#expectedOf(statement, tables);
     const answer = this.#run(service, statement.named);
@@ -86,6 +87,9 @@ export class NamedChecks {
     tally[naive.entries.length > 0 ? 'rows' : 'empty']++;
     if (typeof answer === 'string') throw new Error(`refused: ${answer}`);
     expectSameRows(answer, { ...naive, columns: answer.columns });
+    const { text, parameters } = statement.named;
+    const plan = planOf(database, parseStatement(text) as MatchNode, text, parameters);
+    if (plan.nodeCounts !== undefined) tally.counted++;
     if (judged === undefined) return;
     tally[typeof judged === 'string' ? 'outOfRange' : 'byDuckDb']++;
     if (typeof judged !== 'string') expectSameRows(answer, { ...judged, columns: answer.columns });

@@ -213,6 +213,7 @@ function aggregateOf(ties: Ties, patterns: readonly Pattern[]): string {
     () => `COUNT(DISTINCT ${alias}.id)`,
     () => `COUNT(${distinct}${ties.isEdge(one) ? ties.nodesOf(one) : `${alias}.name`})`,
     () => `SUM(${distinct}${exact})`,
+    () => `SUM(${distinct}${alias}.big)`,
     () => `AVG(${distinct}${exact})`,
     () => `${pick(random, ['MIN', 'MAX'])}(${distinct}${exact})`,
     () => `${pick(random, ['MIN', 'MAX'])}(${ties.isEdge(one) ? `${alias}.place` : `${alias}.name`})`,
@@ -235,17 +236,32 @@ function aggregateOf(ties: Ties, patterns: readonly Pattern[]): string {
   }
 }
 
+/** Returns an aggregate that needs no more of a pattern than the number of its rows. */
+function countOf({ random }: Ties, { alias }: Pattern): string {
+  const forms = [
+    `COUNT(${alias})`,
+    `COUNT(${alias}.id)`,
+    `COUNT(${alias}.event_ts)`,
+    'SUM(2)',
+    'COUNT(null)',
+    'AVG(0.5)',
+  ];
+  return pick(random, [...forms, "MIN('x')", 'COUNT(DISTINCT 1)', 'MAX(null)']);
+}
+
 /**
  * Returns RETURN with aggregates and mostly with keys of groups. Aggregates are over nodes alone,
  * over edges alone, or over both.
  */
 function grouped(ties: Ties, nodes: readonly Pattern[], edges: readonly Pattern[]): string {
   const { random } = ties;
-  const over = pick(random, [nodes, edges, [...nodes, ...edges]]);
-  const keys = Array.from({ length: pick(random, [0, 1, 1, 1, 2, 3]) }, () =>
-    itemOf(ties, pick(random, random.below(4) > 0 ? nodes : edges)),
+  const all = [...nodes, ...edges];
+  const over = pick(random, [nodes, nodes, edges, all]);
+  const keyed = random.below(3) > 0 ? nodes : all;
+  const keys = Array.from({ length: pick(random, [0, 1, 1, 1, 2, 3]) }, () => itemOf(ties, pick(random, keyed)));
+  const aggregates = Array.from({ length: pick(random, [1, 1, 2, 3]) }, () =>
+    random.below(6) === 0 ? countOf(ties, pick(random, edges)) : aggregateOf(ties, over),
   );
-  const aggregates = Array.from({ length: pick(random, [1, 1, 2, 3]) }, () => aggregateOf(ties, over));
   return returned(ties, shuffled(random, [...keys, ...aggregates]), nodes.concat(edges), 'groups');
 }
 

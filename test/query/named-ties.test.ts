@@ -52,6 +52,7 @@ describe.each(FAMILIES.filter((family) => family === (process.env.HEDGEROW_FAMIL
       expect(tally.rows).toBeGreaterThan(5 * STATEMENTS * 0.4);
       expect(tally.empty).toBeGreaterThan(0);
       expect(tally.refused).toBeLessThan(5 * STATEMENTS * 0.2);
+      if (family === 'counts') expect(tally.counted).toBeGreaterThan(5 * STATEMENTS * 0.15);
     });
   },
 );
