@@ -94,6 +94,11 @@ describe('members that are names', () => {
     world.file('d.csv', 'ts,a,b\n4,Eve,Ada\n');
     expect(await importInto(['d.csv'], { memberColumns: 'a,b' })).toBe(1);
     expect(world.err).toMatch(/object with kind and key, because members are of several kinds: Person, Room/);
+    const dog = JSON.stringify([{ kind: 'Dog', key: 'Rex' }]).replaceAll('"', '""');
+    world.file('e.csv', `event_ts,members\n5,"${dog}"\n6,"${cell}"\n`);
+    expect(await importInto(['e.csv'], { onError: 'skip' }), world.err).toBe(0);
+    expect(world.objects('e.csv.rejects.ndjson').map(({ reason }) => reason)).toEqual([expect.stringMatching(/Dog/)]);
+    expect((await members()).length).toBe(4);
   });
 
   test('keep every character but control characters, for which a row is bad', async () => {
@@ -104,6 +109,9 @@ describe('members that are names', () => {
       '👩‍👩‍👧',
       'ada',
       'Ada',
+      'é',
+      'e\u0301',
+      '\u202eabc',
       'NULL',
       '[1]',
       '.',

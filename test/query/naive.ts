@@ -1,7 +1,7 @@
 // Evaluates a MATCH over plain arrays of rows: nested loops over every combination. It shares only
 // the syntax tree with src/query.
 
-import type { Expression, ItemNode, MatchNode } from '../../src/query/parser/ast.ts';
+import type { CallNode, Expression, ItemNode, MatchNode } from '../../src/query/parser/ast.ts';
 import { membersTest, naivePatterns } from './naive-exists.ts';
 import {
   type Combination,
@@ -148,13 +148,20 @@ function hasAggregate(node: Expression): boolean {
 
 /**
  * Returns a text that is equal for expressions that differ only in positions and in the case of
- * names.
+ * names. A row is never null, so COUNT(alias) is COUNT(*).
  */
 function shape(node: Expression): string {
   return JSON.stringify(node, function (this: { kind?: string }, key: string, value: unknown) {
     if (key === 'start' || key === 'end') return undefined;
+    if (isCountOfRows(value)) return { ...value, args: [], star: true };
     return key === 'name' && typeof value === 'string' && this.kind !== 'parameter' ? value.toLowerCase() : value;
   });
+}
+
+function isCountOfRows(value: unknown): value is CallNode {
+  const node = value as CallNode | null;
+  if (node?.kind !== 'call' || node.name.name.toUpperCase() !== 'COUNT') return false;
+  return !node.distinct && node.args.length === 1 && node.args[0]!.kind === 'name';
 }
 
 /**

@@ -1,14 +1,20 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDuckDb } from '../support/duckdb.ts';
 import { CopyPlace } from './copy-place.ts';
 
 const FILES = ['.csv', '.csv.gz', '.ndjson', '.parquet'];
 const KEYS = ['Ada', 'a;b', '[x]', '"q"', "O'Hara", 'ada', '😀', 'comma, here', ' padded '];
 
+const duckdb = await openDuckDb();
 let place: CopyPlace;
 beforeAll(async () => {
   place = await CopyPlace.open();
 });
-afterAll(() => place.close());
+afterAll(async () => {
+  duckdb?.close();
+  await place.close();
+});
 
 const rowsOf = async (text: string) => JSON.parse(JSON.stringify((await place.run(text)).rows)) as unknown;
 
@@ -44,6 +50,61 @@ test('a named table and a node table come back from files of every format', asyn
   }
   expect(String(place.read('one.csv'))).toContain('"[""Ada"",""a;b""');
   expect(String(place.read('numbered.csv'))).toContain('1,1,5;-7,');
+});
+
+/** Returns a row that DuckDB read of a file, with lists that are texts as lists, and no empty text. */
+function asRead(row: readonly unknown[]): unknown[] {
+  const plain = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(plain);
+    if (typeof value === 'bigint') return Number(value);
+    return value === '' ? null : value;
+  };
+  const listOf = (value: unknown): unknown => {
+    if (typeof value !== 'string') return plain(value);
+    return value.startsWith('[') ? JSON.parse(value) : value.split(';').map(Number);
+  };
+  return row.map((value, place) => (place >= 2 && place <= 4 ? listOf(value) : plain(value)));
+}
+
+test('roles and ends come back from files of every format, and other programs read the same', async () => {
+  await place.run('CREATE NODE TABLE Q (name TEXT)');
+  await place.run('CREATE NODE TABLE S (id INTEGER)');
+  const tables = { mail: '(Q)', moves: '(Q, S)', ranks: '(S)' };
+  const clauses = 'ROLES (sender, Recipient) INTERVALS PROPERTIES (subject TEXT)';
+  for (const [name, kinds] of Object.entries(tables))
+    await place.run(`CREATE HYPEREDGE TABLE ${name} ${kinds} ${clauses}`);
+  const insert = (table: string, values: string, parameters = {}) =>
+    place.run(
+      `INSERT INTO ${table} (event_ts, members, sender, recipient, end_ts, subject) VALUES ${values}`,
+      parameters,
+    );
+  await insert(
+    'mail',
+    "(-5, $k, $k, [], null, 'a;b'), (2, [], ['a;b'], ['[x]', 'a;b'], 2, ''), (3, ['z'], [], [], 9, null)",
+    {
+      k: KEYS,
+    },
+  );
+  for (const k of KEYS) await insert('mail', "(4, [], [$k], ['Ada'], 1000, $k)", { k });
+  await insert('moves', "(1, [node(S, 0)], [node(Q, 'a;b')], [node(S, -7), node(Q, '[x]')], null, 'x,y')");
+  await insert('ranks', "(1, [9007199254740991], [-7], [5, -7], 4, null), (2, [5], [], [], null, 'x')");
+  const read = 'RETURN e.event_ts, e.end_ts, e.members, e.sender, e.recipient, e.subject ORDER BY e.id';
+  for (const [index, file] of FILES.entries()) {
+    for (const [name, kinds] of Object.entries(tables)) {
+      await place.run(`COPY ${name} TO '${name}${file}'`);
+      await place.run(`CREATE HYPEREDGE TABLE ${name}${index} ${kinds} ${clauses}`);
+      await place.run(`COPY ${name}${index} FROM '${name}${file}'`);
+      const rows = await rowsOf(`MATCH (e:${name}) ${read}`);
+      expect(await rowsOf(`MATCH (e:${name}${index}) ${read}`), `${name}${file}`).toEqual(rows);
+      if (duckdb === undefined || file === '.ndjson') continue;
+      const seen = await duckdb.rows(
+        `select event_ts, end_ts, members, sender, Recipient, subject from '${join(place.root, name + file)}' order by id`,
+      );
+      expect(seen.map(asRead), `${name}${file}`).toEqual(
+        (rows as object[]).map((row) => Object.values(row).map((value) => (value === '' ? null : value))),
+      );
+    }
+  }
 });
 
 test('rows of files are refused with their place, and nothing is changed', async () => {

@@ -35,7 +35,11 @@ export function expectSameRows(answer: Answer, naive: NaiveResult): void {
   const { entries, tied, skip, limit } = naive;
   const given = answer.rows.map((row) => {
     const value = JSON.parse(row) as Record<string, unknown>;
-    expect(Object.keys(value).sort()).toEqual([...naive.columns].sort());
+    if (
+      Object.keys(value).length !== naive.columns.length ||
+      !naive.columns.every((name) => Object.hasOwn(value, name))
+    )
+      expect(Object.keys(value).sort()).toEqual([...naive.columns].sort());
     return lineOf(
       naive.columns,
       naive.columns.map((column) => value[column]),
@@ -54,12 +58,14 @@ export function expectSameRows(answer: Answer, naive: NaiveResult): void {
 function expectAmong(rows: readonly string[], entries: readonly NaiveEntry[], columns: readonly string[]): void {
   const open = entries.map((entry) => lineOf(columns, entry.values)).sort();
   if (rows.length === open.length) {
-    expect([...rows].sort()).toEqual(open);
+    const given = [...rows].sort();
+    // An expectation of its own for each row would take most of the time of long answers.
+    if (given.some((row, place) => row !== open[place])) expect(given).toEqual(open);
     return;
   }
   for (const row of rows) {
     const place = open.indexOf(row);
-    expect(place, `${row} is none of ${open.join(' ')}`).toBeGreaterThanOrEqual(0);
+    if (place < 0) expect.fail(`${row} is none of ${open.join(' ')}`);
     open.splice(place, 1);
   }
 }

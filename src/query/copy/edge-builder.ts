@@ -31,14 +31,13 @@ export class EdgeBuilder {
         this.#eventTs = value;
         break;
       case 'members':
-        // Parquet has members of several kinds as JSON text.
-        this.#members = target.kinds !== undefined && typeof value === 'string' ? (parsedList(value) ?? value) : value;
+        this.#members = nodesOf(value, target);
         break;
       case 'roles':
         this.#roles = value;
         break;
       case 'role':
-        this.#addRole(target.name, value);
+        this.#addRole(target.name, nodesOf(value, target));
         break;
       case 'property':
         this.#properties[target.name] = value as PropertyValue;
@@ -73,6 +72,11 @@ export class EdgeBuilder {
       properties: this.#properties,
     };
   }
+}
+
+/** Returns members as they are given; Parquet has members of several kinds as JSON text. */
+function nodesOf(value: unknown, { kinds }: Extract<Target, { kind: 'members' | 'role' }>): unknown {
+  return kinds !== undefined && typeof value === 'string' ? (parsedList(value) ?? value) : value;
 }
 
 function isMissing(value: unknown): boolean {
