@@ -39,9 +39,9 @@ export class DemoFacts {
   }
 
   /**
-   * Returns, of the adults who moved once, one whose old home has new tenants, who is no teacher (in
-   * a class all day) and does not live alone, if there is one; of several, the one with the most
-   * meetings.
+   * Returns, of the adults who moved once, one whose old home has new tenants, who is no teacher
+   * (in a class all day) and does not live alone, if there is one; of several, the one with the
+   * most meetings.
    */
   subject({ people, households, places, tenancies: { moves } }: Town): Subject {
     const movesOf = new Map<number, number>();

@@ -21,8 +21,8 @@ export interface SplitFilters {
   /** Conditions that are tested on each row here. */
   readonly looked: readonly { readonly filter: Filter; readonly column: FilterColumn }[];
   /**
-   * In a table with intervals: only edges that begin at this time or later, or end after it, or have
-   * no end.
+   * In a table with intervals: only edges that begin at this time or later, or end after it, or
+   * have no end.
    */
   readonly heldSince?: { readonly startTs: number; readonly endColumn: number } | undefined;
 }
