@@ -136,7 +136,10 @@ async function ofNodes(
 ): Promise<Computed | undefined> {
   const { window, nodes } = question;
   const { keys } = tools;
-  const isPlain = nodes.length === 0 && question.filters.length === 0 && where === windowCondition(window);
+  // A measure has the edges that begin in the window.
+  const isOfTimes = window?.start_ts == null || !hasIntervals(tools.table);
+  const isPlain =
+    isOfTimes && nodes.length === 0 && question.filters.length === 0 && where === windowCondition(window, tools.table);
   const counts = isPlain && tools.measure ? await measured(kind, window, tools) : await tallied(from, tools);
   const members: readonly Member[] = keys === undefined ? nodes : nodes.map((node) => keys.memberOf(node));
   for (const member of members) counts.degrees.delete(member);
@@ -259,7 +262,7 @@ async function conditions(retrieval: Retrieval, tools: ComputeTools): Promise<st
   const groups = retrieval.said.nodeGroups ?? question.nodes.map((node) => [node]);
   const held = groups.map((nodes) => heldCondition(nodes, hasOr, tools.keys));
   if (held.length > 0) parts.push(hasOr ? `(${held.join(' OR ')})` : held.join(' AND '));
-  const window = windowCondition(question.window);
+  const window = windowCondition(question.window, tools.table);
   if (window !== '') parts.push(window);
   const { columns } = tools.table.item();
   for (const filter of question.filters) {
@@ -293,11 +296,19 @@ function heldCondition(nodes: readonly number[], isInOr: boolean, keys: MemberKe
   return parts.length > 1 && !isInOr ? `(${parts.join(' OR ')})` : parts.join(' OR ');
 }
 
-function windowCondition(window: Retrieval['question']['window']): string {
+/** In a table with intervals, edges are meant that hold in the window. */
+function windowCondition(window: Retrieval['question']['window'], table: Table): string {
   const parts: string[] = [];
-  if (window?.start_ts != null) parts.push(`e.event_ts >= ${window.start_ts}`);
+  const start = window?.start_ts;
+  if (start != null && hasIntervals(table))
+    parts.push(`(e.event_ts >= ${start} OR e.end_ts IS NULL OR e.end_ts > ${start})`);
+  else if (start != null) parts.push(`e.event_ts >= ${start}`);
   if (window?.end_ts != null) parts.push(`e.event_ts <= ${window.end_ts}`);
   return parts.join(' AND ');
+}
+
+function hasIntervals({ columns }: Table): boolean {
+  return columns.end !== undefined;
 }
 
 function plainCondition({ column, op, value }: Filter): string | undefined {

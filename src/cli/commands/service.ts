@@ -123,7 +123,7 @@ export function addDemo(program: Command, { done, world }: Host): void {
   program
     .command('demo')
     .description(
-      'Serve two rules and some weeks of generated meetings among thousands of people, and suggest what to try.',
+      'Serve a generated town: people with names, their homes over the years, some weeks of meetings, and rules; suggest what to try.',
     )
     .option('--data <dir>', 'data directory of its own server (default hedgerow-demo)')
     .option('--port <number>', 'port of its own server (default 8000, or the next free one)')
@@ -133,10 +133,13 @@ export function addDemo(program: Command, { done, world }: Host): void {
     .addOption(
       new Option('--api-key <key>', 'with --url: readwrite key, admin to make the table').env('HEDGEROW_API_KEY'),
     )
-    .option('--table <name>', 'another name for the table (default meetings)')
+    .option(
+      '--table <name>',
+      'another name for the table of meetings (default meetings); the names of the other tables then begin with it',
+    )
     .option('--people <number>', 'how many people (default 3000)')
-    .option('--days <number>', 'how many days, from Monday 2024-01-01 on (default 28)')
-    .option('--seed <number>', 'the same seed makes the same meetings (default 1)')
+    .option('--days <number>', 'how many days, from Monday 2024-03-04 on (default 28)')
+    .option('--seed <number>', 'the same seed makes the same town (default 1)')
     .action(async (options: DemoFlags) => {
       done(await (await import('../demo/command.ts')).demoCommand(options, world));
     });

@@ -1,25 +1,19 @@
-// `hedgerow demo`: generates some weeks of meetings between made-up people, stores them with two
+// `hedgerow demo`: generates a town of made-up people who move and meet, stores them with some
 // rules, serves them, and tells the user what to try first.
 
 import { resolve } from 'node:path';
 import { HedgerowClient } from '../../client/index.ts';
-import { batchLimits, openPlace, type TargetFlags, tableOf } from '../import/options.ts';
-import { RejectFiles } from '../import/progress/rejects.ts';
-import { ImportRun, stopText } from '../import/run.ts';
-import type { Source } from '../import/source.ts';
-import type { ImportTarget } from '../import/targets/target.ts';
-import { startProgress } from '../progress.ts';
+import { openPlace, type TargetFlags, tableOf } from '../import/options.ts';
 import { errorText } from '../run/error-text.ts';
 import { urlOf } from '../server-address.ts';
 import { integerFlag, reportFailure, UsageError, type World } from '../world.ts';
-import { DemoFacts } from './facts.ts';
-import { consoleAddress, invitationText } from './invitation.ts';
-import { type Meeting, meetings } from './meetings.ts';
+import { EarlierDemo, type Filled, fill } from './fill.ts';
+import { addressWith, consoleAddress, invitationText } from './invitation.ts';
 import { openPage } from './open-page.ts';
 import { type OwnServer, startOwnServer } from './own-server.ts';
-import { Random } from './random.ts';
 import { DEMO_RULES } from './rules.ts';
-import { buildTown } from './town.ts';
+import type { DemoSize } from './source.ts';
+import { type DemoTables, demoTables } from './tables.ts';
 
 export interface DemoFlags extends TargetFlags {
   people?: string | undefined;
@@ -33,23 +27,15 @@ export interface DemoFlags extends TargetFlags {
   serve?: boolean | undefined;
 }
 
-export interface DemoSize {
-  people: number;
-  days: number;
-  seed: number;
-}
-
 const DEFAULTS: DemoSize = { people: 3000, days: 28, seed: 1 };
 const LEAST_PEOPLE = 20;
 const MOST_PEOPLE = 1_000_000;
 const MOST_DAYS = 3650;
-const DEFAULT_TABLE = 'meetings';
+/** Of the name of a table. */
+const MOST_LETTERS = 64;
 /** Directory of the demo's own server, inside the current directory. */
 const DEFAULT_DIR = 'hedgerow-demo';
-/** One hour, so that the meetings of a day fall into about twenty buckets. */
-const BUCKET_SECONDS = '3600';
-const MEETINGS_A_CHUNK = 1000;
-const RULES_TEXT = `${DEMO_RULES.length} rules are stored: ${DEMO_RULES.map(({ id }) => id).join(' and ')}.`;
+const RULES_TEXT = `${DEMO_RULES.length} rules are stored: ${DEMO_RULES.map(({ id }) => id.replace('rule:', '')).join(', ')}.`;
 
 /**
  * Resolves with the exit code: 0 on success, 1 on failure, 2 for a wrong call. Without `--url` and
@@ -71,18 +57,26 @@ async function atOwnServer(flags: DemoFlags, size: DemoSize, world: World): Prom
     throw new UsageError('--open shows the console of the server; leave out --no-serve.');
   const name = flags.data ?? DEFAULT_DIR;
   const dir = resolve(world.cwd, name);
-  const { facts, tableName } = await fill({ ...flags, data: dir }, size, world);
+  const tables = tablesOf(flags);
+  const filled = await filledOrEarlier({ ...flags, data: dir }, tables, size, world);
   const server = await startOwnServer(dir, port === undefined ? undefined : String(port), world);
   const { url, key } = server;
   try {
-    await storeRules(url, key);
+    if (filled !== undefined) await storeRules(url, key);
     // From here on Ctrl-C shuts the demo down cleanly, even while the instructions are being
     // printed.
     const stopped = flags.serve === false ? undefined : interrupted(world);
-    const step = { url, table: tableName, person: facts.busiest, key };
-    const address = consoleAddress(step);
-    const place = placeText(server, address, name, stopped !== undefined);
-    world.stdout.write(`${[...place, ...invitationText(step), ''].join('\n')}\n`);
+    const end = stopped === undefined ? 'The last line says how to serve it.' : 'Ctrl-C stops the server.';
+    const step = filled && { url, tables, subject: filled.subject, key };
+    const address =
+      step === undefined
+        ? addressWith(`MATCH (m:${tables.meetings})\nRETURN *\nLIMIT 25`, url, key)
+        : consoleAddress(step);
+    const lines = step === undefined ? earlierText(name, tables) : [RULES_TEXT];
+    lines.push('', ...placeText(server, address, step !== undefined));
+    lines.push(`All of it is in ${name}; remove that directory when you have seen enough. ${end}`);
+    if (step !== undefined) lines.push(...invitationText(step));
+    world.stdout.write(`${lines.join('\n')}\n\n`);
     if (flags.open === true && !(await openPage(address)))
       world.stderr.write('hedgerow: no browser could be started; open the address above yourself.\n');
     await stopped;
@@ -94,28 +88,46 @@ async function atOwnServer(flags: DemoFlags, size: DemoSize, world: World): Prom
   return 0;
 }
 
-function placeText({ url, key }: OwnServer, address: string, name: string, isServing: boolean): string[] {
-  const end = isServing ? 'Ctrl-C stops the server.' : 'The last line says how to serve it.';
+/**
+ * Fills the tables. Resolves with undefined if an earlier version of the demo filled them: its data
+ * is served as it is.
+ */
+async function filledOrEarlier(
+  flags: DemoFlags,
+  tables: DemoTables,
+  size: DemoSize,
+  world: World,
+): Promise<Filled | undefined> {
+  try {
+    return await fillPlace(flags, tables, size, world);
+  } catch (error) {
+    if (error instanceof EarlierDemo && flags.serve !== false) return undefined;
+    throw error;
+  }
+}
+
+function earlierText(name: string, { meetings }: DemoTables): string[] {
   return [
-    RULES_TEXT,
-    '',
-    `Console:  ${url}/`,
-    `Key:      ${key}`,
-    'Signed in, with three days of one person drawn:',
-    `  ${address}`,
-    `All of it is in ${name}; remove that directory when you have seen enough. ${end}`,
+    `The people in the table ${meetings} of ${name} are numbers, as an earlier version of the demo made them. They are served as they are.`,
+    `For the town of people with names, name another directory with --data, or other tables with --table town.`,
   ];
+}
+
+function placeText({ url, key }: OwnServer, address: string, drawsPerson: boolean): string[] {
+  const drawn = drawsPerson ? 'three days of one person' : 'some of the meetings';
+  return [`Console:  ${url}/`, `Key:      ${key}`, `Signed in, with ${drawn} drawn:`, `  ${address}`];
 }
 
 /** Fills a server that is already running. The key for that server is not printed. */
 async function atServer(given: string, flags: DemoFlags, size: DemoSize, world: World): Promise<number> {
   if (flags.port !== undefined || flags.open === true || flags.serve === false)
     throw new UsageError("--port, --open and --no-serve are for a server of the demo's own, not for --url.");
-  const { facts, tableName } = await fill(flags, size, world);
+  const tables = tablesOf(flags);
+  const { subject } = await fillPlace(flags, tables, size, world);
   const url = urlOf(given);
   await storeRules(url, flags.apiKey);
   const key = flags.apiKey === undefined ? undefined : '$HEDGEROW_API_KEY';
-  const step = { url, table: tableName, person: facts.busiest, key };
+  const step = { url, tables, subject, key };
   const place = [RULES_TEXT, '', `Console:  ${url}/`, `  ${consoleAddress({ ...step, key: undefined })}`];
   world.stdout.write(`${[...place, ...invitationText(step), ''].join('\n')}\n`);
   return 0;
@@ -144,99 +156,33 @@ function sizeOf(flags: DemoFlags): DemoSize {
   };
 }
 
-interface Filled {
-  facts: DemoFacts;
-  tableName: string;
+function tablesOf(flags: DemoFlags): DemoTables {
+  const tables = demoTables(tableOf(flags).name);
+  const longest = Math.max(...Object.values(tables).map((name) => name.length));
+  if (longest > MOST_LETTERS)
+    throw new UsageError(
+      `--table is too long: the names of the other tables, such as ${tables.tenancies}, begin with it, and a name has at most ${MOST_LETTERS} letters.`,
+    );
+  return tables;
 }
 
-/**
- * Generates the meetings, and imports them into an empty table. A table with exactly that number of
- * rows is left unchanged: an earlier run is taken to have filled it. Throws if it has another
- * number of rows.
- */
-async function fill(flags: DemoFlags, size: DemoSize, world: World): Promise<Filled> {
-  const table = { table: flags.table ?? DEFAULT_TABLE, createTable: true, bucketSeconds: BUCKET_SECONDS };
-  const wanted = tableOf({ ...flags, ...table });
+async function fillPlace(flags: DemoFlags, tables: DemoTables, size: DemoSize, world: World): Promise<Filled> {
   const place = await openPlace(flags, world);
-  const facts = new DemoFacts(size.people);
   try {
-    const target = await place.openTable(wanted);
-    const { tableName, rowsBefore } = target;
-    const { people, days, seed } = size;
-    const what = `meetings of ${people} people in ${days} days (seed ${seed})`;
-    if (rowsBefore > 0) {
-      for await (const _ of demoChunks(size, facts));
-      if (rowsBefore !== facts.meetings)
-        throw new Error(
-          `The table ${tableName} holds other rows already; drop it first, or name another with --table.`,
-        );
-      world.stdout.write(`${rowsBefore} ${what} are in the table ${tableName} already.\n`);
-    } else {
-      const inserted = await importMeetings(target, demoSource(size, facts), world);
-      world.stdout.write(`${inserted} ${what} are in the table ${tableName}.\n`);
-    }
-    return { facts, tableName };
+    const filled = await fill(place, tables, size, world);
+    world.stdout.write(`${filledText(filled, tables, size)}\n`);
+    return filled;
   } finally {
     await place.close();
   }
 }
 
-/**
- * Returns the number of inserted meetings. Throws an Error with the reason if the import stopped.
- */
-async function importMeetings(target: ImportTarget, source: Source, world: World): Promise<number> {
-  const progress = startProgress({ output: world.stderr, label: 'demo', totalBytes: undefined, now: world.now });
-  const run = new ImportRun({
-    target,
-    limits: batchLimits({}),
-    onError: 'stop',
-    rejects: new RejectFiles(),
-    rejectPathOf: () => 'demo.rejects.ndjson',
-    onProgress: (_source, tally) => progress.update(0, tally.inserted),
-  });
-  const forget = world.onInterrupt(() => run.interrupt());
-  const { inserted, stop } = await run.take([source]);
-  forget();
-  progress.stop();
-  if (stop === undefined) return inserted;
-  throw new Error(
-    `${stopText(stop)} ${inserted} meetings are in the table ${target.tableName}; drop it, or name another with --table.`,
-  );
-}
-
-/** Wraps the generated meetings as an input of an import. */
-function demoSource(size: DemoSize, facts: DemoFacts): Source {
-  const chunks = demoChunks(size, facts);
-  return {
-    path: 'demo',
-    label: 'demo',
-    totalBytes: undefined,
-    bytesRead: () => 0,
-    packed: () => false,
-    decodedFrom: () => undefined,
-    chunks,
-    close() {},
-  };
-}
-
-/**
- * Generates NDJSON text, and adds each meeting to `facts`. The same size and seed always give the
- * same bytes.
- */
-export async function* demoChunks({ people, days, seed }: DemoSize, facts: DemoFacts): AsyncGenerator<Buffer> {
-  const random = new Random(seed);
-  const town = buildTown(people, random);
-  let lines: string[] = [];
-  for (const meeting of meetings(town, days, random)) {
-    facts.see(meeting);
-    lines.push(lineOf(meeting));
-    if (lines.length < MEETINGS_A_CHUNK) continue;
-    yield Buffer.from(lines.join(''));
-    lines = [];
-  }
-  yield Buffer.from(lines.join(''));
-}
-
-function lineOf(meeting: Meeting): string {
-  return `${JSON.stringify(meeting)}\n`;
+function filledText(filled: Filled, tables: DemoTables, { days, seed }: DemoSize): string {
+  const { meetings, people, places, tenancies, wasFull } = filled;
+  const already = wasFull ? ' already' : '';
+  return [
+    `${meetings} meetings of ${people} people in ${days} days (seed ${seed}) are in the table ${tables.meetings}${already}.`,
+    `The people are nodes of ${tables.people}, and ${places} places are nodes of ${tables.places}.`,
+    `${tenancies} tenancies in the table ${tables.tenancies} say who lived in which home from when to when.`,
+  ].join('\n');
 }

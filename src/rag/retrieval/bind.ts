@@ -13,7 +13,8 @@ import type { Understood } from '../question/understand.ts';
 import { EdgeReader } from './edge-rows.ts';
 import type { KeywordMatch } from './keyword-match.ts';
 import type { Member, MemberKeys } from './member-keys.ts';
-import { timeEnds } from './time-ends.ts';
+import { heldSince, rowTest } from './row-test.ts';
+import { windowEnds } from './time-ends.ts';
 
 /**
  * Suffix of the name of the table in which an import stores the names of another table's nodes.
@@ -126,7 +127,7 @@ export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
 }
 
 function* holdsEdges(reader: EdgeReader, window: QuestionWindow): Steps<boolean> {
-  return (yield* timeEnds(reader, window.start_ts ?? undefined, window.end_ts ?? undefined)) !== undefined;
+  return (yield* windowEnds(reader, window)) !== undefined;
 }
 
 function* isHeld(reader: EdgeReader, node: number): Steps<boolean> {
@@ -234,15 +235,18 @@ export function* wordsInRows(
   keywords: KeywordMatch,
   words: readonly string[],
 ): Steps<Set<string>> {
-  const within = { startTs: window?.start_ts ?? undefined, endTs: window?.end_ts ?? undefined };
+  const held = heldSince(window, reader.snapshot.columns);
+  const startTs = held === undefined ? (window?.start_ts ?? undefined) : undefined;
+  const within = { startTs, endTs: window?.end_ts ?? undefined };
   const found = new Set<string>();
   for (const way of nodes.length === 0 ? [undefined] : nodes.map((node) => [node])) {
     for (const rows of reader.readKeys({ ...within, nodes: way })) {
       yield;
       if (rows === null) continue;
       const bitsOf = keywords.bitsIn(rows);
+      const passes = rowTest({ where: [], looked: [], heldSince: held }, rows);
       let bits = 0;
-      for (let row = 0; row < rows.rows; row++) bits |= bitsOf(row);
+      for (let row = 0; row < rows.rows; row++) if (passes(row)) bits |= bitsOf(row);
       for (const [place, word] of words.entries()) if ((bits >>> place) & 1 && free.has(word)) found.add(word);
       if (found.size === free.size) return found;
     }

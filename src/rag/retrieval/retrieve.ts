@@ -15,10 +15,10 @@ import { askedNodes } from './key-mentions.ts';
 import { KeywordMatch } from './keyword-match.ts';
 import type { MemberKeys } from './member-keys.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
-import { splitFilters } from './row-test.ts';
+import { heldSince, splitFilters } from './row-test.ts';
 import { scaleOf } from './score.ts';
 import { findBest, type Search } from './search.ts';
-import { timeEnds } from './time-ends.ts';
+import { timeEnds, windowEnds } from './time-ends.ts';
 import { resolveWords } from './word-columns.ts';
 
 export interface Retrieval {
@@ -117,11 +117,12 @@ function* retrieveAt(
   const namedFilters = splitFilters(filters, columns);
   const textColumns = columns.filter(({ type }) => kindOfType(type) === 'text').map(({ id }) => id);
   const looked = namedFilters.looked.map(({ column }) => column.id);
+  const { end } = snapshot.columns;
   const hasTexts = words.length > 0 && textColumns.length > 0;
   const bare = new EdgeReader(table, snapshot, { members: false, columns: new Set() });
   const reader = new EdgeReader(table, snapshot, {
     members: nodes.length > 1 || names !== undefined,
-    columns: new Set([WEIGHT, ...looked, ...(hasTexts ? textColumns : [])]),
+    columns: new Set([WEIGHT, ...looked, ...(hasTexts ? textColumns : []), ...(end === undefined ? [] : [end.id])]),
   });
   const ends = yield* timeEnds(bare, undefined, undefined);
   const asked = askedOf(table, snapshot.columns, named);
@@ -129,8 +130,11 @@ function* retrieveAt(
   const hasOverride = override?.startTs !== undefined || override?.endTs !== undefined;
   const bindOptions = { reader: bare, names, predicates, hasOverride, keys };
   const { bound, hasOr, isUnclear } = yield* resolveWords(said, yield* bind(said, bindOptions), reader);
-  const boundFilters = splitFilters(bound.question.filters, columns);
   const question = { ...bound.question, window: overridden(bound.question.window, override) };
+  const boundFilters = {
+    ...splitFilters(bound.question.filters, columns),
+    heldSince: heldSince(question.window, snapshot.columns),
+  };
   const hasKeywords = hasTexts && question.keywords.length > 0;
   const keywords = new KeywordMatch(question.keywords, textColumns);
   const boundAt = { ...bound, question };
@@ -143,8 +147,7 @@ function* retrieveAt(
   const state = { said, bound, question, binds, foundWords, keywords, hasOr, lsn: snapshot.lsn };
   const wanted = Math.min(topK, question.top ?? topK);
   const { window } = question;
-  const within =
-    window === null ? ends : yield* timeEnds(bare, window.start_ts ?? undefined, window.end_ts ?? undefined);
+  const within = window === null ? ends : yield* windowEnds(bare, window);
   if (ends === undefined || within === undefined || !binds)
     return answered(state, [], false, strategyOf(question, isNamed, reader));
   const needsKeyword = !isNamed && foundWords.size > 0;

@@ -3,9 +3,10 @@
 
 import type { ColumnType, RangeCondition } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
+import type { ColumnSet } from '../../model/columns.ts';
 import type { PropertyColumn } from '../../query/index.ts';
 import { containsText } from '../../text-search.ts';
-import type { Filter, FilterValue } from '../question/question.ts';
+import type { Filter, FilterValue, QuestionWindow } from '../question/question.ts';
 import type { EdgeRows } from './edge-rows.ts';
 
 export interface FilterColumn {
@@ -19,6 +20,21 @@ export interface SplitFilters {
   readonly where: readonly RangeCondition[];
   /** Conditions that are tested on each row here. */
   readonly looked: readonly { readonly filter: Filter; readonly column: FilterColumn }[];
+  /**
+   * In a table with intervals: only edges that begin at this time or later, or end after it, or
+   * have no end.
+   */
+  readonly heldSince?: { readonly startTs: number; readonly endColumn: number } | undefined;
+}
+
+/** Returns whether the engine evaluates all conditions. */
+export function needsNoTest({ looked, heldSince }: SplitFilters): boolean {
+  return looked.length === 0 && heldSince === undefined;
+}
+
+/** Returns the condition that edges hold in a window of a question, if the table has intervals. */
+export function heldSince(window: QuestionWindow | null, { end }: ColumnSet): SplitFilters['heldSince'] {
+  return end === undefined || window?.start_ts == null ? undefined : { startTs: window.start_ts, endColumn: end.id };
 }
 
 export function splitFilters(filters: readonly Filter[], columns: readonly FilterColumn[]): SplitFilters {
@@ -53,11 +69,19 @@ function rangeOf({ column, op, value }: Filter): RangeCondition | undefined {
 /** Returns whether a row meets the conditions. Each distinct text is tested only once. */
 export type RowTest = (row: number) => boolean;
 
-export function rowTest({ looked }: SplitFilters, rows: EdgeRows): RowTest {
+export function rowTest({ looked, heldSince: held }: SplitFilters, rows: EdgeRows): RowTest {
   const tests = looked.map(({ filter, column }) => columnTest(filter, column, rows.columns.get(column.id)!));
+  if (held !== undefined) tests.push(heldTest(held, rows));
   if (tests.length === 0) return () => true;
   if (tests.length === 1) return tests[0]!;
   return (row) => tests.every((test) => test(row));
+}
+
+function heldTest({ startTs, endColumn }: NonNullable<SplitFilters['heldSince']>, rows: EdgeRows): RowTest {
+  const column = rows.columns.get(endColumn)!;
+  const { nulls } = column;
+  const values = column.kind === 'number' ? column.values : undefined;
+  return (row) => rows.times[row]! >= startTs || nulls[row] === 1 || values![row]! > startTs;
 }
 
 /** Returns the test of one column. As in statements, a missing value only passes a null test. */

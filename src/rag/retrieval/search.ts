@@ -27,7 +27,7 @@ import { BestEdges } from './best-edges.ts';
 import type { EdgeReader, EdgeRows } from './edge-rows.ts';
 import { WEIGHT } from './edge-rows.ts';
 import type { KeywordMatch } from './keyword-match.ts';
-import { type RowTest, rowTest, type SplitFilters } from './row-test.ts';
+import { needsNoTest, type RowTest, rowTest, type SplitFilters } from './row-test.ts';
 import { leastTime, leastWeight, type ScoreScale, scoreOf } from './score.ts';
 import { timeEnds } from './time-ends.ts';
 import { type Way, waysTo } from './ways.ts';
@@ -264,7 +264,7 @@ function* lookForMore(
   best: BestEdges,
 ): Steps<void> {
   // If there are no row tests, at least one of size + 1 rows is not among those that are kept.
-  const limit = filters.looked.length === 0 && !needsKeyword ? size + 1 : undefined;
+  const limit = needsNoTest(filters) && !needsKeyword ? size + 1 : undefined;
   for (const way of waysTo(nodes, 1, 0)) {
     for (const rows of reader.readKeys({ ...boundsOf(way, filters.where, least, greatest), limit })) {
       yield;

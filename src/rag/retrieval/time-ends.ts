@@ -7,6 +7,7 @@
 // so the second step scans windows of growing width (1, 4, 16, ... seconds) backwards from that
 // time until a window contains a live edge.
 
+import type { QuestionWindow } from '../question/question.ts';
 import type { EdgeReader } from './edge-rows.ts';
 
 export interface TimeEnds {
@@ -41,6 +42,33 @@ export function* timeEnds(
     high -= width;
   }
   return { least, greatest: least };
+}
+
+/**
+ * Returns bounds of the times of the edges that a window of a question means, or undefined if it
+ * means none. In a table with intervals these are also the edges that began before the window and
+ * still hold in it.
+ */
+export function* windowEnds(
+  reader: EdgeReader,
+  { start_ts, end_ts }: QuestionWindow,
+): Generator<undefined, TimeEnds | undefined, void> {
+  const [startTs, endTs] = [start_ts ?? undefined, end_ts ?? undefined];
+  const within = yield* timeEnds(reader, startTs, endTs);
+  if (reader.snapshot.columns.end === undefined || startTs === undefined || startTs > (endTs ?? LAST_SECOND))
+    return within;
+  const least = yield* firstTimeAt(reader, startTs);
+  if (least === undefined) return within;
+  return { least, greatest: within?.greatest ?? startTs };
+}
+
+/** Returns the time of the first edge that holds at a time. */
+function* firstTimeAt(reader: EdgeReader, at: number): Generator<undefined, number | undefined, void> {
+  for (const rows of reader.readKeys({ at, limit: 1 })) {
+    if (rows === null) yield;
+    else if (rows.rows > 0) return rows.times[0]!;
+  }
+  return undefined;
 }
 
 /** Returns the last time among a window's edges, or among its first `limit` edges. */

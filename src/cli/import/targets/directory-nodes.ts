@@ -39,12 +39,14 @@ class DirectoryNodes implements NodesTarget {
   /** A batch may replace nodes of the one before. */
   readonly window = 1;
   readonly counts = { inserted: 0, replaced: 0 };
+  readonly rowsBefore: number;
   readonly #database: Database;
   readonly #table: Table;
 
   constructor(database: Database, table: Table) {
     this.#database = database;
     this.#table = table;
+    this.rowsBefore = table.rowCount;
   }
 
   get tableName(): string {

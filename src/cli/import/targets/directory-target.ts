@@ -44,6 +44,10 @@ export async function openDirectoryPlace(options: DirectoryOptions): Promise<Imp
   }
   return {
     place: database.dir,
+    tableNames: async () => ({
+      edges: database.tables().map(({ name }) => name),
+      nodes: database.nodes.tables().map(({ name }) => name),
+    }),
     openTable: async (wanted) => new DirectoryTarget(database, await tableFor(database, wanted)),
     openNodeTable: (wanted, create) => openDirectoryNodes(database, wanted, create),
     close: () => database.close(),

@@ -33,6 +33,7 @@ class ServerNodes implements NodesTarget {
   /** A batch may replace nodes of the one before. */
   readonly window = 1;
   readonly counts = { inserted: 0, replaced: 0 };
+  readonly rowsBefore: number;
   readonly #client: ServerClient;
   readonly #sender: LineSender;
   #item: NodeTableItem;
@@ -40,6 +41,7 @@ class ServerNodes implements NodesTarget {
   constructor(client: ServerClient, item: NodeTableItem) {
     this.#client = client;
     this.#item = item;
+    this.rowsBefore = item.row_count;
     this.#sender = new LineSender(async (body, key) => {
       const { inserted, replaced } = await client.putNodes(item.name, body, key);
       this.counts.inserted += inserted;

@@ -43,6 +43,10 @@ export function openServerPlace(options: ServerOptions): ImportPlace {
   const client = new ServerClient(options, options.now);
   return {
     place: client.url,
+    async tableNames() {
+      const [edges, nodes] = [await client.tables(), await client.nodeTables()];
+      return { edges: edges.map(({ name }) => name), nodes: nodes.map(({ name }) => name) };
+    },
     async openTable(wanted) {
       const item = await tableFor(client, wanted);
       const kinds = item.nodes === 'named' ? await kindsOf(client, item.member_tables) : undefined;

@@ -68,6 +68,8 @@ export interface ImportTarget extends BatchTarget {
 /** A node table; `insert` replaces the nodes that exist. */
 export interface NodesTarget extends BatchTarget {
   readonly key: TableColumn;
+  /** Number of nodes in the table when the target was opened. */
+  readonly rowsBefore: number;
   /** What this import wrote. */
   readonly counts: { readonly inserted: number; readonly replaced: number };
 }
@@ -75,10 +77,17 @@ export interface NodesTarget extends BatchTarget {
 /** An open data directory, or a server. */
 export interface ImportPlace {
   readonly place: string;
+  /** Resolves with the names of all tables. */
+  tableNames(): Promise<TableNames>;
   openTable(wanted: TargetTable): Promise<ImportTarget>;
   /** Opens a node table; `create` makes it when it is missing. */
   openNodeTable(wanted: NewNodeTable, create: boolean): Promise<NodesTarget>;
   close(): Promise<void>;
+}
+
+export interface TableNames {
+  readonly edges: readonly string[];
+  readonly nodes: readonly string[];
 }
 
 /** A node table that an import creates when it is missing. */
