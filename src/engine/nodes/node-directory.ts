@@ -15,7 +15,7 @@
 // deletion is refused if it takes a node that is gone.
 
 import { assert } from '../../assert.ts';
-import { type Core, EdgeBatch, KeyDictionary } from '../../core/index.ts';
+import { type Core, EdgeBatch, KeyDictionary, KeyedSink, type KeyForm, type TextSink } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { KindAndKey, MemberKind, NodeKey, NodeRef } from '../../model/node-refs.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
@@ -67,6 +67,7 @@ export class NodeDirectory {
   #folded: FoldedKeys | undefined;
   /** Batches in the dictionary's instance, where lines with keys are read. */
   readonly #batches: EdgeBatch[] = [];
+  #sink: KeyedSink | undefined;
   /** By id of the node table. */
   readonly #kinds = new Map<number, NodeKind>();
   readonly #bySlot: (NodeKind | undefined)[] = [];
@@ -133,6 +134,13 @@ export class NodeDirectory {
     assert(!this.#batches.includes(batch), 'a batch is given back once');
     this.#batches.push(batch);
     this.charge();
+  }
+
+  /** Returns the sink that puts keys in place of marks; only one form is in use at a time. */
+  sink(form: KeyForm): TextSink {
+    this.#sink ??= new KeyedSink(this.keys);
+    this.#sink.form = form;
+    return this.#sink;
   }
 
   // Kinds

@@ -4,6 +4,7 @@
 import {
   type CoreMemtable,
   type DeadRows,
+  type KeyForm,
   mayHold,
   type RangeSet,
   type ResidentSegment,
@@ -22,7 +23,8 @@ export const LOAD_US = 3000;
 export interface ScanSource {
   readonly bucketSeconds: number;
   readonly rowPlan: RowPlan;
-  readonly scanSink: TextSink;
+  /** Returns an empty sink that all scans share: of text with keys in a form, or of any bytes. */
+  scanSink(keys: KeyForm | undefined): TextSink;
   /** Monotonic microseconds. */
   readonly nowUs: () => number;
   /** Returns the segment in memory, which is valid until the next call. Throws `table_corrupt`. */
