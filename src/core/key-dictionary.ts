@@ -17,6 +17,8 @@ const KEY_REGION_BYTES = 3 * MOST_KEY_BYTES + 16;
 const LIST_NUMBERS = 4096;
 const TEXT_BYTES = 65_536;
 const OUT_BYTES = 4 * TEXT_BYTES;
+/** A key of at most this size is copied faster by a loop than by a call. */
+const SHORT_KEY_BYTES = 32;
 /** States of `hg_keys_state`, in its two lowest bits. */
 const LIVE = 2;
 const DEAD = 3;
@@ -219,7 +221,12 @@ export class KeyDictionary {
   writeKey(number: number, into: Uint8Array, at: number): number {
     const { exports, memory } = this.core;
     const bytes = exports.hg_keys_key(number);
-    into.set(memory.borrow(exports.hg_result_pointer() >>> 0, bytes), at);
+    const from = exports.hg_result_pointer() >>> 0;
+    if (bytes > SHORT_KEY_BYTES) into.set(memory.borrow(from, bytes), at);
+    else {
+      const all = memory.bytes;
+      for (let i = 0; i < bytes; i++) into[at + i] = all[from + i]!;
+    }
     return bytes;
   }
 

@@ -180,6 +180,10 @@ export class NodeDirectory {
     return slot === undefined ? undefined : this.#bySlot[slot];
   }
 
+  hasIntegerKey(number: number): boolean {
+    return this.kindOfNumber(number)?.isInteger === true;
+  }
+
   /** Applies the creation of nodes whose numbers are held. */
   created(table: Table, numbers: Uint32Array): void {
     this.keys.makeLive(numbers);
