@@ -75,7 +75,13 @@ export class NodeDirectory {
   readonly #users = new Set<Table>();
   /** Numbers of nodes deleted since the start, without the first `#deathsDropped`. */
   #deaths: number[] = [];
+  /** LSNs of these deletions, ascending, and of the last one before them. */
+  #deathLsns: number[] = [];
   #deathsDropped = 0;
+  #droppedLsn = 0;
+
+  /** The snapshots of node tables that are open. */
+  readonly readers = new Map<{ readonly lsn: number }, Table>();
 
   /** The nodes by key, for lists. */
   readonly orders: KeyOrders;
@@ -300,12 +306,38 @@ export class NodeDirectory {
     return mark < this.#deathsDropped ? undefined : this.#deaths.slice(mark - this.#deathsDropped);
   }
 
-  /** Applies the deletion of a node. */
-  died(number: number): void {
+  /**
+   * Returns the dead nodes that some snapshot of a node table may show, whether it is open or may
+   * be taken later; undefined if they are not known any more. There may be others among them.
+   */
+  deathsSeen(table: Table): Set<number> | undefined {
+    const from = this.#firstSeen(table);
+    return from === undefined ? undefined : new Set(this.#deaths.slice(from));
+  }
+
+  /** Returns how many `deathsSeen` returns. */
+  countDeathsSeen(table: Table): number | undefined {
+    const from = this.#firstSeen(table);
+    return from === undefined ? undefined : this.#deaths.length - from;
+  }
+
+  /** Returns the index of the first death after the oldest state that a snapshot may show. */
+  #firstSeen(table: Table): number | undefined {
+    let seenLsn = Math.min(table.version.sinceLsn, table.context.committer.visibleLsn);
+    for (const [{ lsn }, read] of this.readers) if (read === table) seenLsn = Math.min(seenLsn, lsn);
+    return this.#droppedLsn > seenLsn ? undefined : placeAfter(this.#deathLsns, seenLsn);
+  }
+
+  /** Applies the deletion of a node by the operation with this LSN. */
+  died(table: Table, number: number, lsn: number): void {
     this.keys.kill(number);
+    this.orders.died(this.kindOf(table), number);
     this.#deaths.push(number);
+    this.#deathLsns.push(lsn);
     if (this.#deaths.length <= 2 * MOST_DEATHS) return;
+    this.#droppedLsn = this.#deathLsns[MOST_DEATHS - 1]!;
     this.#deaths = this.#deaths.slice(MOST_DEATHS);
+    this.#deathLsns = this.#deathLsns.slice(MOST_DEATHS);
     this.#deathsDropped += MOST_DEATHS;
   }
 
@@ -316,6 +348,18 @@ export class NodeDirectory {
     this.keys.addRecords(kind.slot, records, count, kind.keyColumn);
     this.charge();
   }
+}
+
+/** Returns the index of the first of ascending numbers that is greater than a number. */
+function placeAfter(ascending: readonly number[], number: number): number {
+  let from = 0;
+  let to = ascending.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (ascending[middle]! <= number) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 /** Yields the ids of INSERT records. */
