@@ -142,11 +142,11 @@ function readAll(
   const scan = table.scan({
     format: 'json',
     rows: isNamed ? markedPlanOf(table.columns, table.definition) : undefined,
+    keys: isNamed ? 'keys' : undefined,
     ...bounds,
   });
   let bytes = 0;
-  for (let slice = scan.borrowNext(); slice !== null; slice = scan.borrowNext())
-    bytes += (isNamed ? database.nodes.translate(slice, false) : slice).length;
+  for (let slice = scan.borrowNext(); slice !== null; slice = scan.borrowNext()) bytes += slice.length;
   const { rows } = scan;
   scan.close();
   return { rows, bytes };

@@ -15,7 +15,6 @@ import {
   E_NUMBER,
   E_SHAPE,
   E_STATE,
-  ESCAPED,
   entryBytes,
   entryOf,
   forgetPages,
@@ -25,11 +24,12 @@ import {
   LIVE,
   makePage,
   makePages,
+  QUOTED,
   setCell,
   shapeOf,
   TAKEN_BACK,
 } from './entry';
-import { forgetKinds, isKnownKind } from './kinds';
+import { forgetKinds, isIntegerKind, isKnownKind } from './kinds';
 import { findEntry, forgetTable, hashKey, linkEntry, openTable, unlinkEntry } from './table';
 
 /** Maximum size of a key in bytes. */
@@ -84,25 +84,25 @@ export function findLive(kind: u32, key: usize, bytes: u32, hash: u64): u32 {
 }
 
 /**
- * Returns flags for the state of an entry with this key (ESCAPED or 0), or -1 if the bytes cannot
- * be a key: 1 to 512 bytes without control characters (U+0000 to U+001F, U+007F to U+009F). They
- * are valid UTF-8.
+ * Returns flags for the state of an entry with this key (QUOTED or 0), or -1 if the bytes cannot be
+ * a key: 1 to 512 bytes without control characters (U+0000 to U+001F, U+007F to U+009F). They are
+ * valid UTF-8.
  */
-function keyFlags(key: usize, bytes: u32): i32 {
+function keyFlags(kind: u32, key: usize, bytes: u32): i32 {
   if (!bytes || bytes > MAX_KEY_BYTES) return -1;
-  let flags: i32 = 0;
+  let flags = isIntegerKind(kind) ? 0 : <i32>QUOTED;
   for (let i: u32 = 0; i < bytes; i++) {
     const byte = <u32>load<u8>(key + i);
     if (byte < 0x20 || byte == 0x7f) return -1;
     if (byte == 0xc2 && i + 1 < bytes && load<u8>(key + i + 1) < 0xa0) return -1;
-    if (byte == 0x22 || byte == 0x5c) flags = <i32>ESCAPED;
+    if (byte == 0x22 || byte == 0x5c) flags = 0;
   }
   return flags;
 }
 
 /** Makes an entry and links it; returns 0, BAD_ARGUMENT or OUT_OF_MEMORY, with nothing changed. */
 function createEntry(kind: u32, key: usize, bytes: u32, hash: u64, number: u32, state: u32): i32 {
-  const flags = isKnownKind(kind) ? keyFlags(key, bytes) : -1;
+  const flags = isKnownKind(kind) ? keyFlags(kind, key, bytes) : -1;
   if (flags < 0) return BAD_ARGUMENT;
   if (!openTable() || !makePage(number)) return OUT_OF_MEMORY;
   const size = entryBytes(bytes);

@@ -20,8 +20,11 @@ export const E_KEY: usize = 16;
 export const LIVE: u32 = 0x80000000;
 /** The node was deleted: its key belongs to nobody, but can still be read. */
 export const DEAD: u32 = 0x40000000;
-/** The key has a quote or a backslash, which JSON text escapes. */
-export const ESCAPED: u32 = 0x20000000;
+/**
+ * The key is a text without a quote and a backslash, which JSON text escapes: its JSON text is the
+ * key between two quotes.
+ */
+export const QUOTED: u32 = 0x20000000;
 /** The number of holds. */
 export const HOLDS: u32 = 0x1fffffff;
 

@@ -19,7 +19,7 @@ export class KeyedChunks implements Chunks {
   next(): Uint8Array<ArrayBuffer> | null {
     const bytes = this.#marked.next();
     if (bytes === null || bytes.length === 0) return bytes;
-    return this.#database.nodes.translateTo(bytes, this.#form);
+    return this.#database.nodes.translate(bytes, this.#form);
   }
 
   wait(resume: () => void): boolean {

@@ -38,6 +38,7 @@ export { type PageRank, type PageRankOptions, pageRank, type Walk } from './kern
 export { type WindowCores, windowCores } from './kernels/window-cores.ts';
 export { zhouClustering } from './kernels/zhou.ts';
 export { KeyDictionary, type KeyForm, type UnbornNodes } from './key-dictionary.ts';
+export { KeyedSink } from './keyed-sink.ts';
 export { type Core, type CoreBuild, type CoreModule, compileCore, loadCore } from './load.ts';
 export { CoreMemtable } from './memtable.ts';
 export { MemtableHost } from './memtable-host.ts';

@@ -17,14 +17,15 @@ const KEY_REGION_BYTES = 3 * MOST_KEY_BYTES + 16;
 const LIST_NUMBERS = 4096;
 const TEXT_BYTES = 65_536;
 const OUT_BYTES = 4 * TEXT_BYTES;
-const MARK = 1;
+/** A key of at most this size is copied faster by a loop than by a call. */
+const SHORT_KEY_BYTES = 32;
 /** States of `hg_keys_state`, in its two lowest bits. */
 const LIVE = 2;
 const DEAD = 3;
 
-/** How a key is written in place of a mark, in the order of the core's numbers. */
-const FORMS = ['keys', 'objects', 'texts', 'kind texts'] as const;
-export type KeyForm = (typeof FORMS)[number];
+/** How a key is written in place of a mark, with the core's numbers. */
+const FORMS = { keys: 0, objects: 1, texts: 2, 'kind texts': 3 } as const;
+export type KeyForm = keyof typeof FORMS;
 
 interface Kind {
   readonly name: string;
@@ -220,7 +221,12 @@ export class KeyDictionary {
   writeKey(number: number, into: Uint8Array, at: number): number {
     const { exports, memory } = this.core;
     const bytes = exports.hg_keys_key(number);
-    into.set(memory.borrow(exports.hg_result_pointer() >>> 0, bytes), at);
+    const from = exports.hg_result_pointer() >>> 0;
+    if (bytes > SHORT_KEY_BYTES) into.set(memory.borrow(from, bytes), at);
+    else {
+      const all = memory.bytes;
+      for (let i = 0; i < bytes; i++) into[at + i] = all[from + i]!;
+    }
     return bytes;
   }
 
@@ -285,39 +291,46 @@ export class KeyDictionary {
    * Returns a new Buffer owned by the caller. The text does not end inside of a mark.
    */
   translate(text: Uint8Array, form: KeyForm): Uint8Array<ArrayBuffer> {
-    const source = asBuffer(text);
-    if (!source.includes(MARK)) return copyOf(source);
-    this.#from ??= new Region(this.core, TEXT_BYTES);
-    this.#to ??= new Region(this.core, OUT_BYTES);
-    const from = this.#from.pointer;
     const pieces: Uint8Array<ArrayBuffer>[] = [];
-    let at = 0;
-    while (at < source.length) {
-      const slice = source.subarray(at, at + TEXT_BYTES);
-      this.core.memory.write(from, slice);
-      const start = at;
-      // The core stops where its output region ends, or before a mark that the slice cuts.
-      for (let read = -1; read !== 0 && at < start + slice.length; at += read) {
-        const piece = this.#translate(from + at - start, start + slice.length - at, form);
-        read = this.core.exports.hg_result_offset() >>> 0;
-        if (piece.length > 0) pieces.push(piece);
-      }
-      assert(at > start, 'row text does not end inside of a mark');
-    }
+    this.translateTo(text, form, (piece) => pieces.push(copyOf(piece)));
     return pieces.length === 1 ? pieces[0]! : (Buffer.concat(pieces) as Uint8Array<ArrayBuffer>);
   }
 
-  #translate(text: number, size: number, form: KeyForm): Uint8Array<ArrayBuffer> {
+  /**
+   * Does the same, and passes the result on in pieces, each of which is valid only until `take`
+   * returns. `text` is not in this dictionary's instance.
+   */
+  translateTo(text: Uint8Array, form: KeyForm, take: (piece: Uint8Array) => void): void {
+    this.#from ??= new Region(this.core, TEXT_BYTES);
+    this.#to ??= new Region(this.core, OUT_BYTES);
+    const from = this.#from.pointer;
     const { exports, memory } = this.core;
+    for (let at = 0; at < text.length; ) {
+      const bytes = Math.min(TEXT_BYTES, text.length - at);
+      memory.write(from, bytes === text.length ? text : text.subarray(at, at + bytes));
+      // The core stops where its output region ends, or before a mark that the piece cuts.
+      let done = 0;
+      for (let read = -1; read !== 0 && done < bytes; done += read) {
+        const written = this.#translate(from + done, bytes - done, form);
+        read = exports.hg_result_offset() >>> 0;
+        if (written > 0) take(memory.borrow(this.#to.pointer, written));
+      }
+      assert(done > 0, 'row text does not end inside of a mark');
+      at += done;
+    }
+  }
+
+  /** Writes text with keys to the output region; returns its size in bytes. */
+  #translate(text: number, size: number, form: KeyForm): number {
+    const { exports } = this.core;
     const to = this.#to!;
-    const place = FORMS.indexOf(form);
-    let written = exports.hg_keys_translate(text, size, place, to.pointer, to.bytes);
+    let written = exports.hg_keys_translate(text, size, FORMS[form], to.pointer, to.bytes);
     if (written === STATUS.tooSmall) {
       to.ensure(exports.hg_result_needed() >>> 0);
-      written = exports.hg_keys_translate(text, size, place, to.pointer, to.bytes);
+      written = exports.hg_keys_translate(text, size, FORMS[form], to.pointer, to.bytes);
     }
     if (written < 0) throw coreError(written, 'hg_keys_translate');
-    return memory.copyOut(to.pointer, written);
+    return written;
   }
 
   #state(number: number): number {

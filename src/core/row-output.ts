@@ -64,6 +64,11 @@ export class TextSink {
   /** Empties the sink. */
   clear(): void {
     this.#length = 0;
+    this.#shrink();
+  }
+
+  #shrink(): void {
+    if (this.#buffer.length > 8 * TEXT_BYTES) this.#buffer = Buffer.allocUnsafe(2 * TEXT_BYTES);
   }
 
   /** Appends ASCII text. */
@@ -90,7 +95,7 @@ export class TextSink {
     const text = Buffer.allocUnsafe(this.#length);
     text.set(this.#buffer.subarray(0, this.#length));
     this.#length = 0;
-    if (this.#buffer.length > 8 * TEXT_BYTES) this.#buffer = Buffer.allocUnsafe(2 * TEXT_BYTES);
+    this.#shrink();
     return text as Uint8Array<ArrayBuffer>;
   }
 }

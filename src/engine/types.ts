@@ -1,7 +1,7 @@
 // Plain values that callers of the engine pass (definitions, edges, scan requests) and the results
 // that they get back.
 
-import type { ColumnPlan, RowPlan } from '../core/index.ts';
+import type { ColumnPlan, KeyForm, RowPlan } from '../core/index.ts';
 import type { ColumnType, PropertyValue } from '../model/column-types.ts';
 import type { ColumnDefinition } from '../model/columns.ts';
 import type { EdgeInput } from '../model/edge.ts';
@@ -255,8 +255,9 @@ export interface ScanBounds {
 export type ScanFormat =
   /**
    * With `json`, rows are separated by commas, without brackets. With `ndjson`, each row ends with
-   * a newline. `rows` selects or renames columns.
+   * a newline. `rows` selects or renames columns. If it writes members as marks (`markedPlanOf`),
+   * `keys` puts the keys of the nodes in their place, unless the caller gives its own sink.
    */
-  | { format: 'json' | 'ndjson'; rows?: RowPlan | undefined }
+  | { format: 'json' | 'ndjson'; rows?: RowPlan | undefined; keys?: KeyForm | undefined }
   /** Column blocks with the fields that the plan requests (core/column-block.ts). */
   | { format: 'columns'; columns: ColumnPlan };

@@ -2,7 +2,7 @@
 // of that pattern in the order in which the core writes them, and needs no further filter or
 // computation.
 
-import type { Scan, ScanRequest, Table } from '../engine/index.ts';
+import type { Scan, ScanRequest } from '../engine/index.ts';
 import { type AskedMembers, membersAreObjects } from './executor/values/shown-members.ts';
 import type { AccessPath, MatchPlan, Strategy } from './planner/plan.ts';
 import type { MatchShape } from './planner/shape.ts';
@@ -37,9 +37,6 @@ export class WrittenRead {
   private readonly format: RowFormat;
   /** Text before each row; see `WrittenRows` (planner/shape.ts). */
   private readonly before: Uint8Array | undefined;
-  /** The named table, if its members are shown as keys or objects. */
-  private readonly named: Table | undefined;
-  private readonly asObjects: boolean;
   private readonly view: ReadView;
   private readonly totalBuckets: number;
   private readonly nowUs: () => number;
@@ -56,8 +53,7 @@ export class WrittenRead {
     const { table } = shape.match.patterns[0]!;
     const { rowPlan, before, marked } = shape.written!;
     const isMarked = marked !== undefined && members !== 'numbers';
-    this.named = isMarked ? table : undefined;
-    this.asObjects = isMarked && membersAreObjects(table, members);
+    const form = membersAreObjects(table, members) ? 'objects' : 'keys';
     this.columns = shape.columns;
     this.columnTypes = shape.columnTypes;
     this.format = format;
@@ -82,6 +78,7 @@ export class WrittenRead {
       // Rows that are wrapped must each end with a newline, by which `wrapped` finds their ends.
       format: before === undefined ? format : 'ndjson',
       rows: isMarked ? marked : rowPlan,
+      keys: isMarked ? form : undefined,
     };
     this.scan = table.scan(request, view.snapshotOf(table), view.overlayOf(table));
   }
@@ -92,15 +89,10 @@ export class WrittenRead {
    */
   next(): Uint8Array | null {
     const given = this.scan.rows;
-    const marked = this.scan.borrowNext();
-    const text = marked === null || this.named === undefined ? marked : this.translated(marked, this.named);
+    const text = this.scan.borrowNext();
     if (text === null) this.close();
     if (text === null || this.before === undefined) return text;
     return wrapped(text, this.scan.rows - given, this.before, this.format, given === 0);
-  }
-
-  private translated(text: Uint8Array, { context }: Table): Uint8Array {
-    return context.nodes.keys.translate(text, this.asObjects ? 'objects' : 'keys');
   }
 
   /** True when the last rows have been returned. */

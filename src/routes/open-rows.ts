@@ -91,15 +91,8 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   next(): Uint8Array | null {
     const { isoTimes, format } = this.request;
     const { rows } = this.#scan;
-    const slice = this.#keyed(this.#scan.borrowNext());
+    const slice = this.#scan.borrowNext();
     return isoTimes && slice !== null ? isoRows(slice, rows, format.rows, this.request.table.columns.end?.name) : slice;
-  }
-
-  /** Replaces the numbers of members in the rows of a named table by keys. */
-  #keyed(slice: Uint8Array | null): Uint8Array | null {
-    const { members } = this.request;
-    if (members === 'numbers' || slice === null || slice.length === 0) return slice;
-    return this.#call.database.nodes.translate(slice, members === 'objects');
   }
 
   get isEnded(): boolean {
@@ -196,6 +189,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
         // All pages of a cursor have the columns of the cursor's snapshot, even if the table is
         // altered between two pages.
         rows: members === 'numbers' ? snapshot?.rowPlan : markedPlanOf((snapshot ?? table).columns, table.definition),
+        keys: members === 'numbers' ? undefined : members,
       },
       snapshot,
     );

@@ -201,6 +201,9 @@ describe('the import of documents from other libraries', () => {
       { event_ts: 5, members: ['ann', 'bob'], roles: { head: ['ann'], tail: ['bob'] }, edge: 'e', weight: 1, x: 2 },
     ]);
     // In a table of numbers, nodes have no attributes.
+    await lookInto(world.path('db'), (database) =>
+      database.createTable({ name: 'hyperedges_nodes', columns: [{ name: 'vertex', type: 'TEXT' }] }),
+    );
     world.err = '';
     expect(await importDocument(document, { table: 'hyperedges' }), world.err).toBe(0);
     expect(world.err).toMatch(

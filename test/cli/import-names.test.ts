@@ -173,6 +173,28 @@ describe('a table of numbers', () => {
     expect(await look((database) => database.nodes.tables().length)).toBe(0);
   });
 
+  test.each([undefined, 't'])('without a companion refuses names, and is not changed (table %s)', async (name) => {
+    await look(async (database) => {
+      if (name !== undefined) await database.createTable({ name });
+    });
+    world.file('calls.csv', CALLS);
+    world.file('named.csv', 'ts,from,to,topic\n1,Ada,Grace,tea\n');
+    for (const file of ['calls.csv', 'named.csv'])
+      expect(await importCommand([file], { data: 'db', create: true, table: name }, world)).toBe(1);
+    expect(world.err).toContain(
+      `The members of table ${name ?? 'hyperedges'} are numbers, but calls.csv has names. Import it into a table whose members have names: --create --table NAME makes one, with a node table for the names.`,
+    );
+    const tables = await look((database) => database.tables().map((table) => table.item()));
+    expect(tables.map((table) => [table.name, table.row_count, table.columns.length])).toEqual(
+      name === undefined
+        ? [['hyperedges', 0, 0]]
+        : [
+            ['hyperedges', 0, 0],
+            [name, 0, 0],
+          ],
+    );
+  });
+
   test('has no place for attributes of nodes', async () => {
     world.file('calls.csv', CALLS);
     world.file('people.csv', 'name,age\nAda,36\n');
@@ -291,9 +313,15 @@ describe('a dry run', () => {
     expect(world.out).toContain('\nnode table: t_node, key name TEXT, 4 nodes\n');
   });
 
-  test('of names for a table of numbers names the companion', async () => {
+  test('of names for a table of numbers names the companion, or says that there is none', async () => {
     world.file('calls.csv', CALLS);
+    expect(await importCommand(['calls.csv'], { data: 'db', create: true, dryRun: true }, world)).toBe(1);
+    expect(world.out).toContain('The members of table the primary table are numbers, but calls.csv has names. ');
+    await look(async (database) => {
+      await database.createTable({ name: 'hyperedges_nodes', columns: [{ name: 'vertex', type: 'TEXT' }] });
+    });
+    world.out = '';
     expect(await importCommand(['calls.csv'], { data: 'db', create: true, dryRun: true }, world), world.err).toBe(0);
-    expect(world.out).toContain('numbers of names: table the primary table_nodes, column vertex');
+    expect(world.out).toContain('numbers of names: table hyperedges_nodes, column vertex');
   });
 });

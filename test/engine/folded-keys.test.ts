@@ -97,6 +97,24 @@ test('a node whose number was held while the index was made is found later', asy
   await database.close();
 });
 
+test('all of many numbers that were held while the index was made are found later', async () => {
+  const { database, calls } = await open();
+  const bulk = calls.bulk();
+  // More than were once remembered; the members of one edge are at most 255.
+  for (let at = 0; at < 70_000; at += 200) {
+    const members = Array.from({ length: 200 }, (_, index) => person(`Held ${at + index}`));
+    bulk.add({ event_ts: at, members });
+  }
+  const before = database.health().charged_bytes;
+  expect(find(database, 'held 69999')).toEqual([]);
+  expect(database.health().charged_bytes - before).toBeGreaterThanOrEqual(8 * 70_000);
+  // A question that is given up in the middle loses none of them.
+  database.nodes.folded.extend().next();
+  await bulk.commit();
+  for (const at of [0, 999, 1000, 65_535, 65_536, 69_999]) expect(find(database, `HELD ${at}`)).toEqual([`Held ${at}`]);
+  await database.close();
+});
+
 test('many keys need several tables, and the index survives a renamed node table', async () => {
   const { database, calls } = await open();
   const bulk = calls.bulk();

@@ -2,7 +2,7 @@
 // while nodes are created.
 
 import { expect, test } from 'vitest';
-import type { Database, Table } from '../../src/engine/index.ts';
+import type { Database, Snapshot, Table } from '../../src/engine/index.ts';
 import { compareTexts } from '../../src/model/text-order.ts';
 import { Random } from '../support/random.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
@@ -22,16 +22,16 @@ async function remove(database: Database, table: Table, key: Key): Promise<void>
   await transaction.commit();
 }
 
-/** Returns the keys of the live nodes in the order of the list. */
-async function listed(database: Database, table: Table): Promise<Key[]> {
-  const snapshot = database.snapshot(table);
+/** Returns the keys of the nodes that a snapshot shows, now or before, in the order of the list. */
+async function listed(database: Database, table: Table, older?: Snapshot): Promise<Key[]> {
+  const snapshot = older ?? database.snapshot(table);
   const order = await database.nodes.order(table);
   const keys: Key[] = [];
   for (let from = 0; from < order.numbers.length; from += 500)
     for (const text of database.nodes.texts(table, snapshot, order.numbers.subarray(from, from + 500)))
       if (text !== undefined) keys.push(JSON.parse(text).k);
   order.release();
-  snapshot.release();
+  if (older === undefined) snapshot.release();
   return keys;
 }
 
@@ -117,5 +117,67 @@ test('several that are asked for at once contain what was there before', async (
   const [a, b] = await Promise.all([listed(database, table), listed(database, table)]);
   expect([a.at(-1), b.at(-1), a.length]).toEqual([7, 7, 5001]);
   expect((await early).slice(0, 5000)).toEqual(a.slice(0, 5000));
+  await database.close();
+});
+
+test('deleted nodes are left out once no snapshot shows them', async () => {
+  const database = await openSim(simDisk(11));
+  const table = await database.nodes.createTable({ name: 'T', key: { name: 'k', type: 'INTEGER' } });
+  const keys = Array.from({ length: 6000 }, (_, index) => index);
+  await insert(database, table, keys);
+  const sizeOf = async (): Promise<number> => {
+    const { numbers, release } = await database.nodes.order(table);
+    release();
+    return numbers.length;
+  };
+  const older = database.snapshot(table);
+  expect(await sizeOf()).toBe(6000);
+  const transaction = database.begin();
+  for (const key of keys.slice(0, 5000)) {
+    const number = transaction.findNode(table, key);
+    transaction.deleteRow(table, { eventTs: number, id: number });
+  }
+  await transaction.commit();
+  await database.compact();
+  // The snapshot still shows them.
+  expect(await sizeOf()).toBe(6000);
+  expect(await listed(database, table, older)).toEqual(keys);
+  expect(await listed(database, table)).toEqual(keys.slice(5000));
+  older.release();
+  expect(await sizeOf()).toBe(1000);
+  // Few deleted nodes stay, and are passed over.
+  await remove(database, table, 5000);
+  await insert(database, table, [-1]);
+  expect(await sizeOf()).toBe(1001);
+  expect(await listed(database, table)).toEqual([-1, ...keys.slice(5001)]);
+  await database.close();
+});
+
+test.each([1, 2])('nodes deleted while an order is renewed stay in it (seed %i)', async (seed) => {
+  const random = new Random(seed);
+  const database = await openSim(simDisk(20 + seed));
+  const table = await database.nodes.createTable({ name: 'T', key: { name: 'k', type: 'INTEGER' } });
+  const live = new Set<number>();
+  for (let round = 0; round < 5; round++) {
+    const fresh = Array.from({ length: 1 + random.below(4000) }, (_, index) => round * 10_000 + index);
+    await insert(database, table, fresh);
+    for (const key of fresh) live.add(key);
+    if (random.chance(0.7)) await database.compact();
+    const snapshot = database.snapshot(table);
+    const expected = [...live].sort((a, b) => a - b);
+    const listing = listed(database, table, snapshot);
+    const transaction = database.begin();
+    for (const key of [...live].filter(() => random.chance(0.6))) {
+      const number = transaction.findNode(table, key);
+      transaction.deleteRow(table, { eventTs: number, id: number });
+      live.delete(key);
+    }
+    await transaction.commit();
+    if (random.chance(0.5)) await database.compact();
+    expect(await listed(database, table)).toEqual([...live].sort((a, b) => a - b));
+    expect(await listing).toEqual(expected);
+    expect(await listed(database, table, snapshot)).toEqual(expected);
+    snapshot.release();
+  }
   await database.close();
 });

@@ -2,7 +2,7 @@
 // a restart finds.
 
 import { expect, test } from 'vitest';
-import { type Database, markedPlanOf, type Table } from '../../src/engine/index.ts';
+import { type Database, markedPlanOf, type Scan, type Table } from '../../src/engine/index.ts';
 import type { MemberInput } from '../../src/model/edge.ts';
 import { namedRows } from '../support/named-rows.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
@@ -16,12 +16,19 @@ async function codeOf(run: () => unknown): Promise<unknown> {
   return undefined;
 }
 
+function textOf(scan: Scan, shown: (slice: Uint8Array) => Uint8Array = (slice) => slice): string {
+  let text = '';
+  for (let slice = scan.next(); slice !== null; slice = scan.next()) text += Buffer.from(shown(slice)).toString();
+  return text;
+}
+
 /** Returns the members of all rows as answers show them. */
 function membersOf(database: Database, table: Table, asObjects = false): unknown[] {
-  const scan = table.scan({ format: 'ndjson', rows: markedPlanOf(table.columns, table.definition) });
-  let text = '';
-  for (let slice = scan.next(); slice !== null; slice = scan.next())
-    text += Buffer.from(database.nodes.translate(slice, asObjects)).toString();
+  const form = asObjects ? 'objects' : 'keys';
+  const rows = markedPlanOf(table.columns, table.definition);
+  const text = textOf(table.scan({ format: 'ndjson', rows, keys: form }));
+  const marked = table.scan({ format: 'ndjson', rows });
+  expect(textOf(marked, (slice) => database.nodes.translate(slice, form))).toBe(text);
   return text
     .split('\n')
     .filter((line) => line !== '')

@@ -15,7 +15,7 @@ export function namedRows(database: Database, table: Table, bounds: ScanBounds =
   const scan = table.scan({ format: 'ndjson', rows: markedPlanOf(table.columns, table.definition), ...bounds });
   const texts: string[] = [];
   for (let slice = scan.next(); slice !== null; slice = scan.next())
-    texts.push(Buffer.from(database.nodes.translate(slice, asObjects)).toString());
+    texts.push(Buffer.from(database.nodes.translate(slice, asObjects ? 'objects' : 'keys')).toString());
   return parsed(texts);
 }
 

@@ -8,6 +8,7 @@ import { type Look, lookAt } from './look.ts';
 import { chosenKind, nodeTableName, wantedNodes } from './nodes/wanted-nodes.ts';
 import { type ImportFlags, onErrorOf } from './options.ts';
 import type { PlannedInput } from './planned-input.ts';
+import { namesRefused } from './prepare.ts';
 import { type TriedRows, tryNodes, tryRows } from './rows/try-rows.ts';
 import {
   columnsOfItem,
@@ -133,8 +134,15 @@ class Report {
       const columns = [...known, ...missing].filter(({ isEnd }) => !isEnd);
       const tried = await tryRows(plan, { columns, kinds, roles, intervals });
       const isNumbered = plan.named && kinds === undefined && input.format !== 'ndjson';
-      const notes = isNumbered ? [`numbers of names: table ${this.#wanted}${NODES_SUFFIX}, column vertex`] : [];
+      const notes =
+        isNumbered && this.#look.hasCompanion
+          ? [`numbers of names: table ${this.#wanted}${NODES_SUFFIX}, column vertex`]
+          : [];
       this.#writeInput(input, plan, tried, missing, notes);
+      if (isNumbered && !this.#look.hasCompanion) {
+        this.lines.push(namesRefused(this.#wanted, input.source.label));
+        this.fails = true;
+      }
       known.push(...missing);
     }
   }

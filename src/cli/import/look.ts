@@ -8,6 +8,7 @@ import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import type { World } from '../world.ts';
 import type { ImportFlags } from './options.ts';
 import { ServerClient } from './targets/server-client.ts';
+import { NODES_SUFFIX } from './targets/target.ts';
 
 /** Older servers do not say whether a table has intervals, roles or names; it then has none. */
 export type LookedTable = Pick<TableItem, 'name' | 'columns' | 'row_count' | 'member_tables'> &
@@ -18,6 +19,8 @@ export interface Look {
   /** Undefined when there is no such table. */
   readonly table: LookedTable | undefined;
   readonly nodeTables: readonly NodeTableItem[];
+  /** Whether the table has a companion with the names of its nodes. */
+  readonly hasCompanion: boolean;
 }
 
 export async function lookAt(flags: ImportFlags, world: World): Promise<Look> {
@@ -26,16 +29,24 @@ export async function lookAt(flags: ImportFlags, world: World): Promise<Look> {
   if (flags.data === undefined) {
     const url = urlOf(flags.url ?? DEFAULT_URL);
     const client = new ServerClient({ url, apiKey: flags.apiKey }, world.now);
-    return { place: url, table: (await client.tables()).find(isWanted), nodeTables: await client.nodeTables() };
+    return { place: url, ...wantedOf(await client.tables(), isWanted), nodeTables: await client.nodeTables() };
   }
   const place = resolve(world.cwd, flags.data);
-  if (!existsSync(place)) return { place, table: undefined, nodeTables: [] };
+  if (!existsSync(place)) return { place, table: undefined, hasCompanion: false, nodeTables: [] };
   const { database } = await openDirectory(flags.data, undefined, world);
   try {
-    return { place, table: itemsIn(database).find(isWanted), nodeTables: nodeItemsIn(database) };
+    return { place, ...wantedOf(itemsIn(database), isWanted), nodeTables: nodeItemsIn(database) };
   } finally {
     await database.close();
   }
+}
+
+type WantedTable = Pick<Look, 'table' | 'hasCompanion'>;
+
+function wantedOf<T extends LookedTable>(tables: readonly T[], isWanted: (table: T) => boolean): WantedTable {
+  const table = tables.find(isWanted);
+  const companion = table && `${table.name}${NODES_SUFFIX}`.toLowerCase();
+  return { table, hasCompanion: tables.some(({ name }) => name.toLowerCase() === companion) };
 }
 
 function itemsIn(database: Database): TableItem[] {

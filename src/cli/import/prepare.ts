@@ -31,11 +31,18 @@ export async function prepare(
         ? `Table ${target.tableName} has no roles, and a table gets its roles when it is made: import with --role into a new table, with --create.`
         : `Table ${target.tableName} has no role ${missing}; its roles are ${known.join(', ')}.`,
     );
+  // Lines of NDJSON are sent as they are, and have numbers.
+  const needsNames = kinds === undefined && plan.named && input.format !== 'ndjson' && members === undefined;
+  const numbers = needsNames ? await target.openNodes() : undefined;
+  if (needsNames && numbers === undefined) throw new Error(namesRefused(target.tableName, input.source.label));
   await addColumns(input, plan, target, flags.create === true);
   if (kinds !== undefined) return { plan, members: members ?? new NodeKeys(kinds) };
-  // Lines of NDJSON are sent as they are, and have numbers.
-  const needsNames = plan.named && input.format !== 'ndjson' && members === undefined;
-  return { plan, members: needsNames ? new NodeNames(await target.openNodes()) : members };
+  return { plan, members: numbers === undefined ? members : new NodeNames(numbers) };
+}
+
+/** What is said when names are to be members of a table of numbers without a companion. */
+export function namesRefused(tableName: string, label: string): string {
+  return `The members of table ${tableName} are numbers, but ${label} has names. Import it into a table whose members have names: --create --table NAME makes one, with a node table for the names.`;
 }
 
 /** Plans an input with nodes, like `prepare`. */

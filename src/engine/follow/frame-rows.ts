@@ -200,7 +200,7 @@ function* bury(run: Run, table: Table, firstLsn: number, lastLsn: number): Steps
     for (const place of places) {
       if (killRow(table, place, lsn)) table.changeRows(lastLsn, -1);
       // If the node was only changed, the next run of the frame inserts it again.
-      if (table.isOfNodes) table.context.nodes.died(place.id);
+      if (table.isOfNodes) table.context.nodes.died(table, place.id, lsn);
     }
     lsn++;
     if ((lsn - firstLsn) % OPERATIONS_A_STEP === 0) yield;

@@ -12,15 +12,18 @@
 
 import { assert } from '../../assert.ts';
 import { foldKey } from '../../model/fold-key.ts';
+import { MOST_KEY_BYTES } from '../../model/node-refs.ts';
 import type { Steps } from '../../schedule/steps.ts';
 import type { NodeDirectory } from './node-directory.ts';
 
 /** Number of keys that one step adds, which takes about a millisecond. */
-const STEP_KEYS = 500;
+const STEP_KEYS = 1000;
 const LEAST_SLOTS = 1024;
 const BYTES_PER_SLOT = 8;
-/** Numbers without a live node that are looked at again. */
-const MOST_PENDING = 65_536;
+const BYTES_PER_PENDING = 8;
+const SPACE = 0x20;
+const BACKTICK = 0x60;
+const TILDE = 0x7e;
 
 interface Slots {
   /** Numbers of nodes; 0 for a free slot. */
@@ -36,9 +39,16 @@ export class FoldedKeys {
   readonly #tables: Slots[] = [];
   /** All numbers below it are indexed or pending. */
   #next = 1;
-  /** Numbers below `#next` that were not live when they were looked at: they may become live. */
+  /**
+   * Numbers below `#next` that were neither live nor dead when they were looked at. Each of them
+   * may become live: held ones, and on a follower also those without an entry.
+   */
   #pending: number[] = [];
+  #chargedPending = 0;
   #longest = 0;
+  /** A key as UTF-8, and the UTF-16 units of a folded text. */
+  readonly #bytes = new Uint8Array(MOST_KEY_BYTES);
+  #units = new Uint16Array(MOST_KEY_BYTES);
 
   constructor(nodes: NodeDirectory, charge: (bytes: number) => void) {
     this.#nodes = nodes;
@@ -52,29 +62,38 @@ export class FoldedKeys {
 
   /** Adds the nodes that were created since the last call. */
   *extend(): Steps<void> {
-    const waiting = this.#pending;
-    this.#pending = [];
-    for (const number of waiting) this.#addIfLive(number);
+    for (let left = this.#pending.length; left > 0; left -= STEP_KEYS) {
+      for (const number of this.#pending.splice(0, Math.min(left, STEP_KEYS))) this.#addIfLive(number);
+      this.#chargePending();
+      yield undefined;
+    }
     while (this.#next < this.#nodes.nextNumber) {
       const end = Math.min(this.#nodes.nextNumber, this.#next + STEP_KEYS);
       while (this.#next < end) this.#addIfLive(this.#next++);
+      this.#chargePending();
       yield undefined;
     }
   }
 
   #addIfLive(number: number): void {
     const { keys } = this.#nodes;
-    if (keys.isLive(number)) this.#add(number, keys.keyOf(number)!);
-    else if (!this.#nodes.isDead(number) && this.#pending.length < MOST_PENDING) this.#pending.push(number);
+    if (keys.isLive(number)) this.#add(number);
+    else if (!this.#nodes.isDead(number)) this.#pending.push(number);
   }
 
-  #add(number: number, key: string | number): void {
+  #chargePending(): void {
+    const bytes = this.#pending.length * BYTES_PER_PENDING;
+    if (bytes !== this.#chargedPending) this.#charge(bytes - this.#chargedPending);
+    this.#chargedPending = bytes;
+  }
+
+  #add(number: number): void {
     // Integers are found by their digits.
-    if (typeof key === 'number') return;
-    const folded = foldKey(key);
-    this.#longest = Math.max(this.#longest, folded.length);
+    if (this.#nodes.hasIntegerKey(number)) return;
+    const units = this.#unitsOfKey(number);
+    this.#longest = Math.max(this.#longest, units);
     const table = this.#tableWithRoom();
-    const hash = this.#hashOf(folded);
+    const hash = this.#hashOf(units);
     const mask = table.numbers.length - 1;
     let at = hash & mask;
     while (table.numbers[at] !== 0) at = (at + 1) & mask;
@@ -99,7 +118,7 @@ export class FoldedKeys {
   /** Returns the numbers of the live nodes whose key has this folded form, ascending. */
   find(folded: string): number[] {
     const { keys } = this.#nodes;
-    const hash = this.#hashOf(folded);
+    const hash = this.#hashOf(this.#unitsOf(folded));
     const found: number[] = [];
     for (const { numbers, hashes } of this.#tables) {
       const mask = numbers.length - 1;
@@ -111,17 +130,47 @@ export class FoldedKeys {
     return found.sort((a, b) => a - b);
   }
 
-  /** HalfSipHash-2-4 of the UTF-16 units of a text (Aumasson, Bernstein 2012). */
-  #hashOf(text: string): number {
+  /** Puts the units of the folded key of a node into `#units`; returns how many they are. */
+  #unitsOfKey(number: number): number {
+    const { keys } = this.#nodes;
+    const size = keys.writeKey(number, this.#bytes, 0);
+    return this.#foldPlain(size) ? size : this.#unitsOf(foldKey(keys.keyOf(number) as string));
+  }
+
+  #unitsOf(folded: string): number {
+    const { length } = folded;
+    if (this.#units.length < length) this.#units = new Uint16Array(2 * length);
+    for (let at = 0; at < length; at++) this.#units[at] = folded.charCodeAt(at);
+    return length;
+  }
+
+  /**
+   * Folds a key of printable ASCII, with single blanks inside and without a backtick: only its case
+   * changes. Returns false for all others. This is what `foldKey` does, without making a string.
+   */
+  #foldPlain(size: number): boolean {
+    let previous = SPACE;
+    for (let at = 0; at < size; at++) {
+      const byte = this.#bytes[at]!;
+      if (byte < SPACE || byte > TILDE || byte === BACKTICK || (byte === SPACE && previous === SPACE)) return false;
+      this.#units[at] = byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
+      previous = byte;
+    }
+    return previous !== SPACE;
+  }
+
+  /** HalfSipHash-2-4 of the first `length` units (Aumasson, Bernstein 2012). */
+  #hashOf(length: number): number {
+    const units = this.#units;
     let v0 = this.#seed[0]!;
     let v1 = this.#seed[1]!;
     let v2 = 0x6c796765 ^ v0;
     let v3 = 0x74656462 ^ v1;
-    const last = text.length >> 1;
+    const last = length >> 1;
     for (let block = 0; block <= last + 1; block++) {
       const isEnd = block > last;
       if (isEnd) v2 ^= 0xff;
-      const word = isEnd ? 0 : wordAt(text, block, block === last);
+      const word = isEnd ? 0 : wordAt(units, length, block);
       v3 ^= word;
       for (let round = isEnd ? 4 : 2; round > 0; round--) {
         v0 = (v0 + v1) | 0;
@@ -141,11 +190,11 @@ export class FoldedKeys {
   }
 }
 
-/** Returns two units of a text as a word; the last word has its length and its last odd unit. */
-function wordAt(text: string, block: number, isLast: boolean): number {
+/** Returns two units as a word; the last word has the length and the last odd unit. */
+function wordAt(units: Uint16Array, length: number, block: number): number {
   const at = 2 * block;
-  if (!isLast) return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
-  return (text.length << 24) | (at < text.length ? text.charCodeAt(at) : 0);
+  if (at + 1 < length) return units[at]! | (units[at + 1]! << 16);
+  return (length << 24) | (at < length ? units[at]! : 0);
 }
 
 function rotated(word: number, bits: number): number {

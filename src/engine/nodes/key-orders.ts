@@ -3,9 +3,10 @@
 // The order of a node table is a list of node numbers, 4 bytes a node. It is made when a list is
 // first asked for, from the dictionary, and kept; nodes that are created later are merged into a
 // new list when the next one is asked for. It holds the nodes of all states that readers may see:
-// the key of a number never changes, and a deleted node stays in it until the next start. So all
-// pages of a list can use the newest order, and read the rows of their own snapshot: a node that
-// the snapshot does not show is passed over.
+// the key of a number never changes, and a deleted node stays in it at least as long as a snapshot
+// may show it. So all pages of a list can use the newest order, and read the rows of their own
+// snapshot: a node that the snapshot does not show is passed over. Once a part of an order is
+// deleted nodes that no snapshot shows, they are left out of a new one.
 
 import { HedgerowError } from '../../errors.ts';
 import type { NodeKey } from '../../model/node-refs.ts';
@@ -27,11 +28,19 @@ const MOST_NEW = 4096;
 const SEARCHES_A_STEP = 64;
 const COPIED_A_STEP = 2 ** 20;
 const NUMBER_BYTES = 4;
+/** Deleted nodes are left out if there are this many, and this share of the order. */
+const MOST_DEAD = 1024;
+const DEAD_SHARE = 1 / 4;
+const CHECKED_A_STEP = 16_384;
 
 interface State {
   order: KeptOrder | undefined;
   /** Nodes created since the order was begun; some may be in it. */
   born: number[];
+  /** How many nodes in the order are deleted, about. */
+  dead: number;
+  /** While deleted nodes are left out: those that must stay. */
+  seen: Set<number> | undefined;
   building: Promise<KeptOrder> | undefined;
   /** True once the node table is dropped. */
   isDropped: boolean;
@@ -74,7 +83,7 @@ class KeptOrder {
 }
 
 export interface KeyOrdersOptions {
-  readonly directory: Pick<NodeDirectory, 'keys'>;
+  readonly directory: Pick<NodeDirectory, 'keys' | 'isDead' | 'deathsSeen' | 'countDeathsSeen'>;
   /** Charges memory to the budget of the database; negative to give it back. */
   readonly charge: (bytes: number) => void;
   /** Maximum memory in bytes that sorting may take. */
@@ -110,7 +119,7 @@ export class KeyOrders {
     const state = this.#stateOf(kind);
     // A build that has begun before may lack nodes.
     if (state.building !== undefined) await state.building.catch(() => undefined);
-    if (state.order !== undefined && state.born.length === 0) return state.order.use();
+    if (state.order !== undefined && state.born.length === 0 && !this.#isStale(kind, state)) return state.order.use();
     state.building ??= inSlices(this.#renew(kind, state), pauses).finally(() => {
       state.building = undefined;
     });
@@ -120,7 +129,7 @@ export class KeyOrders {
   #stateOf({ slot }: NodeKind): State {
     let state = this.#states.get(slot);
     if (state === undefined) {
-      state = { order: undefined, born: [], building: undefined, isDropped: false };
+      state = { order: undefined, born: [], dead: 0, seen: undefined, building: undefined, isDropped: false };
       this.#states.set(slot, state);
     }
     return state;
@@ -140,6 +149,22 @@ export class KeyOrders {
     this.#forget(slot, state);
   }
 
+  /** Notes that a node was deleted. */
+  died({ slot }: Pick<NodeKind, 'slot'>, number: number): void {
+    const state = this.#states.get(slot);
+    if (state === undefined) return;
+    state.dead++;
+    state.seen?.add(number);
+  }
+
+  /** Whether a part of the order is deleted nodes that can be left out. */
+  #isStale({ table }: NodeKind, { order, dead }: State): boolean {
+    const least = Math.max(MOST_DEAD, DEAD_SHARE * (order?.numbers.length ?? 0));
+    if (dead <= least) return false;
+    const seen = this.#options.directory.countDeathsSeen(table);
+    return seen !== undefined && dead - seen > least;
+  }
+
   /** Forgets the order of a node table that was dropped. */
   forget({ slot }: Pick<NodeKind, 'slot'>): void {
     const state = this.#states.get(slot);
@@ -153,6 +178,7 @@ export class KeyOrders {
     state.order?.replace();
     state.order = undefined;
     state.born = [];
+    state.dead = 0;
     if (state.building === undefined) this.#states.delete(slot);
   }
 
@@ -161,10 +187,11 @@ export class KeyOrders {
     const { keys } = this.#options.directory;
     state.born = [];
     try {
-      const numbers =
-        order !== undefined && born.length <= MOST_NEW
-          ? yield* merged(order.numbers, born, (number) => keys.keyOf(number)!)
-          : yield* sortedByKey(keys, kind, this.#memory);
+      const isMerged = order !== undefined && born.length <= MOST_NEW;
+      const all = isMerged
+        ? yield* merged(order.numbers, born, (number) => keys.keyOf(number)!)
+        : yield* sortedByKey(keys, kind, this.#memory);
+      const numbers = yield* this.#withoutUnseen(all, kind, state, isMerged);
       order?.replace();
       const renewed = new KeptOrder(numbers, this.#charge);
       if (state.isDropped) renewed.replace();
@@ -173,6 +200,39 @@ export class KeyOrders {
     } catch (error) {
       this.#forget(kind.slot, state);
       throw error;
+    }
+  }
+
+  /**
+   * Leaves deleted nodes out that no snapshot shows: of a merged order, only if they are many. What
+   * is deleted meanwhile stays.
+   */
+  *#withoutUnseen(numbers: Uint32Array, kind: NodeKind, state: State, isMerged: boolean): Steps<Uint32Array> {
+    const { directory } = this.#options;
+    if (isMerged && !this.#isStale(kind, state)) return numbers;
+    const bytes = NUMBER_BYTES * numbers.length;
+    this.#memory.take(bytes);
+    const seen = directory.deathsSeen(kind.table);
+    state.seen = seen;
+    state.dead = 0;
+    try {
+      const kept = new Uint32Array(numbers.length);
+      let count = 0;
+      let dead = 0;
+      for (let from = 0; from < numbers.length; from += CHECKED_A_STEP) {
+        for (const number of numbers.subarray(from, from + CHECKED_A_STEP)) {
+          const isDead = directory.isDead(number);
+          if (isDead && seen !== undefined && !seen.has(number)) continue;
+          if (isDead) dead++;
+          kept[count++] = number;
+        }
+        yield undefined;
+      }
+      state.dead += dead;
+      return count === numbers.length ? numbers : kept.slice(0, count);
+    } finally {
+      state.seen = undefined;
+      this.#memory.take(-bytes);
     }
   }
 

@@ -15,7 +15,7 @@
 // deletion is refused if it takes a node that is gone.
 
 import { assert } from '../../assert.ts';
-import { type Core, EdgeBatch, KeyDictionary } from '../../core/index.ts';
+import { type Core, EdgeBatch, KeyDictionary, KeyedSink, type KeyForm, type TextSink } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { KindAndKey, MemberKind, NodeKey, NodeRef } from '../../model/node-refs.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
@@ -67,6 +67,7 @@ export class NodeDirectory {
   #folded: FoldedKeys | undefined;
   /** Batches in the dictionary's instance, where lines with keys are read. */
   readonly #batches: EdgeBatch[] = [];
+  #sink: KeyedSink | undefined;
   /** By id of the node table. */
   readonly #kinds = new Map<number, NodeKind>();
   readonly #bySlot: (NodeKind | undefined)[] = [];
@@ -74,7 +75,13 @@ export class NodeDirectory {
   readonly #users = new Set<Table>();
   /** Numbers of nodes deleted since the start, without the first `#deathsDropped`. */
   #deaths: number[] = [];
+  /** LSNs of these deletions, ascending, and of the last one before them. */
+  #deathLsns: number[] = [];
   #deathsDropped = 0;
+  #droppedLsn = 0;
+
+  /** The snapshots of node tables that are open. */
+  readonly readers = new Map<{ readonly lsn: number }, Table>();
 
   /** The nodes by key, for lists. */
   readonly orders: KeyOrders;
@@ -135,6 +142,13 @@ export class NodeDirectory {
     this.charge();
   }
 
+  /** Returns the sink that puts keys in place of marks; only one form is in use at a time. */
+  sink(form: KeyForm): TextSink {
+    this.#sink ??= new KeyedSink(this.keys);
+    this.#sink.form = form;
+    return this.#sink;
+  }
+
   // Kinds
 
   /** Makes a node table known. Called again after a change of its name or key column. */
@@ -170,6 +184,10 @@ export class NodeDirectory {
   kindOfNumber(number: number): NodeKind | undefined {
     const slot = this.#keys?.slotOf(number);
     return slot === undefined ? undefined : this.#bySlot[slot];
+  }
+
+  hasIntegerKey(number: number): boolean {
+    return this.kindOfNumber(number)?.isInteger === true;
   }
 
   /** Applies the creation of nodes whose numbers are held. */
@@ -288,12 +306,38 @@ export class NodeDirectory {
     return mark < this.#deathsDropped ? undefined : this.#deaths.slice(mark - this.#deathsDropped);
   }
 
-  /** Applies the deletion of a node. */
-  died(number: number): void {
+  /**
+   * Returns the dead nodes that some snapshot of a node table may show, whether it is open or may
+   * be taken later; undefined if they are not known any more. There may be others among them.
+   */
+  deathsSeen(table: Table): Set<number> | undefined {
+    const from = this.#firstSeen(table);
+    return from === undefined ? undefined : new Set(this.#deaths.slice(from));
+  }
+
+  /** Returns how many `deathsSeen` returns. */
+  countDeathsSeen(table: Table): number | undefined {
+    const from = this.#firstSeen(table);
+    return from === undefined ? undefined : this.#deaths.length - from;
+  }
+
+  /** Returns the index of the first death after the oldest state that a snapshot may show. */
+  #firstSeen(table: Table): number | undefined {
+    let seenLsn = Math.min(table.version.sinceLsn, table.context.committer.visibleLsn);
+    for (const [{ lsn }, read] of this.readers) if (read === table) seenLsn = Math.min(seenLsn, lsn);
+    return this.#droppedLsn > seenLsn ? undefined : placeAfter(this.#deathLsns, seenLsn);
+  }
+
+  /** Applies the deletion of a node by the operation with this LSN. */
+  died(table: Table, number: number, lsn: number): void {
     this.keys.kill(number);
+    this.orders.died(this.kindOf(table), number);
     this.#deaths.push(number);
+    this.#deathLsns.push(lsn);
     if (this.#deaths.length <= 2 * MOST_DEATHS) return;
+    this.#droppedLsn = this.#deathLsns[MOST_DEATHS - 1]!;
     this.#deaths = this.#deaths.slice(MOST_DEATHS);
+    this.#deathLsns = this.#deathLsns.slice(MOST_DEATHS);
     this.#deathsDropped += MOST_DEATHS;
   }
 
@@ -304,6 +348,18 @@ export class NodeDirectory {
     this.keys.addRecords(kind.slot, records, count, kind.keyColumn);
     this.charge();
   }
+}
+
+/** Returns the index of the first of ascending numbers that is greater than a number. */
+function placeAfter(ascending: readonly number[], number: number): number {
+  let from = 0;
+  let to = ascending.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (ascending[middle]! <= number) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }
 
 /** Yields the ids of INSERT records. */

@@ -131,16 +131,8 @@ export class Nodes {
     return (this.shown(number, true) as KindAndKey | null) ?? undefined;
   }
 
-  /**
-   * Replaces the marks in the row text of a named table (`markedPlan`) by keys, or by objects with
-   * kind and key.
-   */
-  translate(text: Uint8Array, asObjects: boolean): Uint8Array<ArrayBuffer> {
-    return this.translateTo(text, asObjects ? 'objects' : 'keys');
-  }
-
-  /** Replaces marks by keys in one of the forms of the key dictionary. */
-  translateTo(text: Uint8Array, form: KeyForm): Uint8Array<ArrayBuffer> {
+  /** Replaces the marks in text (`assembly/json/marks.ts`) by keys in a form. */
+  translate(text: Uint8Array, form: KeyForm): Uint8Array<ArrayBuffer> {
     return this.#options.context.nodes.keys.translate(text, form);
   }
 }

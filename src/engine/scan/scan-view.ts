@@ -4,6 +4,7 @@
 import {
   type CoreMemtable,
   type DeadRows,
+  type KeyForm,
   mayHold,
   type RangeSet,
   type ResidentSegment,
@@ -24,7 +25,8 @@ export interface ScanSource {
   /** Whether the rows are nodes: the time and the id of a row are then the number of its node. */
   readonly isOfNodes: boolean;
   readonly rowPlan: RowPlan;
-  readonly scanSink: TextSink;
+  /** Returns an empty sink that all scans share: of text with keys in a form, or of any bytes. */
+  scanSink(keys: KeyForm | undefined): TextSink;
   /** Monotonic microseconds. */
   readonly nowUs: () => number;
   /** Returns the segment in memory, which is valid until the next call. Throws `table_corrupt`. */

@@ -17,6 +17,7 @@
 import { assert } from '../../assert.ts';
 import {
   isEmptyRange,
+  type KeyForm,
   lowerBound,
   type RangeSet,
   type ResidentSegment,
@@ -63,7 +64,6 @@ const MOST_NODES = 255;
 /** Maximum number of dead rows of a segment that one search for a live row skips. */
 const MOST_DEAD = 8192;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
-
 const NO_NODES: readonly number[] = [];
 const NO_MEMTABLES: MemtableCursor[] = [];
 
@@ -79,6 +79,7 @@ export class Scan {
   private readonly limit: number;
   /** Plan for row text or for column blocks. */
   private readonly rowPlan: RowPlan;
+  private readonly keys: KeyForm | undefined;
   private readonly startedUs: number;
   private memtables: MemtableCursor[];
   private opened: boolean;
@@ -127,6 +128,7 @@ export class Scan {
     this.ranges = ranges;
     this.limit = request.limit ?? NO_LIMIT;
     this.rowPlan = request.format === 'columns' ? request.columns : (request.rows ?? source.rowPlan);
+    this.keys = request.format === 'columns' ? undefined : request.keys;
     this.result = { rows: 0, firstTs: 0, lastTs: 0, lastId: 0, buckets: 0, state: STEP_STATE.more };
     this.bounds = boundsOf(request);
     const { after } = request;
@@ -192,16 +194,14 @@ export class Scan {
    * Throws `table_corrupt` or `overloaded`.
    */
   next(): Uint8Array<ArrayBuffer> | null {
-    const sink = this.source.scanSink;
-    sink.clear();
+    const sink = this.source.scanSink(this.keys);
     if (!this.fill(sink)) return null;
     return this.request.format === 'columns' ? sink.takeAligned() : sink.take();
   }
 
   /** Like `next`, but for text only. The slice is valid until the engine is called again. */
   borrowNext(): Uint8Array<ArrayBuffer> | null {
-    const sink = this.source.scanSink;
-    sink.clear();
+    const sink = this.source.scanSink(this.keys);
     return this.fill(sink) ? sink.borrow() : null;
   }
 

@@ -16,8 +16,8 @@ export function planOf(columns: ColumnSet, { key, roles }: Pick<TableDefinition,
 const MARKED = new WeakMap<ColumnSet, RowPlan>();
 
 /**
- * Returns the plan of a named table's row text in which members are marks, which `Nodes.translate`
- * replaces by keys.
+ * Returns the plan of a named table's row text in which members are marks, which a scan with
+ * `keys` replaces by keys.
  */
 export function markedPlanOf(columns: ColumnSet, { roles }: Pick<TableDefinition, 'roles'>): RowPlan {
   let plan = MARKED.get(columns);

@@ -6,7 +6,7 @@
 // update keeps it: at every LSN at most one row with a given id is alive. A row dies only once.
 
 import { assert } from '../../assert.ts';
-import type { CoreMemtable, ResidentSegment, RowPlan, TextSink } from '../../core/index.ts';
+import type { CoreMemtable, KeyForm, ResidentSegment, RowPlan, TextSink } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
 import type { ColumnSet } from '../../model/columns.ts';
@@ -488,8 +488,10 @@ export class Table implements ScanSource, TableState {
     return version === this.version ? this.filters?.probe(nodes) : undefined;
   }
 
-  get scanSink(): TextSink {
-    return this.context.sink;
+  scanSink(keys: KeyForm | undefined): TextSink {
+    const sink = keys === undefined ? this.context.sink : this.context.nodes.sink(keys);
+    sink.clear();
+    return sink;
   }
 
   get nowUs(): () => number {

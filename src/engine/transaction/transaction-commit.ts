@@ -436,7 +436,8 @@ export function* applyPlan(plan: CommitPlan, room: RowRoom, firstLsn: number): S
         for (const victim of victimsOf(plan, run.kind, step)) {
           if (bury(plan, run, step, own, victim, lsn + index)) run.table.changeRows(lastLsn, -1);
         }
-        if (run.table.isOfNodes && (step & 1) === 0) run.table.context.nodes.died(plan.staged.idAt(placeOf(step)));
+        if (run.table.isOfNodes && (step & 1) === 0)
+          run.table.context.nodes.died(run.table, plan.staged.idAt(placeOf(step)), lsn + index);
         if (index % STEPS_A_REST === STEPS_A_REST - 1) yield;
       }
     }

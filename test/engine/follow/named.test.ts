@@ -10,7 +10,7 @@ function edgesOf(database: Database, name: string): unknown[] {
   const scan = table.scan({ format: 'ndjson', rows: markedPlanOf(table.columns, table.definition) });
   let text = '';
   for (let slice = scan.next(); slice !== null; slice = scan.next())
-    text += Buffer.from(database.nodes.translate(slice, false)).toString();
+    text += Buffer.from(database.nodes.translate(slice, 'keys')).toString();
   return text
     .split('\n')
     .filter((line) => line !== '')

@@ -114,19 +114,15 @@ class DirectoryTarget implements ImportTarget {
     await this.#database.alterTable(this.#table.name, { kind: 'addColumn', column });
   }
 
-  async openNodes(): Promise<Map<string, number>> {
+  async openNodes(): Promise<Map<string, number> | undefined> {
     const name = this.#table.name + NODES_SUFFIX;
     const known = this.#database.tables().find((table) => table.name.toLowerCase() === name.toLowerCase());
     this.#nodes = known;
-    return known === undefined ? new Map() : numbersOf(rowsOf(known));
+    return known === undefined ? undefined : numbersOf(rowsOf(known));
   }
 
   async addNodes(nodes: readonly NamedNode[]): Promise<void> {
-    this.#nodes ??= await this.#database.createTable({
-      name: this.#table.name + NODES_SUFFIX,
-      columns: [{ name: NAME_COLUMN, type: 'TEXT' }],
-    });
-    const bulk = this.#nodes.bulk();
+    const bulk = this.#nodes!.bulk();
     try {
       for (const { id, name, event_ts } of nodes)
         bulk.add({ event_ts, members: [id], properties: { [NAME_COLUMN]: name } });

@@ -100,7 +100,6 @@ class ServerTarget implements ImportTarget {
   readonly #options: ServerOptions;
   readonly #table: EdgeTable & { columns: ColumnSet; maxMembers: number };
   readonly #sender: LineSender;
-  #hasNodes = false;
   #item: TableItem;
   /**
    * The server's limit of members per edge; infinite until the server first refuses an edge that
@@ -149,11 +148,10 @@ class ServerTarget implements ImportTarget {
     this.#table.columns = columnsOf(this.#item);
   }
 
-  async openNodes(): Promise<Map<string, number>> {
+  async openNodes(): Promise<Map<string, number> | undefined> {
     const name = this.tableName + NODES_SUFFIX;
     const item = (await this.#client.tables()).find((table) => isSame(table.name, name));
-    this.#hasNodes = item !== undefined;
-    if (item === undefined) return new Map();
+    if (item === undefined) return undefined;
     const { url, apiKey } = this.#options;
     const client = new HedgerowClient({ url, timeoutMs: 0, ...(apiKey === undefined ? {} : { apiKey }) });
     return numbersOf(
@@ -162,11 +160,7 @@ class ServerTarget implements ImportTarget {
   }
 
   async addNodes(nodes: readonly NamedNode[]): Promise<void> {
-    const name = this.tableName + NODES_SUFFIX;
-    if (!this.#hasNodes)
-      await this.#client.createTable(name, undefined, { columns: [{ name: NAME_COLUMN, type: 'TEXT' }] });
-    this.#hasNodes = true;
-    await this.#client.insertLines(name, Buffer.from(nodeLines(nodes)));
+    await this.#client.insertLines(this.tableName + NODES_SUFFIX, Buffer.from(nodeLines(nodes)));
   }
 
   async insert(batch: LineBatch, intake: Intake, key: string | undefined): Promise<number | undefined> {

@@ -40,7 +40,7 @@ export interface BatchTarget {
    */
   columns(): readonly TableColumn[];
   addColumn(column: TableColumn): Promise<void>;
-  /** Resolves when the nodes are durable. Creates the companion table when it is missing. */
+  /** Adds nodes to the companion table; resolves when they are durable. */
   addNodes?(nodes: readonly NamedNode[]): Promise<void>;
   /**
    * Writes the good lines of a batch as one commit, or as several if they are too large for one
@@ -60,8 +60,11 @@ export interface ImportTarget extends BatchTarget {
   readonly kinds: readonly MemberKind[] | undefined;
   /** Returns the roles of the table. */
   roles(): readonly string[];
-  /** Returns the numbers of nodes by name, from the companion table of a table of numbers. */
-  openNodes(): Promise<Map<string, number>>;
+  /**
+   * Returns the numbers of nodes by name, from the companion table of a table of numbers; undefined
+   * if there is none.
+   */
+  openNodes(): Promise<Map<string, number> | undefined>;
   addNodes(nodes: readonly NamedNode[]): Promise<void>;
 }
 
