@@ -77,13 +77,16 @@ function startOf({ nodes, edges, before }: LayoutInput): Map<number, Point> {
 
 /**
  * Lets the points settle, and returns their positions. The points are the nodes, followed by a hub
- * in the middle of each edge with at least three members.
+ * in the middle of each edge with at least three members, and of pairs that are there repeatedly,
+ * with other roles.
  */
 function placed(input: LayoutInput, start: ReadonlyMap<number, Point>, fixed: ReadonlyMap<number, Point>): Placement {
   const { nodes, edges } = input;
   const indexOf = new Map(nodes.map((node, index) => [node, index]));
   const points = nodes.map((node) => ({ ...start.get(node)! }));
-  const hubs = edges.filter(({ members }) => members.length > 2);
+  const times = new Map<string, number>();
+  for (const { members } of edges) times.set(members.join(' '), (times.get(members.join(' ')) ?? 0) + 1);
+  const hubs = edges.filter(({ members }) => members.length > 2 || times.get(members.join(' '))! > 1);
   const hubOf = new Map(hubs.map(({ key }, at) => [key, nodes.length + at]));
   for (const { members } of hubs) points.push(middleOf(members.map((node) => points[indexOf.get(node)!]!)));
   settle({

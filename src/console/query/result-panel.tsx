@@ -114,5 +114,13 @@ function GraphPanel({ result, onMore }: { result: Result; onMore: () => Promise<
   // The edges are of the statement's first table, which need not be the one chosen at the left.
   const table = patternsOf(result.statement)[0]?.table ?? tableName.value;
   const isCut = result.hasMore || result.isCut;
-  return <GraphView rows={result.rows} isCut={isCut} limit={reachedLimit(result)} table={table} />;
+  return (
+    <GraphView
+      rows={result.rows}
+      statement={result.statement}
+      isCut={isCut}
+      limit={reachedLimit(result)}
+      table={table}
+    />
+  );
 }
