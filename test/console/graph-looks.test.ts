@@ -66,6 +66,10 @@ describe('colours of nodes', () => {
     expect(looks).toEqual(['scale-0', `scale-${STEPS - 1}`, 'scale-3']);
     expect(legend.map(({ text }) => text)).toEqual(['2', '3', '4']);
     expect(coloured(5, 5).legend).toEqual([{ look: `scale-${STEPS - 1}`, text: '5', count: 2 }]);
+    expect(coloured(0.0020001, 0.0020008).legend.map(({ text }) => text)).toEqual([
+      '0.0020001 to 0.0020002',
+      '0.0020007 to 0.0020008',
+    ]);
     expect(coloured(null, undefined).looks).toEqual([NO_VALUE, UNKNOWN]);
   });
 

@@ -121,6 +121,14 @@ describe('the layout', () => {
     expect(clashes).toEqual([]);
   });
 
+  test('places nodes that are alone in their edges side by side', () => {
+    const points = [...layOut(input([1], [2], [3], [4, 5])).nodes.values()];
+    const clashes = points.flatMap((a, at) =>
+      points.slice(at + 1).filter((b) => Math.abs(a.x - b.x) < 2 * WIDE && Math.abs(a.y - b.y) < 30),
+    );
+    expect(clashes).toEqual([]);
+  });
+
   test('keeps nodes in place when others are added', () => {
     const before = layOut(some).nodes;
     const after = layOut({ ...input([1, 2, 3], [3, 4], [5, 6], [4, 7, 8]), before }).nodes;

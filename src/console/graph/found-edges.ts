@@ -19,8 +19,8 @@ export interface FoundEdge {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Returns every edge in the rows: rows that have members, and edges as objects in cells. `roleNames`
- * are the roles of the table, which may be columns of the rows.
+ * Returns every edge in the rows: rows that have members, and edges as objects in cells.
+ * `roleNames` are the roles of the table, which may be columns of the rows.
  */
 export function edgesOf(
   rows: readonly QueryRow[],
@@ -62,7 +62,7 @@ function numberIn(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 
-/** Rows of the service hold `roles: {sender: [...]}`; in the columns of a statement roles are apart. */
+/** Rows of the service hold `roles: {sender: [...]}`; statements have a column for each role. */
 function listsOf(roles: unknown): Fields {
   return typeof roles === 'object' && roles !== null && !Array.isArray(roles) ? (roles as Fields) : {};
 }

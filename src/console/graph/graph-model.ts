@@ -1,5 +1,5 @@
-// Turns a result into a hypergraph to draw. Edges with equal member sets and roles become one shape.
-// If that gives too many shapes, the edges of each stretch of time become one shape instead.
+// Turns a result into a hypergraph to draw. Edges with equal member sets and roles become one
+// shape. If that gives too many shapes, the edges of each stretch of time become one shape instead.
 
 import type { FoundEdge } from './found-edges.ts';
 

@@ -76,12 +76,7 @@ export function GraphView({ rows, statement, isCut, limit, table: tableName }: P
   return (
     <div class="graph">
       <div class="bar graph-bar">
-        <p class="quiet graph-summary" aria-live="polite">
-          {summaryOf(graph)}
-          {note}
-          {isCut && ' The result has more rows than are drawn; narrow the window of time to see all of it.'}
-          {limit !== undefined && ` Drawn from the first ${countText(limit, 'row')}: the statement has LIMIT ${limit}.`}
-        </p>
+        <Summary graph={graph} note={note} isCut={isCut} limit={limit} />
         {isEach && <FormSwitch form={form} onChange={setWanted} />}
       </div>
       <Failure error={error} title="The edges of the node were not fetched" />
@@ -167,6 +162,17 @@ function FormSwitch({ form, onChange }: { form: Form; onChange: (form: Form) => 
         </button>
       ))}
     </div>
+  );
+}
+
+function Summary({ graph, note, isCut, limit }: Pick<Props, 'isCut' | 'limit'> & { graph: Graph; note: string }) {
+  return (
+    <p class="quiet graph-summary" aria-live="polite">
+      {summaryOf(graph)}
+      {note}
+      {isCut && ' The result has more rows than are drawn; narrow the window of time to see all of it.'}
+      {limit !== undefined && ` Drawn from the first ${countText(limit, 'row')}: the statement has LIMIT ${limit}.`}
+    </p>
   );
 }
 

@@ -47,7 +47,7 @@ export function layOut(input: LayoutInput): Placement {
     const own = { ...input, ...part };
     return placed(own, startOf(own), new Map());
   });
-  return packed(parts, input.aspect);
+  return packed(parts, input);
 }
 
 /**
@@ -132,10 +132,14 @@ export function boxOf(points: readonly Point[]): Box {
     : { left, top, width: right - left, height: bottom - top };
 }
 
-/** Packs the parts side by side in rows, the tallest first. */
-function packed(parts: readonly Placement[], aspect: number): Placement {
+/** Packs the parts side by side in rows, the tallest first. The width of nodes counts. */
+function packed(parts: readonly Placement[], { aspect, halfWidth }: LayoutInput): Placement {
+  const sides = ([node, { x, y }]: [number, Point]) => [
+    { x: x - halfWidth(node), y },
+    { x: x + halfWidth(node), y },
+  ];
   const boxed = parts
-    .map((part) => ({ part, box: boxOf([...part.nodes.values()]) }))
+    .map((part) => ({ part, box: boxOf([...part.nodes].flatMap(sides)) }))
     .sort((a, b) => b.box.height - a.box.height);
   const area = boxed.reduce((sum, { box }) => sum + (box.width + GAP) * (box.height + GAP), 0);
   const widest = boxed.reduce((most, { box }) => Math.max(most, box.width + GAP), 0);

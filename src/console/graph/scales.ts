@@ -95,19 +95,22 @@ function scaleOf(numbers: readonly number[]): Looks {
     while (at < steps - 1 && value >= boundary(at + 1)) at += 1;
     return at;
   };
+  const shown = (value: number) => numberText(rounded(value, most - least));
   const textAt = (at: number) =>
     isWhole
       ? numberText(least + at)
-      : `${numberText(rounded(at === 0 ? least : boundary(at)))} to ${numberText(rounded(at === steps - 1 ? most : boundary(at + 1)))}`;
+      : `${shown(at === 0 ? least : boundary(at))} to ${shown(at === steps - 1 ? most : boundary(at + 1))}`;
   return {
     lookOfValue: (value) => lookAt(stepOf(Number(value))),
     entries: Array.from({ length: steps }, (_, at) => [lookAt(at), textAt(at)] as const),
   };
 }
 
-/** Three digits are enough for a legend. */
-function rounded(value: number): number {
-  return Number.isInteger(value) && Math.abs(value) < 1e6 ? value : Number(value.toPrecision(3));
+/** Leaves as many digits as a legend needs for numbers in a range of this size, three to six. */
+function rounded(value: number, range: number): number {
+  if (Number.isInteger(value) && Math.abs(value) < 1e6) return value;
+  const lost = Math.floor(Math.log10(Math.abs(value) / range));
+  return Number(value.toPrecision(Math.max(3, Math.min(6, 3 + (Number.isFinite(lost) ? lost : 0)))));
 }
 
 /** Returns 0 for both if there are no numbers. */
@@ -146,12 +149,13 @@ export function sizingOf(nodes: readonly number[], valueAt: ValueAt): Sizing {
     const share = most === least ? 0.5 : (value / 2 - least / 2) / (most / 2 - least / 2);
     return Math.sqrt(SMALLEST ** 2 + share * (LARGEST ** 2 - SMALLEST ** 2));
   };
+  const shown = (value: number) => numberText(rounded(value, most - least));
   const without = nodes.length - numbers.length;
   const range =
     numbers.length === 0
       ? 'no values'
       : least === most
         ? `all ${numberText(least)}`
-        : `${numberText(rounded(least))} (small) to ${numberText(rounded(most))} (large)`;
+        : `${shown(least)} (small) to ${shown(most)} (large)`;
   return { radiusOf, text: without === 0 ? range : `${range}; dots: ${without} without a value` };
 }

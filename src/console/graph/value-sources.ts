@@ -1,5 +1,5 @@
-// Says by what the nodes of a picture can be coloured and sized: attributes of node tables, measures,
-// and what the picture itself knows.
+// Says by what the nodes of a picture can be coloured and sized: attributes of node tables,
+// measures, and what the picture itself knows.
 
 import type { Measure, NodeTable, Table } from '../../client/index.ts';
 
@@ -25,7 +25,7 @@ export const DEGREE: ValueSource = {
   from: { kind: 'degree' },
 };
 
-/** Returns the sources of a table: of its node tables, and of the measures that have a value a node. */
+/** Returns the sources of a table. Of the measures, those that give each node a value are used. */
 export function sourcesOf(
   table: Table | undefined,
   nodeTables: readonly NodeTable[],
@@ -66,7 +66,7 @@ function isByNode({ result }: Measure): boolean {
   return type === 'object' && additionalProperties !== undefined && /^By node id/.test(String(description));
 }
 
-/** Returns a measure and, if the table has two roles and the measure takes them, its directed form. */
+/** Returns a measure, and its directed form if it has one and the table has two roles. */
 function measured({ measure, params }: Measure, roles: readonly string[]): ValueSource[] {
   const source = (title: string, values: Readonly<Record<string, string>>): ValueSource => ({
     id: `measure ${title}`,

@@ -16,8 +16,8 @@ export function withMoment(statement: string, moment: number | undefined): strin
 }
 
 /**
- * Returns the moment at which the edges of a statement's first pattern hold; undefined when there is
- * none, or when it is not written as a time.
+ * Returns the moment at which the edges of a statement's first pattern hold; undefined when there
+ * is none, or when it is not written as a time.
  */
 export function momentOf(statement: string): number | undefined {
   const text = bare(statement);
