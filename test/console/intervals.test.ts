@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { barRows, heldCounts, type Interval, MOST_BARS, MOST_LANES } from '../../src/console/intervals/bars.ts';
+import {
+  barRows,
+  heldCounts,
+  type Interval,
+  MOST_BARS,
+  MOST_LANES,
+  stretchesOf,
+} from '../../src/console/intervals/bars.ts';
 import { momentAt, stepOf, stepsBetween } from '../../src/console/intervals/moments.ts';
 
 const interval = (id: number, start: number, end: number | null): Interval => ({ id, start, end });
@@ -98,6 +105,16 @@ describe('the number of edges that hold', () => {
       ),
     ).toEqual([1, 1]);
   });
+});
+
+test('stretches of time are counted in integers that a statement can hold', () => {
+  expect(stretchesOf(-500, 500, 10)).toEqual({ by: 1, from: -500, width: 10 });
+  const most = Number.MAX_SAFE_INTEGER;
+  const width = Math.ceil((2 * most) / 240);
+  const { by, from, width: part } = stretchesOf(-most, most, width);
+  for (const value of [by, from, part, Math.trunc(most / by) - from]) expect(Number.isSafeInteger(value)).toBe(true);
+  expect(Math.trunc((Math.trunc(most / by) - from) / part)).toBe(239);
+  expect(Math.trunc((Math.trunc(-most / by) - from) / part)).toBe(0);
 });
 
 describe('the steps of the slider', () => {

@@ -71,3 +71,20 @@ export function heldCounts(begun: Counts, ended: Counts, length: number): number
     return Math.max(0, held);
   });
 }
+
+/** Differences of larger integers are errors in a statement. */
+const MOST_EXACT = 2 ** 52;
+
+/**
+ * Returns parameters with which `(ts / $by - $from) / $width` in a statement is the index of the
+ * stretch of `width` seconds that holds `ts`, the first one beginning at `from`. Over millions of
+ * years it may be off by a few seconds.
+ */
+export function stretchesOf(
+  from: number,
+  to: number,
+  width: number,
+): { readonly by: number; readonly from: number; readonly width: number } {
+  const by = Math.max(Math.abs(from), Math.abs(to), to - from) > MOST_EXACT ? 8 : 1;
+  return { by, from: Math.floor(from / by), width: Math.ceil(width / by) };
+}

@@ -5,7 +5,7 @@ import { client } from '../session.ts';
 import { quoted } from '../statement-words.ts';
 import type { Activity } from '../time-activity.ts';
 import { barsOf } from '../time-bars.ts';
-import { type BarRows, barRows, type Counts, heldCounts, type Interval, MOST_BARS } from './bars.ts';
+import { type BarRows, barRows, type Counts, heldCounts, type Interval, MOST_BARS, stretchesOf } from './bars.ts';
 
 /** Approximate number of stretches. */
 const STRETCHES = 240;
@@ -47,10 +47,10 @@ export async function heldActivityOf(table: string): Promise<HeldActivity | unde
     const rows = barRows((await rowsOf(text)) as unknown as Interval[], from, to);
     if (rows !== undefined) return { ...known, ...empty, rows };
   }
-  const parameters = { from, width: bucketSeconds };
+  const parameters = stretchesOf(from, to, bucketSeconds);
   const [begun, over] = await Promise.all([
-    rowsOf('RETURN (e.event_ts - $from) / $width AS at, COUNT(*) AS count', parameters),
-    rowsOf('WHERE e.end_ts < $far RETURN (e.end_ts - $from) / $width AS at, COUNT(*) AS count', {
+    rowsOf('RETURN (e.event_ts / $by - $from) / $width AS at, COUNT(*) AS count', parameters),
+    rowsOf('WHERE e.end_ts < $far RETURN (e.end_ts / $by - $from) / $width AS at, COUNT(*) AS count', {
       ...parameters,
       far: FAR,
     }),
