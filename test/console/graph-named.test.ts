@@ -281,6 +281,9 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the graph of named tables', { tim
     expect(past.filter((text) => text.includes('holds'))).toHaveLength(1);
     expect(await faultsOf(page)).toEqual([]);
     await expectToFit(page);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await expectToFit(page);
+    await page.setViewportSize({ width: 1280, height: 1000 });
   });
 
   test('follows the moment that is written in the statement', async () => {
