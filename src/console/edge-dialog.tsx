@@ -54,7 +54,7 @@ function EdgeFields({ table, id }: WantedEdge) {
           <dt>{name}</dt>
           <dd>
             {isNodes(value) ? membersText(value, names) : cellText(value)}
-            {name === 'event_ts' && <span class="quiet"> {timeText(value as number)} UTC</span>}
+            {(name === 'event_ts' || name === 'end_ts') && <span class="quiet">{momentText(value)}</span>}
           </dd>
         </div>
       ))}
@@ -65,4 +65,9 @@ function EdgeFields({ table, id }: WantedEdge) {
 /** Returns whether a value lists nodes, as the members of an edge and those of each role do. */
 function isNodes(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((node) => typeof node === 'number');
+}
+
+/** Returns the beginning or the end of an edge in words. */
+function momentText(value: unknown): string {
+  return value === null ? ' (it still holds)' : typeof value === 'number' ? ` ${timeText(value)} UTC` : '';
 }

@@ -1,10 +1,13 @@
 // Loads names of nodes. An import stores them in the table `<table>_nodes`: one edge for each node,
 // with the name of the node in the column `vertex`.
 
+import type { NodeNames } from './node-text.ts';
 import { signal, useEffect } from './preact.ts';
 import { client, session } from './session.ts';
 import { revision, tableName, tables } from './state.ts';
 import { quoted } from './statement-words.ts';
+
+export { BETWEEN_MEMBERS, membersText, type NodeNames, nodeText } from './node-text.ts';
 
 /** The same names as `hedgerow import` uses. */
 export const NODES_SUFFIX = '_nodes';
@@ -13,12 +16,6 @@ export const NAME_COLUMN = 'vertex';
 export const MOST_NAMES = 20_000;
 /** Number of tables whose names are kept in memory. */
 const MOST_TABLES = 4;
-const MOST_CHARACTERS = 60;
-
-/** Separator between members; not a comma, because names may contain commas. */
-export const BETWEEN_MEMBERS = ' · ';
-
-export type NodeNames = ReadonlyMap<number, string>;
 
 interface Known {
   readonly table: string;
@@ -55,17 +52,6 @@ function useKnown(table: string): Known | undefined {
   }, [table, beside, now]);
   // While the names are being read again, the previous ones are shown.
   return beside === undefined ? undefined : found;
-}
-
-export function nodeText(names: NodeNames, node: number): string {
-  const name = names.get(node);
-  if (name === undefined) return String(node);
-  return name.length > MOST_CHARACTERS ? `${name.slice(0, MOST_CHARACTERS - 1)}…` : name;
-}
-
-export function membersText(members: readonly number[], names: NodeNames, most = Infinity): string {
-  const shown = members.slice(0, most).map((node) => nodeText(names, node));
-  return `${shown.join(names.size === 0 ? ', ' : BETWEEN_MEMBERS)}${members.length > most ? ` and ${members.length - most} more` : ''}`;
 }
 
 function isNodesTableOf(name: string) {

@@ -21,7 +21,10 @@ export interface PlotInput {
   /** True when the x axis holds epoch seconds. */
   readonly isTime: boolean;
   readonly height: number;
+  /** Empty: the levels have no meaning and are not shown. */
   readonly yLabel: string;
+  /** Is laid over the area between the axes. */
+  readonly over?: HTMLElement;
   /** Called with the stretch that the user has brushed. */
   readonly onBrush?: (start: number, end: number) => void;
 }
@@ -41,6 +44,7 @@ export function drawPlot(target: HTMLElement, input: PlotInput): Plot {
     [Float64Array.from(input.x), Float64Array.from(input.y)] as unknown as uPlot.AlignedData,
     target,
   );
+  if (input.over !== undefined) plot.over.prepend(input.over);
   const observer = new ResizeObserver(() => {
     if (target.clientWidth > 0) plot.setSize({ width: target.clientWidth, height: input.height });
   });
@@ -71,7 +75,13 @@ function optionsOf(target: HTMLElement, input: PlotInput, onDrawn: (plot: uPlot)
     width: Math.max(200, target.clientWidth),
     height: input.height,
     legend: { show: false },
-    cursor: { y: false, points: { show: false }, drag: { x: onBrush !== undefined, y: false, setScale: false } },
+    cursor: {
+      y: false,
+      points: { show: false },
+      drag: { x: onBrush !== undefined, y: false, setScale: false },
+      // The library ignores events of what lies over the plot.
+      ...(input.over && { bind: { mousedown: onAny, mousemove: onAny } }),
+    },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     scales: {
       x: { time: input.isTime, range: () => [x[0] ?? 0, (x.at(-1) ?? 0) + (barWidth || 1e-9)] },
@@ -87,7 +97,7 @@ function optionsOf(target: HTMLElement, input: PlotInput, onDrawn: (plot: uPlot)
         gap: 6,
         ...(input.isTime ? { space: 64, values: timeTexts } : { space: 80, values: tickTexts }),
       },
-      { ...axis, size: 40, gap: 4, space: 28 },
+      { ...axis, size: 40, gap: 4, space: 28, ...(input.yLabel === '' && { splits: () => [] }) },
     ],
     series: [
       {},
@@ -111,6 +121,9 @@ function optionsOf(target: HTMLElement, input: PlotInput, onDrawn: (plot: uPlot)
     },
   };
 }
+
+const onAny = (_plot: uPlot, _target: HTMLElement, handle: (event: MouseEvent) => null) => (event: MouseEvent) =>
+  event.button === 0 ? handle(event) : null;
 
 /** Formats ticks so short that they fit side by side, however large the numbers are. */
 function tickTexts(_plot: uPlot, ticks: readonly number[]): string[] {

@@ -5,30 +5,37 @@ import { Failure } from './failure.tsx';
 import { countText, timeText } from './format.ts';
 import type { PlotInput } from './plot.ts';
 import { PlotFrame } from './plot-frame.tsx';
-import { useEffect, useMemo, useState } from './preact.ts';
-import { isListed, revision, tableName, timeWindow } from './state.ts';
+import { type ComponentChildren, type JSX, useEffect, useMemo, useState } from './preact.ts';
+import { isListed, revision, table as tableItem, tableName, timeWindow } from './state.ts';
 import { type Activity, activityOf } from './time-activity.ts';
 import { WindowFields } from './window-fields.tsx';
 
-/** The edges over time of one table. `activity` is undefined if the table has no edges. */
+/** The edges over time of one table. `strip` is undefined if the table has no edges. */
 interface Found {
   readonly table: string;
-  readonly activity: Activity | undefined;
+  readonly strip: JSX.Element | undefined;
+}
+
+async function stripOf(table: string, hasIntervals: boolean): Promise<JSX.Element | undefined> {
+  if (hasIntervals) return (await import('./intervals/interval-strip.tsx')).loadIntervals(table);
+  const activity = await activityOf(table);
+  return activity && <Strip activity={activity} />;
 }
 
 export function TimeStrip() {
   const table = tableName.value;
   const seen = revision.value;
+  const hasIntervals = tableItem.value?.intervals === true;
   const [found, setFound] = useState<Found | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   // `seen` changes with each write of this page, so that the plot is up to date.
   useEffect(() => {
     if (table === '') return;
     let isGone = false;
-    activityOf(table).then(
-      (activity) => {
+    stripOf(table, hasIntervals).then(
+      (strip) => {
         if (isGone) return;
-        setFound({ table, activity });
+        setFound({ table, strip });
         setError(undefined);
       },
       (failed) => {
@@ -38,30 +45,27 @@ export function TimeStrip() {
     return () => {
       isGone = true;
     };
-  }, [table, seen]);
+  }, [table, hasIntervals, seen]);
   // Errors of the list of tables are shown above.
   if (table === '' && isListed.value) return null;
   const shown = found?.table === table ? found : undefined;
   return (
     <section class="strip" aria-label={`Time of ${table}`}>
       <Failure error={error} title="The edges over time cannot be shown" />
-      {shown?.activity !== undefined ? (
-        <Strip activity={shown.activity} />
-      ) : (
-        error === undefined && (
-          <Waiting>
+      {shown?.strip ??
+        (error === undefined && (
+          <Waiting hasIntervals={hasIntervals}>
             {shown === undefined
               ? `Looking at ${table} ...`
               : `${table} holds no edges yet. Import a file, or INSERT some.`}
           </Waiting>
-        )
-      )}
+        ))}
     </section>
   );
 }
 
 /** A placeholder as tall as the strip, so that nothing below moves when the strip is shown. */
-function Waiting({ children }: { children: string }) {
+function Waiting({ hasIntervals, children }: { hasIntervals: boolean; children: string }) {
   return (
     <div class="strip-wait">
       <p class="quiet strip-empty">{children}</p>
@@ -71,6 +75,7 @@ function Waiting({ children }: { children: string }) {
           <span>1,000 edges, times in UTC</span>
           <WindowFields first={0} last={0} />
         </div>
+        {hasIntervals && <button type="button">Any time</button>}
       </div>
     </div>
   );
@@ -79,7 +84,17 @@ function Waiting({ children }: { children: string }) {
 /** Range of the JavaScript Date: this many seconds before and after 1970. */
 const CALENDAR_SECONDS = 8.64e12;
 
-function Strip({ activity }: { activity: Activity }) {
+interface StripProps {
+  readonly activity: Activity;
+  /** What is drawn otherwise than for a table without intervals. */
+  readonly look?: Pick<PlotInput, 'over' | 'yLabel'>;
+  /** Describes the plot further. */
+  readonly about?: string;
+  readonly foot?: string;
+  readonly children?: ComponentChildren;
+}
+
+export function Strip({ activity, look, about = '', foot = '', children }: StripProps) {
   const { first, last, edges, bucketSeconds, starts, counts } = activity;
   const input = useMemo<PlotInput>(
     () => ({
@@ -93,6 +108,7 @@ function Strip({ activity }: { activity: Activity }) {
         const held = { start: Math.max(start, first), end: Math.min(end, last) };
         if (held.start <= held.end) timeWindow.value = held;
       },
+      ...look,
     }),
     [activity],
   );
@@ -101,12 +117,15 @@ function Strip({ activity }: { activity: Activity }) {
       <PlotFrame
         input={input}
         marked={timeWindow.value}
-        label={`${countText(edges, 'edge')} of ${activity.table} from ${timeText(first)} to ${timeText(last)}. Drag over it, or use the fields below, to choose a window.`}
+        label={`${countText(edges, 'edge')} of ${activity.table} from ${timeText(first)} to ${timeText(last)}. ${about} Drag over it, or use the fields below, to choose a window.`}
       />
       <div class="strip-foot">
-        <span class="quiet">{countText(edges, 'edge')}, times in UTC</span>
+        <span class="quiet">
+          {countText(edges, 'edge')}, {foot !== '' && `${foot}, `}times in UTC
+        </span>
         <WindowFields first={first} last={last} />
       </div>
+      {children}
     </>
   );
 }

@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { DrawnNodes } from '../../src/console/graph/drawn-nodes.ts';
-import { type DrawnEdge, edgesOf, graphOf, hullsAreClear, MOST_DRAWN } from '../../src/console/graph/graph-model.ts';
+import { edgesOf, type FoundEdge } from '../../src/console/graph/found-edges.ts';
+import { type DrawnEdge, graphOf, hullsAreClear, MOST_DRAWN } from '../../src/console/graph/graph-model.ts';
 import { huesOf } from '../../src/console/graph/hues.ts';
 import { hullOf, outlineOf } from '../../src/console/graph/hull.ts';
 import { layOut, type Point } from '../../src/console/graph/layout.ts';
+
+/** Returns an edge without an end and without roles. */
+function found(edge: Pick<FoundEdge, 'id' | 'ts' | 'members'>): FoundEdge {
+  return { ...edge, end: undefined, roles: undefined };
+}
 
 describe('the graph of a result', () => {
   test('takes edges from whole rows, from row objects and from named columns', () => {
@@ -47,7 +53,7 @@ describe('the graph of a result', () => {
   });
 
   test('draws equal member sets once, and a repeated edge once', () => {
-    const edge = (id: number, members: number[]) => ({ id, ts: id, members });
+    const edge = (id: number, members: number[]) => found({ id, ts: id, members });
     const graph = graphOf([edge(1, [1, 2]), edge(2, [1, 2]), edge(3, [2, 3]), edge(3, [2, 3])]);
     expect([graph.kind, graph.edgeCount, graph.drawn.length, graph.nodes]).toEqual(['edges', 3, 2, [1, 2, 3]]);
     expect(graph.degree.get(2)).toBe(3);
@@ -55,7 +61,7 @@ describe('the graph of a result', () => {
 
   test('has hulls only when they do not overlap', () => {
     const isClear = (...members: number[][]) =>
-      hullsAreClear(graphOf(members.map((list, id) => ({ id, ts: id, members: list }))));
+      hullsAreClear(graphOf(members.map((list, id) => found({ id, ts: id, members: list }))));
     expect(isClear([1, 2, 3], [3, 4, 5], [5, 6, 1])).toBe(true);
     // Many shapes with few nodes.
     const triples = [0, 1, 2, 3, 4].flatMap((a) => [0, 1, 2, 3, 4].flatMap((b) => (a < b ? [[a, b, 5]] : [])));
@@ -69,7 +75,7 @@ describe('the graph of a result', () => {
   });
 
   test('switches to time ranges when there are too many edges', () => {
-    const edges = Array.from({ length: MOST_DRAWN + 1 }, (_, id) => ({ id, ts: id, members: [id, id + 1] }));
+    const edges = Array.from({ length: MOST_DRAWN + 1 }, (_, id) => found({ id, ts: id, members: [id, id + 1] }));
     const graph = graphOf(edges);
     expect(graph.kind).toBe('buckets');
     expect(graph.drawn.length).toBe(24);
@@ -111,6 +117,14 @@ describe('the layout', () => {
     expect(points.length).toBe(30);
     const clashes = points.flatMap((a, at) =>
       points.slice(at + 1).filter((b) => Math.abs(a.x - b.x) < 2 * WIDE - 1 && Math.abs(a.y - b.y) < 30),
+    );
+    expect(clashes).toEqual([]);
+  });
+
+  test('places nodes that are alone in their edges side by side', () => {
+    const points = [...layOut(input([1], [2], [3], [4, 5])).nodes.values()];
+    const clashes = points.flatMap((a, at) =>
+      points.slice(at + 1).filter((b) => Math.abs(a.x - b.x) < 2 * WIDE && Math.abs(a.y - b.y) < 30),
     );
     expect(clashes).toEqual([]);
   });
@@ -163,7 +177,12 @@ describe('a hull', () => {
   });
 
   test('differs in colour from hulls that share its nodes, and does not exist for a pair', () => {
-    const edge = (...members: number[]): DrawnEdge => ({ key: members.join(' '), members, edges: [] });
+    const edge = (...members: number[]): DrawnEdge => ({
+      key: members.join(' '),
+      members,
+      roles: undefined,
+      edges: [],
+    });
     const hues = huesOf([edge(1, 2, 3), edge(3, 4, 5), edge(5, 6, 1), edge(1, 2)]);
     expect(new Set(hues.values()).size).toBe(3);
     expect(hues.has('1 2')).toBe(false);

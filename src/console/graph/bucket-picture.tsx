@@ -8,10 +8,14 @@ import { useMemo, useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
 import type { TimeWindow } from '../state.ts';
 import { BUCKETS, type Choice, type DrawnEdge, type Graph } from './graph-model.ts';
+import type { NodeLooks } from './node-looks.ts';
 
 interface Props {
   readonly graph: Graph;
   readonly names: NodeNames;
+  readonly looks: NodeLooks;
+  /** The look whose nodes are highlighted. */
+  readonly marked: string | undefined;
   readonly pinned: Choice | undefined;
   readonly onPin: (choice: Choice | undefined) => void;
   /** Called to show a single stretch of time. */
@@ -35,7 +39,7 @@ interface Column {
   readonly window: TimeWindow | undefined;
 }
 
-export function BucketPicture({ graph, names, pinned, onPin, onStretch }: Props) {
+export function BucketPicture({ graph, names, looks, marked, pinned, onPin, onStretch }: Props) {
   const [hovered, setHovered] = useState<number | undefined>(undefined);
   const looked = hovered ?? (pinned?.kind === 'node' ? pinned.node : undefined);
   const texts = graph.nodes.map((node) => shortened(nodeText(names, node)));
@@ -44,10 +48,14 @@ export function BucketPicture({ graph, names, pinned, onPin, onStretch }: Props)
   const most = Math.max(1, ...columns.flatMap(({ counts }) => graph.nodes.map((node) => counts.get(node) ?? 0)));
   const laneOf = new Map(graph.nodes.map((node, at) => [node, TOP + LANE * (at + 0.5)]));
   const width = left + STEP * BUCKETS + 8;
+  const dotLookOf = (node: number) => {
+    const look = looks.colouring?.lookOf(node) ?? '';
+    return `${node === looked ? 'dot-near ' : ''}${marked !== undefined && look === marked ? 'node-marked ' : ''}${look}`;
+  };
   return (
     <Scrolling label="Picture" height="whole">
       <svg
-        class={looked === undefined ? 'picture-tall' : 'picture-tall picture-looked'}
+        class={`picture-tall${looked === undefined ? '' : ' picture-looked'}${looks.colouring === undefined ? '' : ' picture-coloured'}${marked === undefined ? '' : ' picture-marked'}`}
         viewBox={`0 0 ${width.toFixed(0)} ${TOP + graph.nodes.length * LANE + 6}`}
         role="img"
         aria-label={`${countText(graph.edgeCount, 'edge')} over time, for the ${graph.nodes.length} busiest nodes. Choose nodes in the list beside it.`}
@@ -75,7 +83,7 @@ export function BucketPicture({ graph, names, pinned, onPin, onStretch }: Props)
             column={column}
             laneOf={laneOf}
             most={most}
-            looked={looked}
+            dotLookOf={dotLookOf}
             onStretch={onStretch}
           />
         ))}
@@ -124,12 +132,13 @@ interface StretchProps {
   readonly column: Column;
   readonly laneOf: ReadonlyMap<number, number>;
   readonly most: number;
-  readonly looked: number | undefined;
+  /** Returns the classes of the dots of a node. */
+  readonly dotLookOf: (node: number) => string;
   readonly onStretch: Props['onStretch'];
 }
 
 /** Draws one stretch of time: a dot for each active node, and a line that joins them. */
-function Stretch({ column: { edge, x, counts, window }, laneOf, most, looked, onStretch }: StretchProps) {
+function Stretch({ column: { edge, x, counts, window }, laneOf, most, dotLookOf, onStretch }: StretchProps) {
   const lanes = edge.members.map((node) => laneOf.get(node)!);
   if (lanes.length === 0) return null;
   const top = Math.min(...lanes);
@@ -148,7 +157,7 @@ function Stretch({ column: { edge, x, counts, window }, laneOf, most, looked, on
       {edge.members.map((node) => (
         <circle
           key={node}
-          class={node === looked ? 'dot-near' : undefined}
+          class={dotLookOf(node)}
           cx={x}
           cy={laneOf.get(node)!}
           r={1.5 + (LARGEST_DOT - 1.5) * Math.sqrt((counts.get(node) ?? 0) / most)}

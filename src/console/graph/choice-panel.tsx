@@ -2,16 +2,21 @@
 // of a node on request.
 
 import { EdgeTag } from '../edge-tag.tsx';
-import { countText, timeText } from '../format.ts';
-import { membersText, type NodeNames, nodeText } from '../node-names.ts';
+import { countText } from '../format.ts';
+import { type NodeNames, nodeText } from '../node-names.ts';
 import { useState } from '../preact.ts';
-import { type Choice, type FoundEdge, type Graph, holds } from './graph-model.ts';
+import type { FoundEdge } from './found-edges.ts';
+import { type Choice, type Graph, holds } from './graph-model.ts';
+import type { NodeLooks } from './node-looks.ts';
+import { membersWithRoles, spanText } from './role-words.ts';
 
 interface Props {
   readonly graph: Graph;
   readonly pinned: Choice | undefined;
   readonly names: NodeNames;
   readonly table: string;
+  readonly looks: NodeLooks;
+  readonly roleNames: readonly string[];
   readonly onPin: (choice: Choice | undefined) => void;
   /** Fetches the edges of a node. Undefined if the picture has no room for more. */
   readonly onExpand: ((node: number) => Promise<void>) | undefined;
@@ -21,7 +26,7 @@ const MOST_LISTED = 12;
 const MOST_MEMBERS = 24;
 
 export function ChoicePanel(props: Props) {
-  const { graph, pinned, names, table, onPin } = props;
+  const { graph, pinned, names, onPin } = props;
   const edges = graph.drawn
     .filter((drawn) => holds(drawn, pinned))
     .flatMap((drawn) => drawn.edges)
@@ -53,12 +58,12 @@ export function ChoicePanel(props: Props) {
       )}
       {node !== undefined && <NodeWords {...props} node={node} />}
       {pinned?.kind === 'edge' && <p class="choice-title">{countText(edges.length, 'edge')} in this shape</p>}
-      {pinned !== undefined && <Edges edges={edges} names={names} table={table} />}
+      {pinned !== undefined && <Edges {...props} edges={edges} />}
     </div>
   );
 }
 
-function NodeWords({ graph, node, names, onExpand }: Props & { node: number }) {
+function NodeWords({ graph, node, names, looks, onExpand }: Props & { node: number }) {
   const [isBusy, setBusy] = useState(false);
   const expand = async () => {
     setBusy(true);
@@ -72,6 +77,11 @@ function NodeWords({ graph, node, names, onExpand }: Props & { node: number }) {
         {node >= 0 && names.has(node) && <span class="quiet"> node {node}</span>}
       </p>
       <p class="quiet">In {countText(graph.degree.get(node) ?? 0, 'edge')} of this result.</p>
+      {looks.wordsOf(node).map((words) => (
+        <p key={words} class="choice-members">
+          {words}
+        </p>
+      ))}
       {onExpand !== undefined && (
         <button type="button" disabled={isBusy} onClick={expand}>
           {isBusy ? 'Fetching ...' : 'Expand: fetch its edges'}
@@ -81,15 +91,15 @@ function NodeWords({ graph, node, names, onExpand }: Props & { node: number }) {
   );
 }
 
-function Edges({ edges, names, table }: { edges: readonly FoundEdge[]; names: NodeNames; table: string }) {
+function Edges({ edges, names, table, roleNames }: Props & { edges: readonly FoundEdge[] }) {
   return (
     <>
       <ul class="plain-list">
         {edges.slice(0, MOST_LISTED).map((edge, at) => (
           <li key={edge.id ?? `at ${at}`}>
             {edge.id === undefined ? 'edge' : <EdgeTag table={table} id={edge.id} />}{' '}
-            <span class="quiet">{edge.ts !== undefined && <time>{timeText(edge.ts)}</time>}</span>
-            <span class="choice-members">{membersText(edge.members, names, MOST_MEMBERS)}</span>
+            <span class="quiet">{edge.ts !== undefined && <time>{spanText(edge)}</time>}</span>
+            <span class="choice-members">{membersWithRoles(edge, names, roleNames, MOST_MEMBERS)}</span>
           </li>
         ))}
       </ul>

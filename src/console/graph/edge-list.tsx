@@ -2,15 +2,22 @@
 
 import { EdgeTag } from '../edge-tag.tsx';
 import { countText } from '../format.ts';
-import { membersText, type NodeNames } from '../node-names.ts';
+import type { NodeNames } from '../node-names.ts';
 import { Scrolling } from '../scrolling.tsx';
 import type { Graph } from './graph-model.ts';
-import { whenText } from './graph-picture.tsx';
+import { membersWithRoles, whenText } from './role-words.ts';
 
 const MOST_LISTED = 300;
 const MOST_MEMBERS = 64;
 
-export function EdgeList({ graph, names, table }: { graph: Graph; names: NodeNames; table: string }) {
+interface Props {
+  readonly graph: Graph;
+  readonly names: NodeNames;
+  readonly table: string;
+  readonly roleNames: readonly string[];
+}
+
+export function EdgeList({ graph, names, table, roleNames }: Props) {
   const { drawn, kind } = graph;
   return (
     <details class="edge-list">
@@ -29,7 +36,7 @@ export function EdgeList({ graph, names, table }: { graph: Graph; names: NodeNam
               const [first, ...others] = edge.edges;
               return (
                 <tr key={edge.key}>
-                  <td>{membersText(edge.members, names, MOST_MEMBERS)}</td>
+                  <td>{membersWithRoles(edge, names, roleNames, MOST_MEMBERS)}</td>
                   <td>{whenText(edge)}</td>
                   <td>
                     {first?.id !== undefined && <EdgeTag table={table} id={first.id} />}

@@ -1,20 +1,18 @@
-// Turns a result into a hypergraph to draw. Edges with equal member sets become one shape. If that
-// gives too many shapes, the edges of each stretch of time become one shape instead.
+// Turns a result into a hypergraph to draw. Edges with equal member sets and roles become one
+// shape. If that gives too many shapes, the edges of each stretch of time become one shape instead.
 
-import type { QueryRow } from '../../client/index.ts';
-import { DrawnNodes } from './drawn-nodes.ts';
-
-export interface FoundEdge {
-  readonly id: number | undefined;
-  readonly ts: number | undefined;
-  readonly members: readonly number[];
-}
+import type { FoundEdge } from './found-edges.ts';
 
 /** A shape to draw. */
 export interface DrawnEdge {
-  /** The member set as text, or the number of the stretch of time; -1 for edges without a time. */
+  /**
+   * The member set with its roles as text, or the number of the stretch of time; -1 for edges
+   * without a time.
+   */
   readonly key: string;
   readonly members: readonly number[];
+  /** The roles of the members, as in each of the edges; undefined if there are none. */
+  readonly roles: FoundEdge['roles'];
   /** The edges that this shape stands for. */
   readonly edges: readonly FoundEdge[];
 }
@@ -50,36 +48,11 @@ export const MOST_DRAWN = 400;
 export const BUCKETS = 24;
 const MOST_NODES_OF_BUCKETS = 40;
 
-/** Returns every edge in the rows: rows that have members, and edges as objects in cells. */
-export function edgesOf(rows: readonly QueryRow[], nodes = new DrawnNodes()): FoundEdge[] {
-  return rows.flatMap((row) => {
-    const found: FoundEdge[] = [];
-    for (const [name, value] of Object.entries(row)) {
-      const prefix = name === 'members' ? '' : name.endsWith('.members') ? name.slice(0, -'members'.length) : undefined;
-      if (prefix !== undefined) push(nodes, found, value, row[`${prefix}id`], row[`${prefix}event_ts`]);
-      else if (typeof value === 'object' && value !== null && 'members' in value) {
-        const object = value as Record<string, unknown>;
-        push(nodes, found, object.members, object.id, object.event_ts);
-      }
-    }
-    return found;
-  });
-}
-
-function push(nodes: DrawnNodes, found: FoundEdge[], given: unknown, id: unknown, ts: unknown): void {
-  if (!Array.isArray(given) || given.length === 0) return;
-  // Texts alone may be anything, such as collected values that the statement calls members.
-  if (typeof id !== 'number' && typeof ts !== 'number' && given.some((member) => typeof member !== 'number')) return;
-  const members = given.map((member) => nodes.numberOf(member));
-  if (!members.every((node) => node !== undefined)) return;
-  found.push({ id: typeof id === 'number' ? id : undefined, ts: typeof ts === 'number' ? ts : undefined, members });
-}
-
 export function graphOf(all: readonly FoundEdge[]): Graph {
   const edges = withoutRepeats(all);
   const degree = new Map<number, number>();
   for (const { members } of edges) for (const node of members) degree.set(node, (degree.get(node) ?? 0) + 1);
-  const sets = groupBy(edges, ({ members }) => members.join(' '));
+  const sets = groupBy(edges, ({ members, roles }) => setKey(members, roles));
   if (sets.length <= MOST_DRAWN) {
     const nodes = [...degree.keys()].sort((a, b) => a - b);
     return {
@@ -119,6 +92,10 @@ function withoutRepeats(edges: readonly FoundEdge[]): FoundEdge[] {
   });
 }
 
+function setKey(members: readonly number[], roles: FoundEdge['roles']): string {
+  return roles === undefined ? members.join(' ') : `${members.join(' ')} as ${roles.join(' ')}`;
+}
+
 function groupBy(edges: readonly FoundEdge[], keyOf: (edge: FoundEdge) => string): DrawnEdge[] {
   const groups = new Map<string, FoundEdge[]>();
   for (const edge of edges) {
@@ -127,7 +104,12 @@ function groupBy(edges: readonly FoundEdge[], keyOf: (edge: FoundEdge) => string
     if (group === undefined) groups.set(key, [edge]);
     else group.push(edge);
   }
-  return [...groups].map(([key, group]) => ({ key, members: group[0]!.members, edges: group }));
+  return [...groups].map(([key, group]) => ({
+    key,
+    members: group[0]!.members,
+    roles: group[0]!.roles,
+    edges: group,
+  }));
 }
 
 /** Returns one shape for each stretch of time, with only the nodes that are in the most edges. */
@@ -142,6 +124,7 @@ function bucketsOf(edges: readonly FoundEdge[], degree: ReadonlyMap<number, numb
   const drawn = groupBy(edges, ({ ts }) => String(ts === undefined ? -1 : Math.floor((ts - first) / width))).map(
     (group) => ({
       ...group,
+      roles: undefined,
       members: [...new Set(group.edges.flatMap(({ members }) => members))].filter((node) => isDrawn.has(node)),
     }),
   );

@@ -1,13 +1,16 @@
 // The picture of a hypergraph: hulls around the members of edges, or a square for each edge with
 // lines to its members.
 
-import { countText, timeText } from '../format.ts';
-import { membersText, type NodeNames, nodeText } from '../node-names.ts';
+import { countText } from '../format.ts';
+import { type NodeNames, nodeText } from '../node-names.ts';
 import { useMemo, useState } from '../preact.ts';
 import { type Choice, type DrawnEdge, type Graph, holds, isSame } from './graph-model.ts';
 import { huesOf } from './hues.ts';
 import { outlineOf } from './hull.ts';
 import { boxOf, type Placement, type Point } from './layout.ts';
+import type { NodeLooks } from './node-looks.ts';
+import { isArrow, RoleMarks } from './role-marks.tsx';
+import { membersWithRoles, whenText } from './role-words.ts';
 import { type Box, ZoomFrame } from './zoom-frame.tsx';
 
 export type Form = 'hulls' | 'links';
@@ -17,6 +20,11 @@ interface Props {
   readonly placement: Placement;
   readonly names: NodeNames;
   readonly form: Form;
+  readonly looks: NodeLooks;
+  /** The look whose nodes are highlighted. */
+  readonly marked: string | undefined;
+  /** The roles of the table; empty if it has none. */
+  readonly roleNames: readonly string[];
   readonly pinned: Choice | undefined;
   readonly onPin: (choice: Choice | undefined) => void;
 }
@@ -31,7 +39,9 @@ const INSIDE_LENGTH = 3;
 const LABEL_LENGTH = 16;
 const MOST_IN_CAPTION = 12;
 
-export function GraphPicture({ graph, placement, names, form, pinned, onPin }: Props) {
+export function GraphPicture(props: Props) {
+  const { graph, placement, names, form, looks, marked, roleNames, pinned, onPin } = props;
+  const { radiusOf } = looks;
   const [hovered, setHovered] = useState<Choice | undefined>(undefined);
   const looked = hovered ?? pinned;
   const near = new Set<number>();
@@ -41,54 +51,59 @@ export function GraphPicture({ graph, placement, names, form, pinned, onPin }: P
   const drawn = useMemo(() => [...graph.drawn].sort((a, b) => b.members.length - a.members.length), [graph]);
   const hues = useMemo(() => huesOf(drawn), [drawn]);
   const labelled = useMemo(() => labelledNodes(graph), [graph]);
+  const insideText = (node: number) =>
+    isInside(names, looks, nodeText(names, node)) ? nodeText(names, node) : undefined;
   const isLabelled = (node: number) => labelled.has(node) || near.has(node);
   const content = useMemo(() => contentOf(placement), [placement]);
-  const Shape = form === 'hulls' ? Hull : Links;
   const at = (choice: Choice) => ({
     onMouseEnter: () => setHovered(choice),
     onMouseLeave: () => setHovered(undefined),
     onClick: () => onPin(isSame(choice, pinned) ? undefined : choice),
   });
+  const lookOf = (node: number) => {
+    const look = looks.colouring?.lookOf(node) ?? '';
+    return `${near.has(node) ? ' node-near' : ''}${marked !== undefined && look === marked ? ' node-marked' : ''} ${look}`;
+  };
+  const isPinned = (node: number) => pinned?.kind === 'node' && node === pinned.node;
   return (
     <ZoomFrame
       content={content}
       focus={pinned?.kind === 'node' ? placement.nodes.get(pinned.node) : undefined}
-      pictureClass={pictureClassOf(graph, looked, names)}
+      pictureClass={pictureClassOf(props, looked)}
       label={`Hypergraph of ${countText(graph.nodes.length, 'node')} and ${countText(graph.edgeCount, 'edge')}. Choose nodes in the list beside it, or read it as a list below.`}
-      caption={captionOf(graph, looked, names)}
+      caption={captionOf(props, looked)}
       onBackground={() => onPin(undefined)}
     >
       {drawn.map((edge) => {
-        const isNear = holds(edge, looked);
         const hue = hues.get(edge.key);
-        const name = `${hue === undefined ? 'edge-pair' : `edge-many hue-${hue}`}${isNear ? ' edge-near' : ''}`;
+        const name = `${hue === undefined ? 'edge-pair' : `edge-many hue-${hue}`}${holds(edge, looked) ? ' edge-near' : ''}`;
         return (
           <g key={edge.key} class={name} {...at({ kind: 'edge', key: edge.key })}>
-            <Shape edge={edge} placement={placement} />
+            <Shape edge={edge} placement={placement} form={form} radiusOf={radiusOf} roleNames={roleNames} />
           </g>
         );
       })}
       {graph.nodes.map((node) => (
         <g
           key={node}
-          class={`node${near.has(node) ? ' node-near' : ''}${pinned?.kind === 'node' && node === pinned.node ? ' node-pinned' : ''}`}
+          class={`node${lookOf(node)}${isPinned(node) ? ' node-pinned' : ''}`}
           transform={translation(placement.nodes.get(node)!)}
           data-node={node}
           {...at({ kind: 'node', node })}
         >
-          <circle r={radiusOf(graph.degree.get(node) ?? 1)} />
-          {isLabelled(node) && isInside(names, nodeText(names, node)) && <text y="3.8">{nodeText(names, node)}</text>}
+          <circle r={radiusOf(node)} />
+          {isLabelled(node) && insideText(node) !== undefined && <text y="3.8">{insideText(node)}</text>}
         </g>
       ))}
       {graph.nodes
-        .filter((node) => isLabelled(node) && !isInside(names, nodeText(names, node)))
+        .filter((node) => isLabelled(node) && insideText(node) === undefined)
         .map((node) => (
           <Name
             key={node}
             text={nodeText(names, node)}
             place={placement.nodes.get(node)!}
-            radius={radiusOf(graph.degree.get(node) ?? 1)}
-            look={`node-name${near.has(node) ? ' node-near' : ''}${pinned?.kind === 'node' && node === pinned.node ? ' name-pinned' : ''}`}
+            radius={radiusOf(node)}
+            look={`node-name${lookOf(node)}${isPinned(node) ? ' name-pinned' : ''}`}
           />
         ))}
     </ZoomFrame>
@@ -101,23 +116,26 @@ export function GraphPicture({ graph, placement, names, form, pinned, onPin }: P
  */
 const MANY_HULLS = 10;
 
-function pictureClassOf({ drawn }: Graph, looked: Choice | undefined, names: NodeNames): string {
-  const hulls = drawn.filter((edge) => edge.members.length > 2 && (looked === undefined || holds(edge, looked)));
-  const dense = hulls.length > (looked === undefined ? 4 * MANY_HULLS : MANY_HULLS) ? ' picture-dense' : '';
-  return `picture${dense}${looked === undefined ? '' : ' picture-looked'}${names.size === 0 ? '' : ' picture-named'}`;
+function pictureClassOf({ graph, names, looks, marked }: Props, looked: Choice | undefined): string {
+  const hulls = graph.drawn.filter((edge) => edge.members.length > 2 && (looked === undefined || holds(edge, looked)));
+  const dense = hulls.length > (looked === undefined ? 4 * MANY_HULLS : MANY_HULLS);
+  const parts = {
+    'picture-dense': dense,
+    'picture-looked': looked !== undefined,
+    'picture-named': names.size > 0,
+    'picture-coloured': looks.colouring !== undefined,
+    'picture-marked': marked !== undefined,
+  };
+  return ['picture', ...Object.entries(parts).flatMap(([name, isSet]) => (isSet ? [name] : []))].join(' ');
 }
 
 /** Returns a function that returns half the width of a node, including its label. */
-export function halfWidthOf(names: NodeNames, degree: Graph['degree']): (node: number) => number {
+export function halfWidthOf(names: NodeNames, looks: NodeLooks): (node: number) => number {
   return (node) => {
     const text = nodeText(names, node);
-    const radius = radiusOf(degree.get(node) ?? 1);
-    return isInside(names, text) ? radius : Math.max(radius, Math.min(LABEL_LENGTH, text.length) * 3.2);
+    const radius = looks.radiusOf(node);
+    return isInside(names, looks, text) ? radius : Math.max(radius, Math.min(LABEL_LENGTH, text.length) * 3.2);
   };
-}
-
-function radiusOf(degree: number): number {
-  return Math.min(19, 10 + 1.4 * Math.log2(degree));
 }
 
 interface NameProps {
@@ -141,8 +159,9 @@ function Name({ text, place, radius, look }: NameProps) {
   );
 }
 
-function isInside(names: NodeNames, text: string): boolean {
-  return names.size === 0 && text.length <= INSIDE_LENGTH;
+/** Texts are not written on colours, or into small nodes. */
+function isInside(names: NodeNames, { colouring, sizing }: NodeLooks, text: string): boolean {
+  return names.size === 0 && colouring === undefined && sizing === undefined && text.length <= INSIDE_LENGTH;
 }
 
 function labelledNodes({ nodes, degree }: Graph): ReadonlySet<number> {
@@ -168,6 +187,20 @@ function contentOf({ nodes, edges }: Placement): Box {
 interface ShapeProps {
   readonly edge: DrawnEdge;
   readonly placement: Placement;
+  readonly form: Form;
+  readonly radiusOf: (node: number) => number;
+  readonly roleNames: readonly string[];
+}
+
+function Shape(props: ShapeProps) {
+  const { edge, form, roleNames } = props;
+  const hasLines = form === 'links';
+  return (
+    <>
+      {hasLines ? <Links {...props} /> : !isArrow(edge, roleNames) && <Hull {...props} />}
+      {roleNames.length > 0 && <RoleMarks {...props} hasLines={hasLines} width={lineWidth(edge)} />}
+    </>
+  );
 }
 
 function Hull({ edge, placement }: ShapeProps) {
@@ -203,21 +236,12 @@ function lineWidth({ edges }: DrawnEdge): string {
   return Math.min(7, 1.6 + 0.9 * Math.log2(edges.length)).toFixed(1);
 }
 
-function captionOf(graph: Graph, looked: Choice | undefined, names: NodeNames): string {
+function captionOf({ graph, names, looks, roleNames }: Props, looked: Choice | undefined): string {
   if (looked === undefined) return 'Drag to move; Ctrl and wheel, or two fingers, to zoom.';
   if (looked.kind === 'node') {
-    return `${nodeText(names, looked.node)}: in ${countText(graph.degree.get(looked.node) ?? 0, 'edge')}`;
+    const degree = `in ${countText(graph.degree.get(looked.node) ?? 0, 'edge')}`;
+    return `${nodeText(names, looked.node)}: ${[degree, ...looks.wordsOf(looked.node)].join('; ')}`;
   }
   const edge = graph.drawn.find(({ key }) => key === looked.key);
-  return edge === undefined ? '' : `${membersText(edge.members, names, MOST_IN_CAPTION)} — ${whenText(edge)}`;
-}
-
-export function whenText({ edges }: DrawnEdge): string {
-  const times = edges.flatMap(({ ts }) => ts ?? []);
-  const [first, last] = [Math.min(...times), Math.max(...times)];
-  const count = countText(edges.length, 'edge');
-  if (times.length === 0) return count;
-  return first === last
-    ? `${count}, ${timeText(first)}`
-    : `${count}, ${timeText(first).slice(0, 10)} to ${timeText(last).slice(0, 10)}`;
+  return edge === undefined ? '' : `${membersWithRoles(edge, names, roleNames, MOST_IN_CAPTION)} — ${whenText(edge)}`;
 }

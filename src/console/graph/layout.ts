@@ -47,7 +47,7 @@ export function layOut(input: LayoutInput): Placement {
     const own = { ...input, ...part };
     return placed(own, startOf(own), new Map());
   });
-  return packed(parts, input.aspect);
+  return packed(parts, input);
 }
 
 /**
@@ -77,13 +77,16 @@ function startOf({ nodes, edges, before }: LayoutInput): Map<number, Point> {
 
 /**
  * Lets the points settle, and returns their positions. The points are the nodes, followed by a hub
- * in the middle of each edge with at least three members.
+ * in the middle of each edge with at least three members, and of pairs that are there repeatedly,
+ * with other roles.
  */
 function placed(input: LayoutInput, start: ReadonlyMap<number, Point>, fixed: ReadonlyMap<number, Point>): Placement {
   const { nodes, edges } = input;
   const indexOf = new Map(nodes.map((node, index) => [node, index]));
   const points = nodes.map((node) => ({ ...start.get(node)! }));
-  const hubs = edges.filter(({ members }) => members.length > 2);
+  const times = new Map<string, number>();
+  for (const { members } of edges) times.set(members.join(' '), (times.get(members.join(' ')) ?? 0) + 1);
+  const hubs = edges.filter(({ members }) => members.length > 2 || times.get(members.join(' '))! > 1);
   const hubOf = new Map(hubs.map(({ key }, at) => [key, nodes.length + at]));
   for (const { members } of hubs) points.push(middleOf(members.map((node) => points[indexOf.get(node)!]!)));
   settle({
@@ -129,10 +132,14 @@ export function boxOf(points: readonly Point[]): Box {
     : { left, top, width: right - left, height: bottom - top };
 }
 
-/** Packs the parts side by side in rows, the tallest first. */
-function packed(parts: readonly Placement[], aspect: number): Placement {
+/** Packs the parts side by side in rows, the tallest first. The width of nodes counts. */
+function packed(parts: readonly Placement[], { aspect, halfWidth }: LayoutInput): Placement {
+  const sides = ([node, { x, y }]: [number, Point]) => [
+    { x: x - halfWidth(node), y },
+    { x: x + halfWidth(node), y },
+  ];
   const boxed = parts
-    .map((part) => ({ part, box: boxOf([...part.nodes.values()]) }))
+    .map((part) => ({ part, box: boxOf([...part.nodes].flatMap(sides)) }))
     .sort((a, b) => b.box.height - a.box.height);
   const area = boxed.reduce((sum, { box }) => sum + (box.width + GAP) * (box.height + GAP), 0);
   const widest = boxed.reduce((most, { box }) => Math.max(most, box.width + GAP), 0);

@@ -9,7 +9,7 @@
 import type { Point } from './layout.ts';
 
 export interface Group {
-  /** Index of the point in the middle of the edge; only for edges with at least three members. */
+  /** Index of the point in the middle of the edge; undefined for most pairs. */
   readonly hub: number | undefined;
   readonly members: readonly number[];
 }

@@ -82,10 +82,17 @@ export function writeFirstStatement(table: string): boolean {
 
 /** Restricts the statement to the window of time. Returns true when the text was changed. */
 export function holdToWindow(text = statement.value): boolean {
-  const held = withWindow(text, timeWindow.value);
-  if (text === written.text) written = { ...written, text: held };
-  const isChanged = held !== statement.value;
-  statement.value = held;
+  return rewriteStatement(withWindow(text, timeWindow.value), text);
+}
+
+/**
+ * Puts `changed` in the place of `text`, which stays a statement of the page if it was one. Returns
+ * true when the text was changed.
+ */
+export function rewriteStatement(changed: string, text = statement.value): boolean {
+  if (text === written.text) written = { ...written, text: changed };
+  const isChanged = changed !== statement.value;
+  statement.value = changed;
   return isChanged;
 }
 

@@ -107,12 +107,22 @@ function moveTab(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): vo
 
 function GraphPanel({ result, onMore }: { result: Result; onMore: () => Promise<void> }) {
   const wantsMore = result.hasMore && result.rows.length < MOST_GRAPH_ROWS;
+  /** Stays until all rows of the next result are there. */
+  const drawn = useRef<Result | undefined>(undefined);
   useEffect(() => {
     if (wantsMore) void onMore();
   }, [result]);
-  if (wantsMore) return <p class="waiting">Drawing ...</p>;
-  // The edges are of the statement's first table, which need not be the one chosen at the left.
-  const table = patternsOf(result.statement)[0]?.table ?? tableName.value;
-  const isCut = result.hasMore || result.isCut;
-  return <GraphView rows={result.rows} isCut={isCut} limit={reachedLimit(result)} table={table} />;
+  if (!wantsMore) drawn.current = result;
+  if (drawn.current === undefined) return <p class="waiting">Drawing ...</p>;
+  const { rows, statement, hasMore, isCut } = drawn.current;
+  return (
+    <GraphView
+      rows={rows}
+      statement={statement}
+      isCut={hasMore || isCut}
+      limit={reachedLimit(drawn.current)}
+      // The edges are of the statement's first table, which need not be the one chosen at the left.
+      table={patternsOf(statement)[0]?.table ?? tableName.value}
+    />
+  );
 }

@@ -26,9 +26,10 @@ const READS: ReadonlySet<string> = new Set(['MATCH', 'SHOW', 'EXPLAIN', 'ANALYZE
 /**
  * Runs the statements; cancels a run in progress. Ends after the last statement, or at the first
  * that fails; the results so far are kept. When a statement needs confirmation (`lossesOf`), none
- * is run until the user has given it (`isConfirmed`).
+ * is run until the user has given it (`isConfirmed`). Among the earlier statements the text takes
+ * the place of `instead`.
  */
-export async function run(text = statement.value, isConfirmed = false): Promise<void> {
+export async function run(text = statement.value, isConfirmed = false, instead = ''): Promise<void> {
   const statements = statementsOf(text);
   if (statements.length === 0) return;
   asked.value = undefined;
@@ -69,7 +70,7 @@ export async function run(text = statement.value, isConfirmed = false): Promise<
     if (found.length === 0) forgetResults();
   } finally {
     // The user may have signed out meanwhile; then nothing is stored.
-    if (session.value === by) rememberStatement(text);
+    if (session.value === by) rememberStatement(text, instead);
     if (isCurrent()) {
       running.value = undefined;
       ranAt.value = revision.value;

@@ -19,9 +19,9 @@ function stored(): readonly string[] {
   }
 }
 
-/** Adds a statement; one that is already in the list moves to the end. */
-export function rememberStatement(statement: string): void {
-  past.value = [...past.value.filter((item) => item !== statement), statement].slice(-MOST);
+/** Adds a statement, and removes it and `instead` from earlier places in the list. */
+export function rememberStatement(statement: string, instead: string): void {
+  past.value = [...past.value.filter((item) => item !== statement && item !== instead), statement].slice(-MOST);
   try {
     sessionStorage.setItem(STORED, JSON.stringify(past.value));
   } catch {

@@ -9,11 +9,27 @@ import { bare } from '../statement-words.ts';
  * restriction. Leaves a statement unchanged that is not a MATCH.
  */
 export function withWindow(statement: string, window: TimeWindow | undefined): string {
+  return withCondition(
+    statement,
+    conditionOn,
+    (alias) => window && `${alias}.event_ts BETWEEN ${window.start} AND ${window.end}`,
+  );
+}
+
+/**
+ * Returns the statement with a condition on the alias of its first pattern in place of the present
+ * one, which `patternOf` finds; without it if `conditionOf` returns undefined.
+ */
+export function withCondition(
+  statement: string,
+  patternOf: (alias: string) => RegExp,
+  conditionOf: (alias: string) => string | undefined,
+): string {
   const text = bare(statement);
   const alias = firstAliasOf(text);
   if (alias === undefined) return statement;
-  const present = conditionOn(alias).exec(text);
-  const condition = window === undefined ? undefined : `${alias}.event_ts BETWEEN ${window.start} AND ${window.end}`;
+  const present = patternOf(alias).exec(text);
+  const condition = conditionOf(alias);
   if (present !== null) {
     const end = present.index + present[0].length;
     if (condition !== undefined) return statement.slice(0, present.index) + condition + statement.slice(end);
@@ -33,7 +49,8 @@ export function windowOf(statement: string): TimeWindow | undefined {
   return bounds === null ? undefined : { start: Number(bounds[1]), end: Number(bounds[2]) };
 }
 
-function firstAliasOf(text: string): string | undefined {
+/** `text` is bare: without comments and quoted parts. */
+export function firstAliasOf(text: string): string | undefined {
   return /\bMATCH\s+(?:HYPEREDGE\s*)?\(\s*(\w+)\s*:/i.exec(text)?.[1];
 }
 
