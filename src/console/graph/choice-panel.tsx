@@ -3,8 +3,10 @@
 
 import { EdgeTag } from '../edge-tag.tsx';
 import { countText, timeText } from '../format.ts';
+import { NodeLink, placeOf } from '../node-link.tsx';
 import { membersText, type NodeNames, nodeText } from '../node-names.ts';
 import { useState } from '../preact.ts';
+import type { DrawnNodes } from './drawn-nodes.ts';
 import { type Choice, type FoundEdge, type Graph, holds } from './graph-model.ts';
 
 interface Props {
@@ -12,6 +14,7 @@ interface Props {
   readonly pinned: Choice | undefined;
   readonly names: NodeNames;
   readonly table: string;
+  readonly nodes: DrawnNodes;
   readonly onPin: (choice: Choice | undefined) => void;
   /** Fetches the edges of a node. Undefined if the picture has no room for more. */
   readonly onExpand: ((node: number) => Promise<void>) | undefined;
@@ -58,7 +61,7 @@ export function ChoicePanel(props: Props) {
   );
 }
 
-function NodeWords({ graph, node, names, onExpand }: Props & { node: number }) {
+function NodeWords({ graph, node, names, nodes, table, onExpand }: Props & { node: number }) {
   const [isBusy, setBusy] = useState(false);
   const expand = async () => {
     setBusy(true);
@@ -68,7 +71,7 @@ function NodeWords({ graph, node, names, onExpand }: Props & { node: number }) {
   return (
     <>
       <p class="choice-title">
-        {nodeText(names, node)}
+        <NodeLink place={placeOf(nodes.nodeOf(node), table)} text={nodeText(names, node)} />
         {node >= 0 && names.has(node) && <span class="quiet"> node {node}</span>}
       </p>
       <p class="quiet">In {countText(graph.degree.get(node) ?? 0, 'edge')} of this result.</p>

@@ -75,7 +75,7 @@ export function GraphView({ rows, isCut, limit, table }: Props) {
   const isThere =
     pinned?.kind === 'node' ? graph.degree.has(pinned.node) : graph.drawn.some(({ key }) => key === pinned?.key);
   const choice = isThere ? pinned : undefined;
-  const picture = { graph, names, pinned: choice, onPin: setPinned };
+  const picture = { graph, names, nodes, pinned: choice, onPin: setPinned };
   return (
     <div class="graph">
       <div class="bar graph-bar">
