@@ -4,10 +4,11 @@ import { Boundary } from './boundary.tsx';
 import { type WantedEdge, wantedEdge } from './edge-tag.tsx';
 import { Failure } from './failure.tsx';
 import { cellText, timeText } from './format.ts';
+import { named } from './named.ts';
 import { NodeLinks } from './node-link.tsx';
 import { useEffect, useRef, useState } from './preact.ts';
 import { client } from './session.ts';
-import { address, named, tables } from './state.ts';
+import { address, tables } from './state.ts';
 import { quoted } from './statement-words.ts';
 import './style/views.css';
 

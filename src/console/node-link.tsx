@@ -1,8 +1,9 @@
 // Links from nodes to their pages, for every place that shows the members of edges or the keys of
 // nodes.
 
+import { named } from './named.ts';
 import { BETWEEN_MEMBERS, nodeText, useNodeNames } from './node-names.ts';
-import { named, tables } from './state.ts';
+import { tables } from './state.ts';
 
 /** A node: a key of a node table, or a number that occurs in a table of numbers. */
 export interface NodePlace {

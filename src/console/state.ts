@@ -118,11 +118,6 @@ export function followAddress(): () => void {
   };
 }
 
-/** Finds a table by its name without regard to case, as the service does. */
-export function named<T extends { readonly name: string }>(list: readonly T[], name: string): T | undefined {
-  return list.find((item) => item.name.toLowerCase() === name.toLowerCase());
-}
-
 /** Returns the table with the most rows, so that a new user sees some data. */
 function fullestOf(list: readonly Table[]): string {
   const ordered = [...list].sort((a, b) => b.row_count - a.row_count || Number(b.primary) - Number(a.primary));

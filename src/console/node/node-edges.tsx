@@ -3,10 +3,11 @@
 import type { Table } from '../../client/index.ts';
 import { Empty, Failure } from '../failure.tsx';
 import { countText, timeText } from '../format.ts';
+import { named } from '../named.ts';
 import type { NodePlace } from '../node-link.tsx';
 import { PlotFrame } from '../plot-frame.tsx';
 import { useEffect, useMemo, useState } from '../preact.ts';
-import { named, revision, type TimeWindow, tables } from '../state.ts';
+import { revision, type TimeWindow, tables } from '../state.ts';
 import { EdgePages } from './edge-pages.tsx';
 import { Neighbours } from './neighbours.tsx';
 import { activityAt, edgesAt, type Presence } from './presence.ts';

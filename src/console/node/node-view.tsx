@@ -1,10 +1,11 @@
 // The page of one node: its attributes, its edges over time, and the nodes it shares edges with.
 
 import { Empty } from '../failure.tsx';
+import { named } from '../named.ts';
 import { keyText, type NodePlace } from '../node-link.tsx';
 import { nodeText, useNodeNames } from '../node-names.ts';
 import { useEffect } from '../preact.ts';
-import { address, catalogError, isListed, named, nodeTables, tables } from '../state.ts';
+import { address, catalogError, isListed, nodeTables, tables } from '../state.ts';
 import '../style/node.css';
 import '../style/views.css';
 import { NodeAttributes } from './node-attributes.tsx';

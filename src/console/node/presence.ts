@@ -1,9 +1,10 @@
 // Statements about the edges that have one node.
 
 import type { QueryRow, Table } from '../../client/index.ts';
+import { named } from '../named.ts';
 import type { NodePlace } from '../node-link.tsx';
 import { client } from '../session.ts';
-import { named, nodeTables, type TimeWindow } from '../state.ts';
+import { nodeTables, type TimeWindow } from '../state.ts';
 import { quoted } from '../statement-words.ts';
 
 /** What a node has in one table. */

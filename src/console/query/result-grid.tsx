@@ -3,10 +3,11 @@
 
 import type { QueryRow } from '../../client/index.ts';
 import { cellText, countText, timeText } from '../format.ts';
+import { named } from '../named.ts';
 import { NodeLink, NodeLinks, type NodePlace } from '../node-link.tsx';
 import { MOST_NAMES, useNamesCut } from '../node-names.ts';
 import { useMemo, useState } from '../preact.ts';
-import { named, nodeTables } from '../state.ts';
+import { nodeTables } from '../state.ts';
 import { type ColumnKind, columnKinds } from './column-kinds.ts';
 import { orderedColumns } from './column-order.ts';
 import type { Result } from './run-statement.ts';
