@@ -7,7 +7,7 @@ import { nodeNumber } from './nodes.ts';
 
 export class MemberKeys {
   readonly kinds: readonly MemberKind[];
-  /** The kind of the items of a column, by its name in lower case, for tables with several kinds. */
+  /** The kind of the items of a column, by its name in lower case; for several kinds. */
   readonly #kindOf: ReadonlyMap<string, MemberKind>;
 
   /** Without `kindOf`, a column that is named like a kind has items of that kind. */

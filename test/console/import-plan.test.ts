@@ -156,6 +156,21 @@ describe('an import with names', () => {
     ]);
   });
 
+  test('goes on in a table with several kinds as it began', () => {
+    const text = 'time,who,room\n1,Ada,12\n';
+    const change = { memberColumns: ['who', 'room'], kinds: new Map([['room', 'Room']]), propertyColumns: [] };
+    const known = {
+      tables: [table({ member_tables: ['calls_node', 'Room'] })],
+      nodeTables: [nodeTable('calls_node', 'TEXT'), nodeTable('Room', 'INTEGER')],
+    };
+    const before = plan(text, { ...change, hasNames: true });
+    const after = plan(text, change, known);
+    expect([after.problem, after.lines]).toEqual([undefined, before.lines]);
+    expect(plan(text, { ...change, kinds: new Map() }, known, 'calls', 'none').problem).toContain(
+      'choose under Roles and kinds',
+    );
+  });
+
   test('uses node tables that exist', () => {
     const known = { tables: [], nodeTables: [nodeTable('Person', 'TEXT')] };
     const { target } = plan('time,from,to\n1,5,6\n', { hasNames: true }, known, 'calls', 'person');

@@ -11,8 +11,8 @@ import { needsOrder } from './times.ts';
 interface Props {
   readonly file: SourceFile;
   readonly mapping: Mapping;
-  /** The node tables from which the kind of a column's members can be chosen. */
-  readonly nodeTables: readonly string[];
+  /** The node tables of which members can be; undefined if members are numbers. */
+  readonly nodeTables: readonly string[] | undefined;
   readonly onChange: (mapping: Mapping) => void;
 }
 
@@ -42,15 +42,9 @@ export function MappingForm({ file, mapping, nodeTables, onChange }: Props) {
       timeColumn: column,
       timeFormat: guessTimeFormat(cellsIn(file, column), column),
       endColumn: endColumn === column ? '' : endColumn,
-      memberColumns: memberColumns.filter((other) => other !== column),
-      propertyColumns: propertyColumns.filter((other) => other !== column),
+      ...without(mapping, column),
     });
-  const setEnd = (column: string) =>
-    change({
-      endColumn: column,
-      memberColumns: memberColumns.filter((other) => other !== column),
-      propertyColumns: propertyColumns.filter((other) => other !== column),
-    });
+  const setEnd = (column: string) => change({ endColumn: column, ...without(mapping, column) });
   const others = file.columns.filter((column) => column !== timeColumn && column !== endColumn);
   const free = others.filter((column) => !memberColumns.includes(column));
   const usable = free.filter((column) => file.valueColumns.includes(column));
@@ -97,6 +91,14 @@ export function MappingForm({ file, mapping, nodeTables, onChange }: Props) {
       />
     </div>
   );
+}
+
+/** Returns the columns of members and properties without one that has another meaning. */
+function without({ memberColumns, propertyColumns }: Mapping, column: string) {
+  return {
+    memberColumns: memberColumns.filter((other) => other !== column),
+    propertyColumns: propertyColumns.filter((other) => other !== column),
+  };
 }
 
 function SeparatorChoice({ chosen, onChange }: { chosen: string; onChange: (mark: string) => void }) {

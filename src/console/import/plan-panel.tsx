@@ -33,7 +33,12 @@ export function PlanPanel({ name, file }: Props) {
   /** Undefined: the one whose name follows from the table's. */
   const [nodeTable, setNodeTable] = useState<string | undefined>(undefined);
   const wanted = targetName.trim();
-  const { mapping, plan, target, problem } = usePlan(file, chosen, wanted, nodeTable ?? `${wanted}${NODE_SUFFIX}`);
+  const { mapping, plan, target, problem, isNamed, hasDefaultKind } = usePlan(
+    file,
+    chosen,
+    wanted,
+    nodeTable ?? `${wanted}${NODE_SUFFIX}`,
+  );
   const job = edgeJob(plan.edges, target);
   const course = useCourse(job, (table) => chooseTable(named(tables.value, table)?.name ?? table));
   const { state, progress } = course;
@@ -51,14 +56,14 @@ export function PlanPanel({ name, file }: Props) {
         <MappingForm
           file={file}
           mapping={mapping}
-          nodeTables={nodeTables.value.map((table) => table.name)}
+          nodeTables={isNamed ? nodeTables.value.map((table) => table.name) : undefined}
           onChange={anew(setChosen)}
         />
       </fieldset>
       <Outcome plan={plan} mapping={mapping} rowCount={file.rows.length} name={name} />
       <div class="bar">
         <NameField label="Into table" value={targetName} isBusy={isBusy} onChange={anew(setTargetName)} />
-        {target.create !== undefined && mapping.hasNames && (
+        {hasDefaultKind && (
           <NameField
             label="Nodes go to"
             value={nodeTable ?? `${wanted}${NODE_SUFFIX}`}
@@ -103,7 +108,17 @@ function usePlan(file: SourceFile, chosen: Mapping, name: string, nodeTable: str
   const plan = useMemo(() => planEdges(file, mapping, keys.keys), [file, mapping, keys]);
   const columns = useMemo(() => newColumns(file, mapping), [file, mapping]);
   const wanted = { name, mapping, plan, columns, keys };
-  return { mapping, plan, target: targetOf(wanted, known), problem: problemWith(wanted, known) };
+  const isNamed = keys.keys !== undefined;
+  /** Whether a node table can be chosen for columns that have none of their own. */
+  const hasDefaultKind = isNamed && (table === undefined || keys.keys!.kinds.length > 1);
+  return {
+    mapping,
+    plan,
+    isNamed,
+    hasDefaultKind,
+    target: targetOf(wanted, known),
+    problem: problemWith(wanted, known),
+  };
 }
 
 interface NameProps {

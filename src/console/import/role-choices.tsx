@@ -5,19 +5,20 @@ import type { Mapping } from './mapping.ts';
 
 interface Props {
   readonly mapping: Mapping;
-  readonly nodeTables: readonly string[];
+  /** The node tables that can be chosen; undefined if members are numbers. */
+  readonly nodeTables: readonly string[] | undefined;
   readonly onChange: (changed: Partial<Mapping>) => void;
 }
 
 export function RoleChoices({ mapping, nodeTables, onChange }: Props) {
-  const { memberColumns, roles, kinds, hasNames } = mapping;
+  const { memberColumns, roles, kinds } = mapping;
   const id = useId();
   if (memberColumns.length === 0) return null;
   return (
     <details class="roles" open={roles.size + kinds.size > 0}>
-      <summary>Roles{hasNames && ' and kinds'}</summary>
+      <summary>Roles{nodeTables !== undefined && ' and kinds'}</summary>
       <datalist id={id}>
-        {nodeTables.map((name) => (
+        {nodeTables?.map((name) => (
           <option key={name} value={name} />
         ))}
       </datalist>
@@ -31,7 +32,7 @@ export function RoleChoices({ mapping, nodeTables, onChange }: Props) {
             value={roles.get(column) ?? ''}
             onInput={(event) => onChange({ roles: withValue(roles, column, event.currentTarget.value) })}
           />
-          {hasNames && (
+          {nodeTables !== undefined && (
             <input
               type="text"
               list={id}

@@ -42,14 +42,14 @@ export function mappingInto(mapping: Mapping, table: Table | undefined): Mapping
   return { ...mapping, roles };
 }
 
-/** What makes the members of a named table, and the node tables that it needs beside the known ones. */
+/** What makes the members of a named table, and the node tables that are missing for it. */
 export interface Keys {
   /** Undefined if members are numbers. */
   readonly keys: MemberKeys | undefined;
   readonly nodeTables: readonly NewNodeTable[];
 }
 
-/** `nodeTable` is the node table of columns that have none of their own in a new table. */
+/** `nodeTable` is the node table of columns that have none of their own. */
 export function keysFor(
   file: SourceFile,
   mapping: Mapping,
@@ -60,7 +60,7 @@ export function keysFor(
   if (table !== undefined) {
     if (table.nodes !== 'named') return { keys: undefined, nodeTables: [] };
     const kinds = table.member_tables.map((name) => kindOf(name, named(nodeTables, name)));
-    return { keys: new MemberKeys(kinds, kindsByColumn(mapping, kinds)), nodeTables: [] };
+    return { keys: new MemberKeys(kinds, kindsByColumn(mapping, kinds, nodeTable)), nodeTables: [] };
   }
   if (!mapping.hasNames) return { keys: undefined, nodeTables: [] };
   const items = new Map<string, unknown[]>();
@@ -100,10 +100,10 @@ function kindOf(name: string, table: NodeTable | undefined): MemberKind {
   return { name, isInteger: table?.key.type === 'INTEGER' };
 }
 
-function kindsByColumn({ memberColumns, kinds: kindOfColumn }: Mapping, kinds: readonly MemberKind[], other = '') {
+function kindsByColumn({ memberColumns, kinds: kindOfColumn }: Mapping, kinds: readonly MemberKind[], other: string) {
   const found = new Map<string, MemberKind>();
   for (const column of memberColumns) {
-    const kind = named(kinds, kindOfColumn.get(column) ?? other);
+    const kind = named(kinds, kindOfColumn.get(column) ?? (named(kinds, column) === undefined ? other : column));
     if (kind !== undefined) found.set(column.toLowerCase(), kind);
   }
   return found;
@@ -179,8 +179,11 @@ function problemWithTable(
       : `${name} has no role ${role}; its roles are ${roles.join(', ')}.`;
   const kinds = table.member_tables.flatMap((kind) => named(nodeTables, kind) ?? []);
   const kind = [...mapping.kinds.values()].find((one) => named(kinds, one) === undefined);
-  if (kind === undefined || table.nodes !== 'named') return undefined;
-  return `The members of ${name} are nodes of ${table.member_tables.join(', ')}, not of ${kind}.`;
+  if (table.nodes !== 'named') return undefined;
+  const all = table.member_tables.join(', ');
+  if (kind !== undefined) return `The members of ${name} are nodes of ${all}, not of ${kind}.`;
+  if (kinds.length < 2 || plan.edges.length > 0 || mapping.memberColumns.length === 0) return undefined;
+  return `The members of ${name} are nodes of ${all}; choose under Roles and kinds of which those in each column are.`;
 }
 
 /** Describes what an import would create. */
