@@ -378,11 +378,10 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await page.getByRole('button', { name: 'meetings_node 5 nodes' }).waitFor();
   });
 
-  test('replaces a name in a question by its number', async () => {
+  test('answers a question with the name of a node', async () => {
     await openView('Ask');
     await page.getByLabel('Question about meetings').fill('Whom did Ada meet?');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
-    await page.getByText('Ada is node 1.').waitFor();
     await page.getByRole('region', { name: 'Answer' }).waitFor();
     expect(await page.getByRole('region', { name: 'Answer' }).textContent()).not.toContain('There is no answer');
   });
