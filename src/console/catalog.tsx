@@ -1,4 +1,4 @@
-// The lists at the left: the tables with their columns and indexes, and the rules.
+// The lists at the left: the tables with their columns and indexes, the node tables, and the rules.
 
 import { BUILT_IN_COLUMNS, END_COLUMN } from '../model/columns.ts';
 import { describedOptions } from '../model/options.ts';
@@ -9,6 +9,7 @@ import {
   chooseTable,
   indexes,
   isListed,
+  nodeTables,
   openView,
   rules,
   tableName,
@@ -40,6 +41,14 @@ export function Catalog() {
         <TableList />
         {isListed.value && tables.value.length === 0 && <p class="quiet">No table yet. Import a file to make one.</p>}
       </details>
+      {nodeTables.value.length > 0 && (
+        <details open={isWide}>
+          <summary>
+            Nodes <span class="quiet">{nodeTables.value.length}</span>
+          </summary>
+          <NodeTables />
+        </details>
+      )}
       {isListed.value && <RuleEntries />}
     </aside>
   );
@@ -66,6 +75,7 @@ function RuleEntries() {
   );
 }
 
+const NodeTables = lazy(() => import('./node-tables.tsx').then((module) => module.NodeTables), '');
 const TableFilter = lazy(() => import('./table-filter.tsx').then((module) => module.TableFilter), '');
 
 /** A list longer than this gets a filter field. */
@@ -167,7 +177,7 @@ function TableEntry({ name }: { name: string }) {
 }
 
 /** A button that inserts a name at the caret in the statement. */
-function NameButton({ label, name }: { label: string; name: WantedName }) {
+export function NameButton({ label, name }: { label: string; name: WantedName }) {
   return (
     <button
       type="button"

@@ -4,9 +4,11 @@ import { Boundary } from './boundary.tsx';
 import { type WantedEdge, wantedEdge } from './edge-tag.tsx';
 import { Failure } from './failure.tsx';
 import { cellText, timeText } from './format.ts';
-import { membersText, useNodeNames } from './node-names.ts';
+import { named } from './named.ts';
+import { NodeLinks } from './node-link.tsx';
 import { useEffect, useRef, useState } from './preact.ts';
 import { client } from './session.ts';
+import { address, tables } from './state.ts';
 import { quoted } from './statement-words.ts';
 import './style/views.css';
 
@@ -16,10 +18,16 @@ export function EdgeDialog() {
   useEffect(() => {
     if (edge !== undefined && dialog.current?.open === false) dialog.current.showModal();
   }, [edge]);
-  if (edge === undefined) return null;
   const close = () => {
     wantedEdge.value = undefined;
   };
+  const place = address.value;
+  const openedAt = useRef(place);
+  useEffect(() => {
+    // A link in the dialog leads to another page.
+    if (openedAt.current !== place) close();
+  }, [place]);
+  if (edge === undefined) return null;
   return (
     <dialog ref={dialog} aria-labelledby="edge-title" onClose={close}>
       <h2 id="edge-title">
@@ -38,7 +46,7 @@ export function EdgeDialog() {
 function EdgeFields({ table, id }: WantedEdge) {
   const [row, setRow] = useState<Record<string, unknown> | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
-  const names = useNodeNames(table);
+  const item = named(tables.value, table);
   useEffect(() => {
     client()
       .query.run(`MATCH (e:${quoted(table)}) WHERE e.id = $id RETURN *`, { id })
@@ -53,18 +61,17 @@ function EdgeFields({ table, id }: WantedEdge) {
         <div key={name}>
           <dt>{name}</dt>
           <dd>
-            {isNodes(value) ? membersText(value, names) : cellText(value)}
+            {Array.isArray(value) && (name === 'members' || item?.roles.includes(name) === true) ? (
+              <NodeLinks members={value} table={table} />
+            ) : (
+              cellText(value)
+            )}
             {(name === 'event_ts' || name === 'end_ts') && <span class="quiet">{momentText(value)}</span>}
           </dd>
         </div>
       ))}
     </dl>
   );
-}
-
-/** Returns whether a value lists nodes, as the members of an edge and those of each role do. */
-function isNodes(value: unknown): value is number[] {
-  return Array.isArray(value) && value.every((node) => typeof node === 'number');
 }
 
 /** Returns the beginning or the end of an edge in words. */

@@ -1,6 +1,7 @@
-// Loads names of nodes. An import stores them in the table `<table>_nodes`: one edge for each node,
-// with the name of the node in the column `vertex`.
+// Loads names of nodes of tables of numbers. Older imports stored them in the table
+// `<table>_nodes`: one edge for each node, with the name of the node in the column `vertex`.
 
+import { NAME_COLUMN, NODES_SUFFIX } from './companion.ts';
 import type { NodeNames } from './node-text.ts';
 import { signal, useEffect } from './preact.ts';
 import { client, session } from './session.ts';
@@ -9,9 +10,6 @@ import { quoted } from './statement-words.ts';
 
 export { BETWEEN_MEMBERS, membersText, type NodeNames, nodeText } from './node-text.ts';
 
-/** The same names as `hedgerow import` uses. */
-export const NODES_SUFFIX = '_nodes';
-export const NAME_COLUMN = 'vertex';
 /** Nodes beyond this many are shown by their numbers. */
 export const MOST_NAMES = 20_000;
 /** Number of tables whose names are kept in memory. */

@@ -14,7 +14,17 @@ import { forgetQuery } from './query/query-state.ts';
 import { QueryView } from './query/query-view.tsx';
 import { session, signOut } from './session.ts';
 import { Hedge } from './sign-in.tsx';
-import { catalogError, followAddress, forgetAll, loadCatalog, titleOf, VIEWS, type ViewName, view } from './state.ts';
+import {
+  address,
+  catalogError,
+  followAddress,
+  forgetAll,
+  loadCatalog,
+  titleOf,
+  VIEWS,
+  type ViewName,
+  view,
+} from './state.ts';
 import { switchTheme, theme } from './theme.ts';
 import { TimeStrip } from './time-strip.tsx';
 
@@ -27,9 +37,10 @@ const LOADERS: Readonly<Record<Exclude<ViewName, 'query'>, () => Promise<Compone
   import: () => import('./import/import-view.tsx').then((module) => module.ImportView),
   virtual: () => import('./virtual/virtual-view.tsx').then((module) => module.VirtualView),
   operations: () => import('./operations/operations-view.tsx').then((module) => module.OperationsView),
+  node: () => import('./node/node-view.tsx').then((module) => module.NodeView),
 };
 const COMPONENTS: ReadonlyMap<ViewName, ComponentType> = new Map(
-  VIEWS.map((name) => [name, name === 'query' ? QueryView : lazy(LOADERS[name])]),
+  [...VIEWS, 'node' as const].map((name) => [name, name === 'query' ? QueryView : lazy(LOADERS[name])]),
 );
 /**
  * Delay before the service note is loaded, so that the first rows arrive before it. It cannot be
@@ -70,7 +81,7 @@ export function Shell() {
   const View = COMPONENTS.get(name)!;
   return (
     <div class="shell">
-      <a class="skip" href={`#${name}`} onClick={() => document.getElementById('view')?.focus()}>
+      <a class="skip" href={`#${address.value}`} onClick={() => document.getElementById('view')?.focus()}>
         Skip to the view
       </a>
       <Header />

@@ -1,7 +1,7 @@
 // Holds what all views share: the tables, indexes and rules of the service, the chosen table, the
 // window of time, and the view.
 
-import type { Index, RuleList, Table } from '../client/index.ts';
+import type { Index, NodeTable, RuleList, Table } from '../client/index.ts';
 import { given } from './given.ts';
 import { computed, effect, signal } from './preact.ts';
 import { connection, session } from './session.ts';
@@ -14,12 +14,14 @@ export interface TimeWindow {
 
 /** The names of the views. */
 export const VIEWS = ['query', 'measures', 'rules', 'ask', 'changes', 'import', 'virtual', 'operations'] as const;
-export type ViewName = (typeof VIEWS)[number];
+/** A view, or the page of a node, which is reached by links only (node-link.tsx). */
+export type ViewName = (typeof VIEWS)[number] | 'node';
 
 /** Returns the title of a view: its name with a capital letter. */
 export const titleOf = (name: ViewName): string => name[0]!.toUpperCase() + name.slice(1);
 
 export const tables = signal<readonly Table[]>([]);
+export const nodeTables = signal<readonly NodeTable[]>([]);
 export const indexes = signal<readonly Index[]>([]);
 export const rules = signal<RuleList['rules']>([]);
 export const catalogError = signal<unknown>(undefined);
@@ -31,7 +33,11 @@ export const table = computed(() => tables.value.find(({ name }) => name === tab
 export const timeWindow = signal<TimeWindow | undefined>(undefined);
 /** Counts the changes made by this page, so that views reload their data. */
 export const revision = signal(0);
-export const view = signal<ViewName>(viewOfAddress());
+/** The part of the page's address after the hash: the name of a view, or `node/Person/Ada`. */
+export const address = signal(location.hash.slice(1));
+export const view = computed<ViewName>(() =>
+  address.value.startsWith('node/') ? 'node' : (VIEWS.find((known) => known === address.value) ?? 'query'),
+);
 /** A statement that another view, or the link that opened the page, wants to run. */
 export const wantedStatement = signal<string | undefined>(given.statement);
 
@@ -45,6 +51,7 @@ export const wantedName = signal<WantedName | undefined>(undefined);
 /** Forgets what was loaded or chosen since the sign-in. */
 export function forgetAll(): void {
   tables.value = [];
+  nodeTables.value = [];
   indexes.value = [];
   rules.value = [];
   tableName.value = '';
@@ -58,17 +65,19 @@ export function forgetAll(): void {
 export async function loadCatalog(): Promise<void> {
   const by = session.value;
   try {
-    const [tableList, indexList, ruleList] = await Promise.all([
+    const [tableList, nodeTableList, indexList, ruleList] = await Promise.all([
       connection().json<Table[]>('listTables'),
+      connection().json<NodeTable[]>('listNodeTables'),
       connection().json<Index[]>('listIndexes'),
       connection().json<RuleList>('listRules'),
     ]);
     // The user has signed out meanwhile.
     if (session.value !== by) return;
     // A proxy may have answered. Anything but lists would break the views.
-    const lists = [tableList, indexList, ruleList.rules];
+    const lists = [tableList, nodeTableList, indexList, ruleList.rules];
     if (!lists.every(Array.isArray)) throw new TypeError('no list');
     tables.value = tableList;
+    nodeTables.value = nodeTableList;
     indexes.value = indexList;
     rules.value = ruleList.rules;
     catalogError.value = undefined;
@@ -97,7 +106,7 @@ export function openView(name: ViewName): void {
 
 export function followAddress(): () => void {
   const follow = () => {
-    view.value = viewOfAddress();
+    address.value = location.hash.slice(1);
   };
   addEventListener('hashchange', follow);
   const untitle = effect(() => {
@@ -107,11 +116,6 @@ export function followAddress(): () => void {
     removeEventListener('hashchange', follow);
     untitle();
   };
-}
-
-function viewOfAddress(): ViewName {
-  const name = location.hash.slice(1);
-  return VIEWS.find((known) => known === name) ?? 'query';
 }
 
 /** Returns the table with the most rows, so that a new user sees some data. */

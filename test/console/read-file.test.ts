@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { csvRows } from '../../src/console/import/csv.ts';
 import { decodeFile, NotUtf8 } from '../../src/console/import/decode-file.ts';
-import { guessMapping, guessSeparator, newColumns, planEdges } from '../../src/console/import/edge-plan.ts';
+import { newColumns, planEdges } from '../../src/console/import/edge-plan.ts';
 import { EXAMPLE } from '../../src/console/import/example.ts';
+import { guessMapping, guessSeparator } from '../../src/console/import/mapping.ts';
 import { NodeNumbers } from '../../src/console/import/node-numbers.ts';
 import { readSource } from '../../src/console/import/read-file.ts';
 import { secondsOf } from '../../src/console/import/times.ts';
@@ -22,6 +23,9 @@ describe('a file of JSON lines', () => {
       memberColumns: ['members'],
       separator: ';',
       hasNames: false,
+      endColumn: '',
+      roles: new Map(),
+      kinds: new Map(),
       propertyColumns: ['weight', 'kind'],
     });
     expect(newColumns(file, mapping)).toEqual([{ name: 'kind', type: 'TEXT' }]);
@@ -31,6 +35,7 @@ describe('a file of JSON lines', () => {
         { event_ts: 6, members: [2], properties: {} },
       ],
       properties: ['weight', 'kind'],
+      roles: [],
       rejected: [],
     });
   });

@@ -4,7 +4,8 @@
 import { csvHead } from '../../src/cli/import/csv/csv-head.ts';
 import { planRows, type RowFlags } from '../../src/cli/import/rows/row-plan.ts';
 import { UsageError } from '../../src/cli/world.ts';
-import { guessMapping, newColumns } from '../../src/console/import/edge-plan.ts';
+import { newColumns } from '../../src/console/import/edge-plan.ts';
+import { guessMapping } from '../../src/console/import/mapping.ts';
 import { readSource } from '../../src/console/import/read-file.ts';
 import { MEGABYTE } from '../../src/limits.ts';
 import { builtInType } from '../../src/model/columns.ts';

@@ -3,8 +3,10 @@
 
 import { EdgeTag } from '../edge-tag.tsx';
 import { countText } from '../format.ts';
+import { NodeLink, placeOf } from '../node-link.tsx';
 import { type NodeNames, nodeText } from '../node-names.ts';
 import { useState } from '../preact.ts';
+import type { DrawnNodes } from './drawn-nodes.ts';
 import type { FoundEdge } from './found-edges.ts';
 import { type Choice, type Graph, holds } from './graph-model.ts';
 import type { NodeLooks } from './node-looks.ts';
@@ -17,6 +19,7 @@ interface Props {
   readonly table: string;
   readonly looks: NodeLooks;
   readonly roleNames: readonly string[];
+  readonly nodes: DrawnNodes;
   readonly onPin: (choice: Choice | undefined) => void;
   /** Fetches the edges of a node. Undefined if the picture has no room for more. */
   readonly onExpand: ((node: number) => Promise<void>) | undefined;
@@ -63,7 +66,7 @@ export function ChoicePanel(props: Props) {
   );
 }
 
-function NodeWords({ graph, node, names, looks, onExpand }: Props & { node: number }) {
+function NodeWords({ graph, node, names, nodes, table, looks, onExpand }: Props & { node: number }) {
   const [isBusy, setBusy] = useState(false);
   const expand = async () => {
     setBusy(true);
@@ -73,7 +76,7 @@ function NodeWords({ graph, node, names, looks, onExpand }: Props & { node: numb
   return (
     <>
       <p class="choice-title">
-        {nodeText(names, node)}
+        <NodeLink place={placeOf(nodes.nodeOf(node), table)} text={nodeText(names, node)} />
         {node >= 0 && names.has(node) && <span class="quiet"> node {node}</span>}
       </p>
       <p class="quiet">In {countText(graph.degree.get(node) ?? 0, 'edge')} of this result.</p>

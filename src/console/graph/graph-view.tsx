@@ -98,7 +98,7 @@ export function GraphView({ rows, statement, isCut, limit, table: tableName }: P
             hasSizes={isEach}
             onMark={setMarked}
           />
-          <ChoicePanel {...picture} table={tableName} onExpand={isEach ? expand : undefined} />
+          <ChoicePanel {...picture} nodes={nodes} table={tableName} onExpand={isEach ? expand : undefined} />
         </div>
       </div>
       <EdgeList {...picture} table={tableName} />

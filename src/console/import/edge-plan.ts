@@ -1,38 +1,24 @@
 // Plans how the rows of a file become edges; the plan can be reviewed before anything is written.
 
-import { type ColumnType, kindOfType } from '../../model/column-types.ts';
-import { RESERVED_NAMES } from '../../model/columns.ts';
-import { isNullWord } from '../../tabular/cell-types.ts';
-import { cellsOf } from '../../tabular/foreign-table.ts';
-import { commonSeparator, separatorOf } from '../../tabular/list-separators.ts';
-import { guessMembers } from '../../tabular/member-columns.ts';
-import { hasNames, nodeNumber, nodeTexts } from '../../tabular/nodes.ts';
-import { type Decimal, plainNumber } from '../../tabular/number-style.ts';
-import { firstColumnOfTimes, guessTimeColumns } from '../../tabular/time-column.ts';
-import { guessTimeFormat, type TimeFormat } from '../../tabular/times.ts';
-import { decimalIn, propertyName, valueType } from '../../tabular/value-columns.ts';
+import { EDGE_FIELDS, RESERVED_NAMES } from '../../model/columns.ts';
+import type { MemberInput } from '../../model/edge.ts';
+import { readRef } from '../../model/node-refs.ts';
+import type { MemberKeys } from '../../tabular/member-keys.ts';
+import { keyItems, nodeNumber, nodeTexts } from '../../tabular/nodes.ts';
+import { guessTimeFormat } from '../../tabular/times.ts';
+import { cellsIn, type Mapping, markOf } from './mapping.ts';
 import type { Reject, SourceFile, SourceRow } from './read-file.ts';
-import { secondsOf } from './times.ts';
-
-/** The columns that make an edge, and how to read them. */
-export interface Mapping {
-  readonly timeColumn: string;
-  readonly timeFormat: TimeFormat;
-  /** Columns whose cells hold one node or a list of nodes. */
-  readonly memberColumns: readonly string[];
-  /**
-   * Separator between the nodes of a list, in all member columns; empty when each cell is one node.
-   */
-  readonly separator: string;
-  /** True when nodes have names, which get numbers and are stored in a table of nodes. */
-  readonly hasNames: boolean;
-  readonly propertyColumns: readonly string[];
-}
+import { needsOrder, secondsOf } from './times.ts';
+import { isMissing, type ValueColumn, valueIn, valuesOf } from './value-cells.ts';
 
 export interface PlannedEdge {
   readonly event_ts: number;
-  /** Either all numbers or all names. */
-  readonly members: readonly (number | string)[];
+  /** When it ends; left out if it has no end. */
+  readonly end_ts?: number;
+  /** Numbers, names, or keys with their kinds. */
+  readonly members: readonly MemberInput[];
+  /** The members of each role; left out if no column has one. */
+  readonly roles?: Readonly<Record<string, readonly MemberInput[]>>;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
@@ -40,133 +26,172 @@ export interface EdgePlan {
   readonly edges: readonly PlannedEdge[];
   /** Names of the properties, which may differ from the names of the columns in the file. */
   readonly properties: readonly string[];
+  /** The roles that members have, in order. */
+  readonly roles: readonly string[];
   readonly rejected: readonly Reject[];
 }
 
-/** Guesses the mapping from the names of the columns and the first values. */
-export function guessMapping(file: SourceFile): Mapping {
-  const { table, columns, valueColumns } = file;
-  // The user reviews the guess, so any of several candidates is better than none.
-  const [time] = guessTimeColumns(table, { members: [], format: undefined, isNeeded: true });
-  const timeColumn = table.names[time ?? firstColumnOfTimes(table) ?? -1] ?? columns[0]!;
-  const free = table.names.flatMap((name, index) => (name === timeColumn ? [] : [index]));
-  const members = guessMembers(table, { free, mayHoldLists: true });
-  const memberColumns = members.indexes.map((index) => table.names[index]!);
-  const separator = members.separator ?? '';
-  return {
-    timeColumn,
-    timeFormat: guessTimeFormat(cellsIn(file, timeColumn), timeColumn),
-    memberColumns,
-    separator,
-    hasNames: looksNamed(file, { memberColumns, separator }),
-    propertyColumns: valueColumns.filter((column) => column !== timeColumn && !memberColumns.includes(column)),
-  };
-}
-
-export function cellsIn({ table }: SourceFile, column: string): unknown[] {
-  return cellsOf(table, table.names.indexOf(column));
-}
-
-/** Guesses the separator between the nodes in these columns; empty when each cell is one node. */
-export function guessSeparator({ table }: SourceFile, memberColumns: readonly string[]): string {
-  const indexes = memberColumns.map((column) => table.names.indexOf(column));
-  return (indexes.length === 1 ? separatorOf(table, indexes[0]!) : commonSeparator(table, indexes)) ?? '';
-}
-
-/** Returns whether some member is not an integer. */
-export function looksNamed(
-  file: SourceFile,
-  { memberColumns, separator }: Pick<Mapping, 'memberColumns' | 'separator'>,
-): boolean {
-  return memberColumns.some((column) => hasNames(cellsIn(file, column), markOf(separator)));
-}
-
-function markOf(separator: string): string | undefined {
-  return separator === '' ? undefined : separator;
-}
-
-/** A column of the file that becomes a property. */
-interface ValueColumn {
-  readonly column: string;
-  /** Name of the property. */
-  readonly name: string;
-  readonly type: ColumnType;
-  readonly decimal: Decimal | undefined;
-}
-
 /**
- * Returns the columns in the order of the file, so that the names of the properties do not depend
- * on the order in which the columns were chosen.
+ * Plans the edges. `keys` makes and checks the members of a named table; without it, members are
+ * numbers, or names of a table of numbers.
  */
-function valuesOf({ table }: SourceFile, { propertyColumns }: Mapping): ValueColumn[] {
-  const places = table.names.flatMap((name, index) => (propertyColumns.includes(name) ? [index] : []));
-  // In JSON, numbers are not written as texts, so there is no decimal comma.
-  const decimal = table.delimiter === undefined ? undefined : decimalIn(table, places);
-  const taken = new Set<string>();
-  return places.map((index) => {
-    const name = propertyName(table.names[index]!, taken);
-    return { column: table.names[index]!, name, type: valueType(table, index, name, decimal), decimal };
-  });
-}
-
-export function planEdges(file: SourceFile, mapping: Mapping): EdgePlan {
-  const values = valuesOf(file, mapping);
+export function planEdges(file: SourceFile, mapping: Mapping, keys?: MemberKeys): EdgePlan {
+  const values = edgeValues(file, mapping);
   const edges: PlannedEdge[] = [];
   const rejected: Reject[] = [...file.rejected];
+  const read = rowReader(file, mapping, values, keys);
   for (const [index, row] of file.rows.entries()) {
     try {
-      edges.push(edgeOf(row, mapping, values));
+      edges.push(read(row));
     } catch (error) {
       rejected.push({ row: file.numbers[index]!, reason: (error as Error).message, source: row });
     }
   }
   const properties = values.map(({ name }) => name);
-  return { edges, properties, rejected: rejected.sort((a, b) => a.row - b.row) };
+  const roles = new Map<string, string>();
+  for (const edge of edges)
+    for (const role of Object.keys(edge.roles ?? {}))
+      if (!roles.has(role.toLowerCase())) roles.set(role.toLowerCase(), role);
+  return { edges, properties, roles: [...roles.values()], rejected: rejected.sort((a, b) => a.row - b.row) };
+}
+
+function edgeValues(file: SourceFile, { propertyColumns }: Mapping): ValueColumn[] {
+  return valuesOf(file, propertyColumns);
 }
 
 /** Returns the columns that the table needs, without those that every table has. */
-export function newColumns(file: SourceFile, mapping: Mapping): { name: string; type: ColumnType }[] {
-  return valuesOf(file, mapping)
+export function newColumns(file: SourceFile, mapping: Mapping): { name: string; type: ValueColumn['type'] }[] {
+  return edgeValues(file, mapping)
     .filter(({ name }) => !RESERVED_NAMES.has(name.toLowerCase()))
     .map(({ name, type }) => ({ name, type }));
 }
 
-function isMissing(value: unknown): boolean {
-  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
+function rowReader(
+  file: SourceFile,
+  mapping: Mapping,
+  values: readonly ValueColumn[],
+  keys: MemberKeys | undefined,
+): (row: SourceRow) => PlannedEdge {
+  const { timeColumn, timeFormat, endColumn } = mapping;
+  const ends = endColumn === '' ? [] : cellsIn(file, endColumn);
+  const guessed = guessTimeFormat(ends, endColumn);
+  // The order of day and month is that of the other times of the file.
+  const endFormat = needsOrder(ends, guessed) ? timeFormat : guessed;
+  return (row) => {
+    const event_ts = secondsOf(row[timeColumn], timeFormat);
+    const end = endColumn === '' || isMissing(row[endColumn]) ? undefined : secondsOf(row[endColumn], endFormat);
+    if (end !== undefined && end < event_ts) throw new Error('ends before it begins');
+    const { members, roles } = membersOf(row, mapping, keys);
+    const properties = Object.create(null) as Record<string, unknown>;
+    for (const column of values) {
+      const cell = row[column.column];
+      const value = isMissing(cell) ? undefined : valueIn(cell, column);
+      if (value !== undefined) properties[column.name] = value;
+    }
+    return {
+      event_ts,
+      ...(end === undefined ? {} : { end_ts: end }),
+      members,
+      ...(roles.size === 0 ? {} : { roles: Object.fromEntries(roles) }),
+      properties,
+    };
+  };
 }
 
-function edgeOf(row: SourceRow, mapping: Mapping, values: readonly ValueColumn[]): PlannedEdge {
-  const event_ts = secondsOf(row[mapping.timeColumn], mapping.timeFormat);
-  const members = membersOf(row, mapping);
-  if (members.length === 0) throw new Error('has no members');
-  const properties = Object.create(null) as Record<string, unknown>;
-  for (const column of values) {
-    const cell = row[column.column];
-    const value = isMissing(cell) ? undefined : valueIn(cell, column);
-    if (value !== undefined) properties[column.name] = value;
+type RoleLists = Map<string, MemberInput[]>;
+
+function membersOf(
+  row: SourceRow,
+  { memberColumns, separator, hasNames, roles: roleOf }: Mapping,
+  keys: MemberKeys | undefined,
+): { members: MemberInput[]; roles: RoleLists } {
+  const members = new Map<unknown, MemberInput>();
+  const roles: RoleLists = new Map();
+  const add = (item: unknown, column: string, role: string | undefined): void => {
+    const found = keys === undefined ? plainNode(item, hasNames) : keyed(item, column, keys);
+    const id = typeof found === 'object' ? JSON.stringify([found.kind, found.key]) : found;
+    const member = members.get(id) ?? found;
+    members.set(id, member);
+    if (role === undefined || role === '') return;
+    const list = roles.get(role) ?? [];
+    roles.set(role, list.includes(member) ? list : [...list, member]);
+  };
+  for (const column of memberColumns) {
+    for (const [role, cell] of listsIn(row[column])) {
+      const items = keys === undefined ? numberItems(cell, separator, hasNames) : keyItems(cell, markOf(separator));
+      for (const item of items) {
+        const own = rolesOfItem(item);
+        for (const each of own.length > 0 ? own : [role ?? roleOf.get(column)]) add(item, column, each);
+      }
+    }
   }
-  return { event_ts, members, properties };
+  if (members.size === 0) throw new Error('has no members');
+  return { members: [...members.values()], roles };
 }
 
-function membersOf(row: SourceRow, { memberColumns, separator, hasNames }: Mapping): (number | string)[] {
-  const texts = memberColumns.flatMap((column) => nodeTexts(row[column], markOf(separator), hasNames));
-  const nodes = texts.map((text) => {
-    if (hasNames) return text;
-    const node = nodeNumber(text);
-    if (Number.isNaN(node))
-      throw new Error(`names the member ${text.slice(0, 40)}, but nodes are integers here; check Nodes have names`);
-    return node;
-  });
-  return [...new Set(nodes)];
+/** Returns all nodes in a column as they are in the file: texts, numbers or objects. */
+export function* itemsIn(file: SourceFile, { separator }: Mapping, column: string): Generator<unknown> {
+  for (const cell of cellsIn(file, column))
+    for (const [, list] of listsIn(cell)) yield* keyItems(list, markOf(separator));
 }
 
-/** Returns undefined when the column is not text and the cell is a word that means "no value". */
-function valueIn(value: unknown, { column, type, decimal }: ValueColumn): unknown {
-  if (kindOfType(type) === 'text') return typeof value === 'object' ? JSON.stringify(value) : String(value);
-  if (typeof value === 'string' && isNullWord(value.trim())) return undefined;
-  if (kindOfType(type) === 'boolean') return String(value).trim().toLowerCase() === 'true';
-  const plain = typeof value === 'string' && decimal !== undefined ? plainNumber(value, decimal) : value;
-  const number = Number(plain ?? Number.NaN);
-  if (!Number.isFinite(number)) throw new Error(`says "${String(value).slice(0, 40)}" where ${column} wants a number`);
-  return number;
+/** Returns the lists in a cell of NDJSON whose members are written by role; otherwise the cell. */
+function listsIn(cell: unknown): readonly (readonly [role: string | undefined, list: unknown])[] {
+  const isByRole =
+    typeof cell === 'object' && cell !== null && !Array.isArray(cell) && !('key' in cell || 'node' in cell);
+  return isByRole ? Object.entries(cell) : [[undefined, cell]];
+}
+
+function numberItems(cell: unknown, separator: string, hasNames: boolean): readonly unknown[] {
+  const isObject = (item: unknown) => typeof item === 'object' && item !== null;
+  if (Array.isArray(cell) ? cell.some(isObject) : isObject(cell)) return Array.isArray(cell) ? cell : [cell];
+  return nodeTexts(cell, markOf(separator), hasNames);
+}
+
+/** Returns the roles of a member such as `{"node": 4, "role": "sender"}`. */
+function rolesOfItem(item: unknown): readonly string[] {
+  const { role } = (typeof item === 'object' && item !== null ? item : {}) as { role?: unknown };
+  return (Array.isArray(role) ? role : [role]).filter((name) => typeof name === 'string');
+}
+
+function plainNode(item: unknown, hasNames: boolean): MemberInput {
+  const given = typeof item === 'object' && item !== null ? (item as { node?: unknown }).node : item;
+  const text = String(given);
+  if (hasNames) return text;
+  const node = nodeNumber(text);
+  if (Number.isNaN(node))
+    throw new Error(`names the member ${text.slice(0, 40)}, but nodes are integers here; check Nodes have names`);
+  return node;
+}
+
+function keyed(item: unknown, column: string, keys: MemberKeys): MemberInput {
+  const ref = readRef(keys.memberOf(item, column), keys.kinds);
+  if (typeof ref === 'string') throw new Error(`names a member that ${ref}`);
+  const kind = keys.kinds[ref.kind]!;
+  return keys.kinds.length === 1 ? ref.key : { kind: kind.name, key: ref.key };
+}
+
+/** Returns the line of an edge as the service takes it. */
+export function lineOf({ event_ts, end_ts, members, roles, properties }: PlannedEdge): Record<string, unknown> {
+  const line: Record<string, unknown> = Object.create(null);
+  Object.assign(line, properties);
+  line.event_ts = event_ts;
+  if (end_ts !== undefined) line.end_ts = end_ts;
+  line.members = roles === undefined ? members : members.map((member) => withRoles(member, roles));
+  return line;
+}
+
+function withRoles(member: MemberInput, roles: NonNullable<PlannedEdge['roles']>): unknown {
+  const own = Object.entries(roles)
+    .filter(([, list]) => list.includes(member))
+    .map(([role]) => role);
+  if (own.length === 0) return member;
+  const node = typeof member === 'object' ? member : typeof member === 'number' ? { node: member } : { key: member };
+  return { ...node, role: own };
+}
+
+/** Returns a role that has the name of a property too, which no table can have. */
+export function sharedName({ properties, roles }: EdgePlan): string | undefined {
+  const taken = new Set([...properties.map((name) => name.toLowerCase()), ...EDGE_FIELDS]);
+  return roles.find((role) => taken.has(role.toLowerCase()));
 }

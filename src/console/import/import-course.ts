@@ -1,9 +1,8 @@
-// Manages one import, which is planned, writing, stopped or done. No edge is written twice.
+// Manages one import, which is planned, writing, stopped or done. No row is written twice.
 
 import { countText } from '../format.ts';
 import { useRef, useState } from '../preact.ts';
-import type { PlannedEdge } from './edge-plan.ts';
-import { canGoOn, doneEdges, newImportKey, type Progress, type Target, writeEdges } from './write-edges.ts';
+import { canGoOn, doneRows, type Job, newImportKey, type Progress, writeRows } from './write-parts.ts';
 
 export type CourseState = 'planned' | 'writing' | 'done' | 'stopped';
 
@@ -17,12 +16,13 @@ export interface Course {
   /** Starts the import, or continues it where it stopped. */
   readonly write: () => Promise<void>;
   readonly stop: () => void;
-  /** Prepares another import: of other edges, or into another table. */
+  /** Prepares another import: of other rows, or into another table. */
   readonly planAnew: () => void;
 }
 
-/** Calls `onDone` with the name of the table when `writeEdges` has returned without an error. */
-export function useCourse(edges: readonly PlannedEdge[], target: Target, onDone: (table: string) => void): Course {
+/** Calls `onDone` with the name of the table when `writeRows` has returned without an error. */
+export function useCourse(job: Job, onDone: (table: string) => void): Course {
+  const { rows, table, noun } = job;
   const [state, setState] = useState<CourseState>('planned');
   const [key, setKey] = useState(newImportKey);
   const [progress, setProgress] = useState<Progress | undefined>(undefined);
@@ -33,9 +33,9 @@ export function useCourse(edges: readonly PlannedEdge[], target: Target, onDone:
     setError(undefined);
     leaving.current = new AbortController();
     try {
-      const last = await writeEdges({ edges, target, key, before: progress }, leaving.current.signal, setProgress);
-      setState(doneEdges(last) < edges.length ? 'stopped' : 'done');
-      onDone(target.name);
+      const last = await writeRows({ job, key, before: progress }, leaving.current.signal, setProgress);
+      setState(doneRows(last) < rows.length ? 'stopped' : 'done');
+      onDone(table);
     } catch (failed) {
       setState('stopped');
       setError(failed);
@@ -51,18 +51,17 @@ export function useCourse(edges: readonly PlannedEdge[], target: Target, onDone:
     state,
     progress,
     error,
-    words: wordsOf(state, edges.length, progress),
-    canWrite: (state === 'planned' || state === 'stopped') && canGoOn(progress) && edges.length > 0,
+    words: wordsOf(state, rows.length, noun, progress),
+    canWrite: (state === 'planned' || state === 'stopped') && canGoOn(progress) && rows.length > 0,
     write,
     stop: () => leaving.current?.abort(new Error('Stopped.')),
     planAnew,
   };
 }
 
-function wordsOf(state: CourseState, total: number, progress: Progress | undefined): string {
-  const done = doneEdges(progress);
-  if (state === 'done') return `Imported ${countText(progress?.written ?? 0, 'edge')}`;
-  if (state === 'stopped' && done > 0 && canGoOn(progress))
-    return `Import the other ${countText(total - done, 'edge')}`;
-  return `Import ${countText(total, 'edge')}`;
+function wordsOf(state: CourseState, total: number, noun: string, progress: Progress | undefined): string {
+  const done = doneRows(progress);
+  if (state === 'done') return `Imported ${countText(progress?.written ?? 0, noun)}`;
+  if (state === 'stopped' && done > 0 && canGoOn(progress)) return `Import the other ${countText(total - done, noun)}`;
+  return `Import ${countText(total, noun)}`;
 }

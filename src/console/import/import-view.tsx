@@ -4,10 +4,11 @@
 import { Failure } from '../failure.tsx';
 import { bytesText } from '../format.ts';
 import { useState } from '../preact.ts';
+import '../style/import.css';
 import '../style/views.css';
 import { decodeFile, NotUtf8, OLD_ENCODING } from './decode-file.ts';
 import { EXAMPLE, EXAMPLE_NAME } from './example.ts';
-import { PlanPanel } from './plan-panel.tsx';
+import { FilePanel } from './file-panel.tsx';
 import { readSource, type SourceFile } from './read-file.ts';
 
 /** Limit of a file's size, for the browser's memory. `hedgerow import` takes files of any size. */
@@ -63,7 +64,8 @@ export function ImportView() {
         <p class="quiet">
           CSV with a header, or NDJSON with one edge on each line, such as{' '}
           <code>{'{"event_ts": 1700000000, "members": [12, 40]}'}</code>. Nodes are numbers or names; times are epoch
-          seconds or dates. The file is read in this browser, and nothing is written before you say so.
+          seconds or dates. Names become keys of a node table, and another file, with one node on each row, may hold the
+          attributes of these nodes. The file is read in this browser, and nothing is written before you say so.
         </p>
         <div class="bar">
           <label class="file">
@@ -85,7 +87,7 @@ export function ImportView() {
           </button>
         )}
       </section>
-      {source !== undefined && <PlanPanel key={source.number} name={source.name} file={source.file} />}
+      {source !== undefined && <FilePanel key={source.number} name={source.name} file={source.file} />}
     </div>
   );
 }

@@ -3,13 +3,16 @@
 
 import { guessTimeFormat, type TimeFormat } from '../../tabular/times.ts';
 import type { ComponentChildren } from '../preact.ts';
-import { cellsIn, guessSeparator, looksNamed, type Mapping } from './edge-plan.ts';
+import { cellsIn, guessSeparator, looksNamed, type Mapping } from './mapping.ts';
 import type { SourceFile } from './read-file.ts';
+import { RoleChoices } from './role-choices.tsx';
 import { needsOrder } from './times.ts';
 
 interface Props {
   readonly file: SourceFile;
   readonly mapping: Mapping;
+  /** The node tables of which members can be; undefined if members are numbers. */
+  readonly nodeTables: readonly string[] | undefined;
   readonly onChange: (mapping: Mapping) => void;
 }
 
@@ -21,8 +24,8 @@ const SEPARATORS = [
   ['', 'nothing: one in each cell'],
 ] as const;
 
-export function MappingForm({ file, mapping, onChange }: Props) {
-  const { timeColumn, timeFormat, memberColumns, propertyColumns, separator, hasNames } = mapping;
+export function MappingForm({ file, mapping, nodeTables, onChange }: Props) {
+  const { timeColumn, timeFormat, endColumn, memberColumns, propertyColumns, separator, hasNames } = mapping;
   const change = (changed: Partial<Mapping>) => onChange({ ...mapping, ...changed });
   const setMembers = (columns: readonly string[]) => {
     // A separator that the user has chosen is not replaced by a guess.
@@ -38,10 +41,11 @@ export function MappingForm({ file, mapping, onChange }: Props) {
     change({
       timeColumn: column,
       timeFormat: guessTimeFormat(cellsIn(file, column), column),
-      memberColumns: memberColumns.filter((other) => other !== column),
-      propertyColumns: propertyColumns.filter((other) => other !== column),
+      endColumn: endColumn === column ? '' : endColumn,
+      ...without(mapping, column),
     });
-  const others = file.columns.filter((column) => column !== timeColumn);
+  const setEnd = (column: string) => change({ endColumn: column, ...without(mapping, column) });
+  const others = file.columns.filter((column) => column !== timeColumn && column !== endColumn);
   const free = others.filter((column) => !memberColumns.includes(column));
   const usable = free.filter((column) => file.valueColumns.includes(column));
   return (
@@ -50,6 +54,11 @@ export function MappingForm({ file, mapping, onChange }: Props) {
         {needsOrder(cellsIn(file, timeColumn), timeFormat) && (
           <OrderChoice chosen={timeFormat} onChange={(format) => change({ timeFormat: format })} />
         )}
+        <EndChoice
+          columns={file.columns.filter((column) => column !== timeColumn)}
+          chosen={endColumn}
+          onChange={setEnd}
+        />
       </TimeChoice>
       <ColumnChoice
         title="Members"
@@ -67,6 +76,7 @@ export function MappingForm({ file, mapping, onChange }: Props) {
           Nodes have names
         </label>
         <SeparatorChoice chosen={separator} onChange={(mark) => change({ separator: mark })} />
+        <RoleChoices mapping={mapping} nodeTables={nodeTables} onChange={change} />
       </ColumnChoice>
       <ColumnChoice
         title="Properties"
@@ -81,6 +91,14 @@ export function MappingForm({ file, mapping, onChange }: Props) {
       />
     </div>
   );
+}
+
+/** Returns the columns of members and properties without one that has another meaning. */
+function without({ memberColumns, propertyColumns }: Mapping, column: string) {
+  return {
+    memberColumns: memberColumns.filter((other) => other !== column),
+    propertyColumns: propertyColumns.filter((other) => other !== column),
+  };
 }
 
 function SeparatorChoice({ chosen, onChange }: { chosen: string; onChange: (mark: string) => void }) {
@@ -117,8 +135,27 @@ function TimeChoice({ columns, chosen, onChange, children }: TimeProps) {
         ))}
       </select>
       {children}
-      <p class="quiet help">When the edge happened: epoch seconds, or a date that is read as UTC.</p>
+      <p class="quiet help">
+        When the edge happened or began: epoch seconds, or a date that is read as UTC. An edge whose end is empty still
+        holds.
+      </p>
     </div>
+  );
+}
+
+function EndChoice({ columns, chosen, onChange }: Omit<TimeProps, 'children'>) {
+  return (
+    <label class="check">
+      Ends{' '}
+      <select value={chosen} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">no column: edges have no end</option>
+        {columns.map((column) => (
+          <option key={column} value={column}>
+            {column}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
@@ -152,7 +189,7 @@ interface ChoiceProps {
   readonly children?: ComponentChildren;
 }
 
-function ColumnChoice({ title, help, columns, chosen, onChange, children }: ChoiceProps) {
+export function ColumnChoice({ title, help, columns, chosen, onChange, children }: ChoiceProps) {
   const toggled = (column: string) =>
     chosen.includes(column) ? chosen.filter((item) => item !== column) : [...chosen, column];
   return (

@@ -1,23 +1,19 @@
-// Reads and extends the table of nodes that belongs to a table.
+// Reads and extends the companion `<table>_nodes` of a table of numbers, which older imports made.
 
 import { Hyperedges } from '../../client/hyperedges.ts';
-import { NAME_COLUMN, NODES_SUFFIX } from '../node-names.ts';
+import { NAME_COLUMN, NODES_SUFFIX } from '../companion.ts';
 import { client, connection } from '../session.ts';
 import { quoted } from '../statement-words.ts';
 import { type NewNode, NodeNumbers } from './node-numbers.ts';
 
-/** Reads the numbers in the table of nodes, or creates that table when it is missing. */
-export async function openNodes(table: string, isThere: boolean): Promise<NodeNumbers> {
+/** Reads the numbers in the companion. */
+export async function openNodes(table: string): Promise<NodeNumbers> {
   const numbers = new Map<string, number>();
   const name = table + NODES_SUFFIX;
-  if (isThere) {
-    const rows = client().query.rows(`MATCH (n:${quoted(name)}) RETURN n.members AS members, n.${NAME_COLUMN} AS name`);
-    for await (const row of rows) {
-      if (Array.isArray(row.members) && row.members.length === 1 && typeof row.name === 'string')
-        numbers.set(row.name, Number(row.members[0]));
-    }
-  } else {
-    await connection().json('createTable', { body: { name, columns: [{ name: NAME_COLUMN, type: 'TEXT' }] } });
+  const rows = client().query.rows(`MATCH (n:${quoted(name)}) RETURN n.members AS members, n.${NAME_COLUMN} AS name`);
+  for await (const row of rows) {
+    if (Array.isArray(row.members) && row.members.length === 1 && typeof row.name === 'string')
+      numbers.set(row.name, Number(row.members[0]));
   }
   return new NodeNumbers(numbers);
 }

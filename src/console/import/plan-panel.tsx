@@ -1,66 +1,82 @@
-// Shows what an import of a file would do: the edges as they would be stored, the rows left out,
-// and the target table. Then it writes the edges.
+// Shows what an import of edges would do: the edges as they would be stored, the rows left out, and
+// the target table. Then it writes the edges.
 
+import { NODE_SUFFIX } from '../../tabular/node-columns.ts';
 import { Empty, Failure } from '../failure.tsx';
 import { cellText, countText, timeText } from '../format.ts';
-import { BETWEEN_MEMBERS, NODES_SUFFIX } from '../node-names.ts';
+import { named } from '../named.ts';
+import { keyText } from '../node-link.tsx';
+import { BETWEEN_MEMBERS } from '../node-names.ts';
 import { useMemo, useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
-import { chooseTable, openView, tableName, tables, wantedStatement } from '../state.ts';
+import { chooseTable, nodeTables, openView, tableName, tables, wantedStatement } from '../state.ts';
 import { quoted } from '../statement-words.ts';
-import { type EdgePlan, guessMapping, type Mapping, newColumns, planEdges } from './edge-plan.ts';
-import { type CourseState, useCourse } from './import-course.ts';
+import { type EdgePlan, newColumns, type PlannedEdge, planEdges } from './edge-plan.ts';
+import { useCourse } from './import-course.ts';
+import { guessMapping, type Mapping } from './mapping.ts';
 import { MappingForm } from './mapping-form.tsx';
-import type { Reject, SourceFile } from './read-file.ts';
-import { saveRejects } from './save-rejects.ts';
-import { type Progress, suggestedBucket, type Target } from './write-edges.ts';
+import type { SourceFile } from './read-file.ts';
+import { Rejected, Written } from './rejected.tsx';
+import { keysFor, mappingInto, problemWith, targetOf, targetWords } from './target.ts';
+import { edgeJob } from './write-edges.ts';
 
 const PREVIEWED = 6;
 
-export function PlanPanel({ name, file }: { name: string; file: SourceFile }) {
-  const [mapping, setMapping] = useState(() => guessMapping(file));
+interface Props {
+  readonly name: string;
+  readonly file: SourceFile;
+}
+
+export function PlanPanel({ name, file }: Props) {
+  const [chosen, setChosen] = useState(() => guessMapping(file));
   const [targetName, setTargetName] = useState(() => nameFor(name));
-  const plan = useMemo(() => planEdges(file, mapping), [file, mapping]);
-  const columns = useMemo(() => newColumns(file, mapping), [file, mapping]);
-  const target = targetOf(targetName.trim(), plan, columns, mapping.hasNames);
-  const course = useCourse(plan.edges, target, (table) =>
-    chooseTable(tables.value.find((known) => isNamed(known, table))?.name ?? table),
+  /** Undefined: the one whose name follows from the table's. */
+  const [nodeTable, setNodeTable] = useState<string | undefined>(undefined);
+  const wanted = targetName.trim();
+  const { mapping, plan, target, problem, isNamed, hasDefaultKind } = usePlan(
+    file,
+    chosen,
+    wanted,
+    nodeTable ?? `${wanted}${NODE_SUFFIX}`,
   );
+  const job = edgeJob(plan.edges, target);
+  const course = useCourse(job, (table) => chooseTable(named(tables.value, table)?.name ?? table));
   const { state, progress } = course;
   const isBusy = state === 'writing';
-  const changeMapping = (changed: Mapping) => {
-    setMapping(changed);
-    course.planAnew();
-  };
-  const changeTarget = (changed: string) => {
-    setTargetName(changed);
-    course.planAnew();
-  };
+  /** Takes a change of the plan, which makes it another import. */
+  const anew =
+    <T,>(set: (changed: T) => void) =>
+    (changed: T) => {
+      set(changed);
+      course.planAnew();
+    };
   return (
-    <section class="panel" aria-label="Plan">
-      <h2>{name}</h2>
-      {file.warnings.map((warning) => (
-        <p key={warning} class="quiet">
-          {warning}
-        </p>
-      ))}
+    <>
       <fieldset class="field" disabled={isBusy}>
-        <MappingForm file={file} mapping={mapping} onChange={changeMapping} />
+        <MappingForm
+          file={file}
+          mapping={mapping}
+          nodeTables={isNamed ? nodeTables.value.map((table) => table.name) : undefined}
+          onChange={anew(setChosen)}
+        />
       </fieldset>
       <Outcome plan={plan} mapping={mapping} rowCount={file.rows.length} name={name} />
       <div class="bar">
-        <label>
-          Into table{' '}
-          <input
-            type="text"
-            value={targetName}
-            spellcheck={false}
-            disabled={isBusy}
-            aria-describedby="target-words"
-            onInput={(event) => changeTarget(event.currentTarget.value)}
+        <NameField label="Into table" value={targetName} isBusy={isBusy} onChange={anew(setTargetName)} />
+        {hasDefaultKind && (
+          <NameField
+            label="Nodes go to"
+            value={nodeTable ?? `${wanted}${NODE_SUFFIX}`}
+            isBusy={isBusy}
+            onChange={anew(setNodeTable)}
           />
-        </label>
-        <button type="button" class="primary" disabled={!course.canWrite || target.name === ''} onClick={course.write}>
+        )}
+        <button
+          type="button"
+          class="primary"
+          disabled={!course.canWrite || target.name === '' || problem !== undefined}
+          onClick={course.write}
+        >
           {course.words}
         </button>
         {isBusy && (
@@ -69,53 +85,68 @@ export function PlanPanel({ name, file }: { name: string; file: SourceFile }) {
           </button>
         )}
       </div>
-      <p id="target-words" class="quiet">
+      <p id="target-words" class={problem === undefined || state === 'done' ? 'quiet' : 'note note-bad'}>
         {state === 'done'
           ? 'These edges are imported. The next import takes another file, another table or other columns.'
-          : targetWords(target)}
+          : (problem ?? targetWords(target))}
       </p>
       <Failure error={course.error} title="The import stopped" />
-      {progress !== undefined && !(state === 'stopped' && progress.written === 0) && (
-        <Written progress={progress} total={plan.edges.length} table={target.name} state={state} name={name} />
-      )}
-    </section>
+      <Written progress={progress} job={job} state={state} name={name} onShow={() => showTable(target.name)} />
+    </>
   );
 }
 
-const isNamed = (table: { readonly name: string }, name: string) => table.name.toLowerCase() === name.toLowerCase();
-
-function targetOf(
-  name: string,
-  plan: EdgePlan,
-  columns: readonly { name: string; type: string }[],
-  hasNames: boolean,
-): Target {
-  const known = tables.value.find((table) => isNamed(table, name));
-  const hasNodes = tables.value.some((table) => isNamed(table, name + NODES_SUFFIX));
-  const isMissing = (column: { name: string }) =>
-    known?.columns.every((other) => !isNamed(other, column.name)) === true;
+/** Plans the import into the table with this name. */
+function usePlan(file: SourceFile, chosen: Mapping, name: string, nodeTable: string) {
+  const known = { tables: tables.value, nodeTables: nodeTables.value };
+  const table = named(known.tables, name);
+  const mapping = useMemo(() => mappingInto(chosen, table), [chosen, table]);
+  const keys = useMemo(
+    () => keysFor(file, mapping, table, nodeTable, known),
+    [file, mapping, table, nodeTable, known.nodeTables],
+  );
+  const plan = useMemo(() => planEdges(file, mapping, keys.keys), [file, mapping, keys]);
+  const columns = useMemo(() => newColumns(file, mapping), [file, mapping]);
+  const wanted = { name, mapping, plan, columns, keys };
+  const isNamed = keys.keys !== undefined;
+  /** Whether a node table can be chosen for columns that have none of their own. */
+  const hasDefaultKind = isNamed && (table === undefined || keys.keys!.kinds.length > 1);
   return {
-    name: known?.name ?? name,
-    create:
-      known === undefined
-        ? ({ name, bucket_seconds: suggestedBucket(plan.edges), columns: [...columns] } as Target['create'])
-        : undefined,
-    addColumns: columns.filter(isMissing),
-    nodes: !hasNames ? 'numbers' : hasNodes ? 'named' : 'new names',
+    mapping,
+    plan,
+    isNamed,
+    hasDefaultKind,
+    target: targetOf(wanted, known),
+    problem: problemWith(wanted, known),
   };
 }
 
-function targetWords({ name, create, addColumns, nodes }: Target): string {
-  const beside = nodes === 'new names' ? `; names of nodes go to ${name}${NODES_SUFFIX}` : '';
-  if (create !== undefined)
-    return `${name} will be made, with buckets of ${create.bucket_seconds} s${beside}. That takes an admin key.`;
-  const added =
-    addColumns.length === 0 ? '' : `; it gets the columns ${addColumns.map((column) => column.name).join(', ')}`;
-  return `${name} is there: the edges are added to it${added}${beside}.`;
+interface NameProps {
+  readonly label: string;
+  readonly value: string;
+  readonly isBusy: boolean;
+  readonly onChange: (name: string) => void;
+}
+
+/** A field for the name of a table. */
+export function NameField({ label, value, isBusy, onChange }: NameProps) {
+  return (
+    <label>
+      {label}{' '}
+      <input
+        type="text"
+        value={value}
+        spellcheck={false}
+        disabled={isBusy}
+        aria-describedby="target-words"
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+    </label>
+  );
 }
 
 /** Returns a table name made from the file's name; if nothing remains, the chosen table's name. */
-function nameFor(file: string): string {
+export function nameFor(file: string): string {
   const stem = file
     .replace(/\..*$/, '')
     .replaceAll(/\W+/g, '_')
@@ -165,6 +196,7 @@ function Preview({ plan, mapping }: { plan: EdgePlan; mapping: Mapping }) {
         <thead>
           <tr>
             <th scope="col">Time (UTC)</th>
+            {mapping.endColumn !== '' && <th scope="col">End</th>}
             <th scope="col">Members</th>
             {columns.map((column) => (
               <th key={column} scope="col">
@@ -177,7 +209,8 @@ function Preview({ plan, mapping }: { plan: EdgePlan; mapping: Mapping }) {
           {plan.edges.slice(0, PREVIEWED).map((edge, at) => (
             <tr key={at}>
               <td class="number">{timeText(edge.event_ts)}</td>
-              <td>{edge.members.join(mapping.hasNames ? BETWEEN_MEMBERS : ', ')}</td>
+              {mapping.endColumn !== '' && <td class="number">{endText(edge)}</td>}
+              <td>{membersOf(edge).join(typeof edge.members[0] === 'number' ? ', ' : BETWEEN_MEMBERS)}</td>
               {columns.map((column) => (
                 <td key={column} class={edge.properties[column] === undefined ? 'quiet' : undefined}>
                   {cellText(edge.properties[column])}
@@ -191,69 +224,21 @@ function Preview({ plan, mapping }: { plan: EdgePlan; mapping: Mapping }) {
   );
 }
 
+function endText({ end_ts }: PlannedEdge): string {
+  return end_ts === undefined ? 'still holds' : timeText(end_ts);
+}
+
+/** Returns the members as texts, with their roles. */
+function membersOf({ members, roles = {} }: PlannedEdge): string[] {
+  return members.map((member) => {
+    const own = Object.entries(roles).flatMap(([role, list]) => (list.includes(member) ? [role] : []));
+    const text = typeof member === 'object' ? `${keyText(member.key)} (${member.kind})` : keyText(member);
+    return own.length === 0 ? text : `${text} (${own.join(', ')})`;
+  });
+}
+
 /** Opens the query view with a statement that reads the table, replacing the statement there. */
 function showTable(table: string): void {
   wantedStatement.value = `MATCH (e:${quoted(table)})\nRETURN *\nLIMIT 200`;
   openView('query');
-}
-
-const MOST_LISTED = 20;
-
-function Rejected({ rejected, name }: { rejected: readonly Reject[]; name: string }) {
-  if (rejected.length === 0) return null;
-  return (
-    <details class="note note-bad">
-      <summary>{countText(rejected.length, 'row')} will be left out</summary>
-      <ul>
-        {rejected.slice(0, MOST_LISTED).map(({ row, reason }) => (
-          <li key={row}>
-            Row {row} {reason}.
-          </li>
-        ))}
-      </ul>
-      {rejected.length > MOST_LISTED && <p>and {countText(rejected.length - MOST_LISTED, 'more', 'more')}</p>}
-      <button type="button" onClick={() => saveRejects(name, rejected)}>
-        Save them as a file
-      </button>
-    </details>
-  );
-}
-
-interface WrittenProps {
-  readonly progress: Progress;
-  readonly total: number;
-  readonly table: string;
-  readonly state: CourseState;
-  readonly name: string;
-}
-
-function Written({ progress: { written, refused }, total, table, state, name }: WrittenProps) {
-  const rejects = refused.map(({ edge, reason }, at) => ({
-    row: at + 1,
-    reason: `was refused: ${reason}`,
-    source: edge,
-  }));
-  return (
-    <div class={state === 'stopped' ? 'note note-bad' : 'note note-good'} role="status">
-      {state === 'writing' && <progress max={total} value={written} aria-label="Edges written" />}{' '}
-      {countText(written, 'edge')} of {total.toLocaleString('en')} written
-      {state === 'stopped' && '; what was written stays'}
-      {state === 'done' && ` to ${table}`}.{' '}
-      {state === 'done' && (
-        <button type="button" onClick={() => showTable(table)}>
-          Look at them
-        </button>
-      )}
-      {rejects.length > 0 && (
-        <>
-          <p>
-            The service refused {countText(rejects.length, 'row')}. The first {rejects[0]!.reason}
-          </p>
-          <button type="button" onClick={() => saveRejects(name, rejects)}>
-            Save them as a file
-          </button>
-        </>
-      )}
-    </div>
-  );
 }

@@ -3,8 +3,11 @@
 
 import type { QueryRow } from '../../client/index.ts';
 import { cellText, countText, timeText } from '../format.ts';
-import { MOST_NAMES, membersText, useNamesCut, useNodeNames } from '../node-names.ts';
+import { named } from '../named.ts';
+import { NodeLink, NodeLinks, type NodePlace } from '../node-link.tsx';
+import { MOST_NAMES, useNamesCut } from '../node-names.ts';
 import { useMemo, useState } from '../preact.ts';
+import { nodeTables } from '../state.ts';
 import { type ColumnKind, columnKinds } from './column-kinds.ts';
 import { orderedColumns } from './column-order.ts';
 import type { Result } from './run-statement.ts';
@@ -19,7 +22,11 @@ interface Props {
 
 export function Grid({ result, rows, first }: Props) {
   const columns = orderedColumns(result);
-  const kinds = useMemo(() => columnKinds(result), [result.startedAt]);
+  const kindTables = nodeTables.value;
+  const kinds = useMemo(
+    () => columnKinds(result, (table) => named(kindTables, table)?.key.name),
+    [result.startedAt, kindTables],
+  );
   return (
     <table class="grid">
       <thead>
@@ -64,7 +71,17 @@ function Cell({ value, kind }: { value: unknown; kind: ColumnKind | undefined })
         <i>{nothing}</i>
       </td>
     );
-  if (kind?.kind === 'members' && Array.isArray(value)) return <MembersCell members={value} table={kind.table} />;
+  const table = kind?.table;
+  if (table !== undefined && kind?.kind === 'members' && Array.isArray(value))
+    return <MembersCell members={value} table={table} />;
+  if (table !== undefined && kind?.kind === 'key')
+    return (
+      <td>
+        <span class="value">
+          <NodeLink place={{ table, key: value as NodePlace['key'] }} />
+        </span>
+      </td>
+    );
   const isNumber = typeof value === 'number';
   const time = isNumber && kind?.kind === 'time' ? timeText(value) : undefined;
   return (
@@ -75,11 +92,19 @@ function Cell({ value, kind }: { value: unknown; kind: ColumnKind | undefined })
   );
 }
 
-function MembersCell({ members, table }: { members: readonly number[]; table: string | undefined }) {
-  const names = useNodeNames(table);
+/** Number of members of a list that are shown before the user opens it. */
+const MOST_MEMBERS = 32;
+
+function MembersCell({ members, table }: { members: readonly unknown[]; table: string }) {
+  const [isWhole, setWhole] = useState(false);
   return (
-    <td title={names.size > 0 ? cellText(members) : undefined}>
-      <Clipped text={membersText(members, names)} count={members.length} />
+    <td title={typeof members[0] === 'number' ? cellText(members) : undefined}>
+      <span class={members.length > MOST_MEMBERS / 4 ? 'value value-long' : 'value'}>
+        <NodeLinks members={isWhole ? members : members.slice(0, MOST_MEMBERS)} table={table} />
+      </span>
+      {members.length > MOST_MEMBERS && (
+        <More isWhole={isWhole} all={countText(members.length, 'value')} onClick={() => setWhole(!isWhole)} />
+      )}
     </td>
   );
 }
@@ -104,9 +129,15 @@ function Clipped({ text, count }: { text: string; count: number | undefined }) {
   return (
     <>
       <span class="value value-long">{isWhole ? text : `${text.slice(0, MOST_SHOWN)} ...`}</span>
-      <button type="button" class="plain more" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-        {isWhole ? 'Less' : `All ${all}`}
-      </button>
+      <More isWhole={isWhole} all={all} onClick={() => setWhole(!isWhole)} />
     </>
+  );
+}
+
+function More({ isWhole, all, onClick }: { isWhole: boolean; all: string; onClick: () => void }) {
+  return (
+    <button type="button" class="plain more" aria-expanded={isWhole} onClick={onClick}>
+      {isWhole ? 'Less' : `All ${all}`}
+    </button>
   );
 }

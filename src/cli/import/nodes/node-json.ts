@@ -3,6 +3,7 @@
 import type { ColumnType } from '../../../engine/index.ts';
 import { IDENTIFIER } from '../../../model/columns.ts';
 import { cellType, commonType } from '../../../tabular/cell-types.ts';
+import { USUAL_KEYS } from '../../../tabular/node-columns.ts';
 import { UsageError } from '../../world.ts';
 import { lineBatches } from '../line-batches.ts';
 import { headLines } from '../ndjson-input.ts';
@@ -10,7 +11,7 @@ import type { LookedInto } from '../planned-input.ts';
 import { shownEdges } from '../planned-input.ts';
 import { type Source, without } from '../source.ts';
 import type { TableColumn } from '../targets/target.ts';
-import { type NodeFlags, USUAL_KEYS } from './node-rows.ts';
+import type { NodeFlags } from './node-rows.ts';
 
 /** Reads ahead to find the columns. */
 export async function lookIntoNodeLines(source: Source, flags: NodeFlags): Promise<LookedInto> {

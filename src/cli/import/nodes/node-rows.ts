@@ -2,12 +2,12 @@
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
-import { IDENTIFIER } from '../../../model/columns.ts';
 import { keyProblem, type NodeKey } from '../../../model/node-refs.ts';
 import { didYouMean } from '../../../model/suggestions.ts';
 import { cellsOf, type ForeignTable } from '../../../tabular/foreign-table.ts';
+import { areIntegers, columnName, keyIn, USUAL_KEYS } from '../../../tabular/node-columns.ts';
 import type { Decimal } from '../../../tabular/number-style.ts';
-import { decimalIn, propertyName, valueType } from '../../../tabular/value-columns.ts';
+import { decimalIn, valueType } from '../../../tabular/value-columns.ts';
 import { UsageError } from '../../world.ts';
 import type { NodeRow } from '../line-batches.ts';
 import { shownEdges } from '../planned-input.ts';
@@ -24,12 +24,6 @@ export interface NodeFlags {
   /** The decimal separator of numbers in texts; undefined when it is guessed from the cells. */
   readonly decimal: Decimal | undefined;
 }
-
-/** A column with the key, where no flag and no table names it. */
-export const USUAL_KEYS: readonly string[] = ['name', 'key', 'id', 'node'];
-
-/** An integer that is equal to the text of its number. */
-const PLAIN_INTEGER = /^(0|-?[1-9]\d{0,15})$/;
 
 interface NodePlan {
   readonly names: readonly string[];
@@ -76,7 +70,7 @@ function planNodes(sample: ForeignTable, flags: NodeFlags, known: readonly Table
   const { names } = sample;
   const keyIndex = keyColumn(names, flags.key, known[0]?.name);
   const given = flags.types.get(names[keyIndex]!);
-  const type = given ?? (isOfIntegers(cellsOf(sample, keyIndex)) ? 'INTEGER' : 'TEXT');
+  const type = given ?? (areIntegers(cellsOf(sample, keyIndex)) ? 'INTEGER' : 'TEXT');
   const taken = new Set<string>();
   const key = known[0] ?? { name: columnName(names[keyIndex]!, taken), type };
   if (key.type !== 'TEXT' && key.type !== 'INTEGER')
@@ -118,19 +112,6 @@ function keyColumn(names: readonly string[], flag: string | undefined, known: st
   );
 }
 
-/** Keeps a name that a column of a node table may have, and makes one of any other header. */
-export function columnName(header: string, taken: Set<string>): string {
-  const lower = header.toLowerCase();
-  if (!IDENTIFIER.test(header) || taken.has(lower)) return propertyName(header, taken);
-  taken.add(lower);
-  return header;
-}
-
-function isOfIntegers(cells: readonly unknown[]): boolean {
-  const present = cells.filter((cell) => cell !== null && cell !== '');
-  return present.length > 0 && present.every((cell) => PLAIN_INTEGER.test(String(cell).trim()));
-}
-
 /** Returns a function that converts a row; it throws `invalid_input` for a row that is no node. */
 function nodeRows({ names, key, keyIndex, attributes, trims }: NodePlan): (cells: readonly unknown[]) => NodeRow {
   const isOdd = [key, ...attributes].some(({ name }) => name in {});
@@ -138,7 +119,7 @@ function nodeRows({ names, key, keyIndex, attributes, trims }: NodePlan): (cells
   return (cells) => {
     if (cells.length !== names.length)
       throw fault(`The row has ${cells.length} cells, but the header names ${names.length} columns.`);
-    const given = keyOf(cells[keyIndex], isInteger, trims);
+    const given = keyIn(cells[keyIndex], isInteger, trims);
     if (given === undefined) throw fault(`The row has no ${names[keyIndex]}, which is the key of the node.`);
     const problem = keyProblem(given, { name: 'the table', isInteger });
     if (problem !== undefined) throw fault(`${names[keyIndex]} ${problem}.`);
@@ -146,14 +127,6 @@ function nodeRows({ names, key, keyIndex, attributes, trims }: NodePlan): (cells
     row[key.name] = given as NodeKey;
     return Object.assign(row, propertiesOf(cells, attributes, isOdd));
   };
-}
-
-/** Returns the key in a cell; a text where an integer is needed is left for the check. */
-function keyOf(cell: unknown, isInteger: boolean, trims: boolean): unknown {
-  if (cell === null || cell === undefined) return undefined;
-  const text = trims || isInteger ? String(cell).trim() : String(cell);
-  if (text === '') return undefined;
-  return isInteger && /^[+-]?\d{1,16}$/.test(text) ? Number(text) + 0 : text;
 }
 
 function fault(message: string): HedgerowError {

@@ -1,14 +1,12 @@
 // Decides which node tables an import needs: for a table that it creates, and for the nodes that it
 // loads.
 
+import { NODE_SUFFIX } from '../../../tabular/node-columns.ts';
 import { UsageError } from '../../world.ts';
 import type { Input } from '../inputs.ts';
 import type { ImportFlags } from '../options.ts';
 import type { PlannedInput } from '../planned-input.ts';
 import type { NewNodeTable } from '../targets/target.ts';
-
-/** Suffix of the node table that an import creates for a table, without `--node-table`. */
-export const NODE_SUFFIX = '_node';
 
 /**
  * Returns the node tables of a new hyperedge table; an empty list if its members are integers that
