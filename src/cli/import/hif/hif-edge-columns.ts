@@ -37,6 +37,8 @@ interface Given {
   readonly roles: readonly string[];
   /** The column for ids that the document names itself. */
   readonly nameColumn: string | undefined;
+  /** True for an export of Hedgerow, where the attribute `id` is an id in its database. */
+  readonly isOwn: boolean;
   readonly label: string;
 }
 
@@ -46,7 +48,10 @@ export function edgeColumns(given: Given, flags: Pick<RowFlags, 'tsColumn' | 'ts
   const timeAttr = given.first.length === 0 ? flags.tsColumn : timeAttribute(given, flags);
   const movesWeight = !weights && attrs.isNumeric(WEIGHT);
   const hasEnds = attrs.isInteger(END_COLUMN) || attrs.areTimes(END_COLUMN);
-  const others = attrs.names.filter((name) => name !== TIME || (timeAttr !== undefined && timeAttr !== TIME));
+  const isRead = (name: string) => !(given.isOwn && name === 'id');
+  const others = attrs.names
+    .filter(isRead)
+    .filter((name) => name !== TIME || (timeAttr !== undefined && timeAttr !== TIME));
   const own = (name: string) =>
     (name === WEIGHT && movesWeight) ||
     (name === END_COLUMN && hasEnds) ||

@@ -87,7 +87,8 @@ function planned(looked: Looked, known: readonly TableColumn[], tableRoles: read
   const { source, parts, facts, first, flags, keepsNames, keepsNodes } = looked;
   const { attrs, losses } = facts;
   const nameColumn = losses.nameColumn;
-  const given = { attrs, weights: facts.weights, first, roles: tableRoles, nameColumn, label: source.label };
+  const { isOwn } = losses;
+  const given = { attrs, weights: facts.weights, first, roles: tableRoles, nameColumn, isOwn, label: source.label };
   const columns = edgeColumns(given, flags);
   const hasNames = first.length > 0 && (!losses.isOwn || nameColumn !== undefined);
   const isKnown = known.some(({ name }) => name.toLowerCase() === columns.nameColumn.toLowerCase());
