@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { exportCommand } from '../../src/cli/export/command.ts';
 import { bytesOf } from '../../src/cli/export/formats.ts';
 import { NumberSet } from '../../src/cli/export/number-set.ts';
-import { nameToken, xmlText } from '../../src/cli/export/xml-text.ts';
+import { idText, nameToken, tokenId, xmlText } from '../../src/cli/export/xml-text.ts';
 import type { Row } from '../../src/cli/run/runner.ts';
 import type { Database } from '../../src/engine/index.ts';
 import { startServer } from '../http/support.ts';
@@ -250,23 +250,108 @@ test('a set of numbers accepts each number once', () => {
   expect(numbers.size).toBe(expected.size + 3);
 });
 
-test('keys of named tables are labels, and edges with an end are intervals', async () => {
-  const rows = [
-    { id: 1, event_ts: 10, members: ['Ada', 'A<b> & "c"'], end_ts: 20 },
-    { id: 2, event_ts: 11, members: ['Ada', { kind: 'Place', key: 7 }], end_ts: null },
+describe('a named table', () => {
+  const HOSTILE = [
+    'Ada',
+    'A<b> & "c"',
+    "O'Neil",
+    ' 🦊\u200f',
+    'a b',
+    'a_x20_b',
+    'e1',
+    'n7',
+    '\ufffe',
+    '\uffff',
+    ':',
+    'é',
   ];
-  const gexf = await textOf('gexf', [rows], true);
-  expect(gexf).toContain('<node id="n1" label="Ada"');
-  expect(gexf).toContain('<node id="n2" label="A&lt;b&gt; &amp; &quot;c&quot;"');
-  expect(gexf).toContain('<edge id="0" source="e1" target="n1" start="10" end="20"/>');
-  expect(await textOf('graphml', [rows], true)).toContain('source="e1" target="n2"');
+
+  beforeEach(async () => {
+    await lookInto(world.path('db'), async (database) => {
+      const columns = [
+        { name: 'born', type: 'INTEGER' },
+        { name: 'topic', type: 'TEXT' },
+        { name: 'label', type: 'BOOLEAN' },
+      ] as const;
+      await database.nodes.createTable({ name: 'Person', key: { name: 'name', type: 'TEXT' }, columns: [...columns] });
+      await database.nodes.createTable({ name: 'e1', key: { name: 'number', type: 'INTEGER' }, columns: [] });
+      const shape = { roles: ['sender', 'recipient'], intervals: true };
+      const topic = [{ name: 'topic', type: 'TEXT' as const }];
+      const calls = await database.createTable({ name: 'calls', memberTables: ['Person'], columns: topic, ...shape });
+      const stays = await database.createTable({ name: 'stays', memberTables: ['Person', 'e1'] });
+      const transaction = database.begin();
+      transaction.insertNode(database.nodes.table('Person'), { name: 'Zoe', born: 1990, topic: 'tea', label: true });
+      await transaction.commit();
+      const bulk = calls.bulk();
+      const members = { sender: ['Ada'], recipient: ['Ada', HOSTILE[1]!] };
+      bulk.add({ event_ts: 10, members: members as never, properties: { end_ts: 20, topic: 'x' } });
+      bulk.add({ event_ts: 11, members: HOSTILE });
+      await bulk.commit();
+      const one = [
+        { kind: 'Person', key: 'e1' },
+        { kind: 'e1', key: 7 },
+      ];
+      const more = stays.bulk();
+      more.add({ event_ts: 5, members: one });
+      await more.commit();
+    });
+  });
+
+  const nodesOf = (text: string) => [...text.matchAll(/<node id="([^"]*)"/g)].map(([, id]) => id!);
+
+  test('has nodes with their keys, attributes and roles, those without an edge too', async () => {
+    for (const format of FORMATS) {
+      world.out = '';
+      expect(await exportCommand({ data: 'db', table: 'calls', format }, world), world.err).toBe(0);
+      expectGolden(`graph-files/named.${format}`, world.out);
+      const ids = nodesOf(world.out);
+      expect(new Set(ids).size).toBe(HOSTILE.length + 1 + 2);
+      expect(ids.filter((id) => id.startsWith('Person:'))).toHaveLength(HOSTILE.length + 1);
+      // Every incidence joins nodes that are there.
+      for (const [, from, to] of world.out.matchAll(/source="([^"]*)" target="([^"]*)"/g))
+        expect(ids).toEqual(expect.arrayContaining([from, to]));
+    }
+  });
+
+  test('of several kinds keeps their nodes apart, and from hyperedges', async () => {
+    for (const format of FORMATS) {
+      world.out = '';
+      expect(await exportCommand({ data: 'db', table: 'stays', format }, world), world.err).toBe(0);
+      const ids = nodesOf(world.out);
+      expect(ids).toEqual(expect.arrayContaining(['Person:e1', 'e1:7', 'e1']));
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(world.out).toMatch(format === 'gexf' ? /<attvalue for="v\d+" value="e1"/ : /<data key="v\d+">e1</);
+    }
+  });
+
+  test('names keys in the rows of a statement without their kind', async () => {
+    const statement = "MATCH (c:calls) WHERE c.topic = 'x' RETURN c.event_ts AS event_ts, c.members AS members";
+    expect(await exportCommand({ data: 'db', statement, format: 'gexf' }, world), world.err).toBe(0);
+    expect(nodesOf(world.out)).toEqual([':Ada', ':A&lt;b&gt; &amp; &quot;c&quot;', 'e0']);
+  });
+
+  test('gives different ids to different keys', () => {
+    const random = new Random(3);
+    const parts = ['_', 'x', '20', '_x', '_x20_', ' ', '5F', 'F', '\ufffe', '\uffff', 'a', '🦊', '"', '%'];
+    const keys = new Set<string>();
+    for (let i = 0; i < 20_000; i++)
+      keys.add(Array.from({ length: random.below(6) }, () => parts[random.below(parts.length)]!).join(''));
+    for (const idOf of [idText, tokenId]) {
+      const ids = new Set([...keys].map(idOf));
+      expect(ids.size).toBe(keys.size);
+    }
+    for (const key of keys) expect(nameToken(tokenId(`:${key}`))).toBe(tokenId(`:${key}`));
+  });
+});
+
+test('members that are neither numbers nor keys are refused, and kinds are part of an id', async () => {
   const kinds = await textOf(
     'gexf',
     [[{ id: 2, event_ts: 11, members: [{ kind: 'Place', key: 7 }], end_ts: null }]],
     true,
   );
-  expect(kinds).toContain('label="Place:7"');
-  expect(kinds).toMatch(/<edge id="\d+" source="e2" target="n1" start="11"\/>/);
+  expect(kinds).toContain('<node id="Place:7" label="7"');
+  expect(kinds).toMatch(/<edge id="\d+" source="e2" target="Place:7" start="11"\/>/);
   await expect(textOf('gexf', [[{ id: 2, event_ts: 11, members: [null, 'Ada'] }]], true)).rejects.toThrow(
     'is not an edge',
   );

@@ -5,6 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { exportCommand } from '../../src/cli/export/command.ts';
+import { tokenId } from '../../src/cli/export/xml-text.ts';
 import type { EdgeRow } from '../../src/engine/index.ts';
 import { isoTime } from '../../src/iso-time.ts';
 import { Random } from '../support/random.ts';
@@ -154,4 +155,83 @@ test.skipIf(!HAS_NETWORKX)('names of attributes and edges that occur more than o
     expect(Object.values(graph.nodes.e0!)).toContain(4);
     expect(graph.edges.length).toBe(2);
   }
+});
+
+/** Keys that are hard for XML, but that it can hold. */
+const KEYS = [
+  'Ada',
+  'A<b> & "c"',
+  "O'Neil",
+  '🦊\u200f',
+  ' a  b ',
+  'a_x20_b',
+  'e1',
+  'n7',
+  ']]>',
+  '&amp;',
+  'é',
+  'e\u0301',
+  '%20',
+];
+
+test.skipIf(!HAS_NETWORKX)('a named table has its keys, attributes, roles and ends in NetworkX', async () => {
+  await lookInto(world.path('db'), async (database) => {
+    const columns = [
+      { name: 'born', type: 'INTEGER' },
+      { name: 'height', type: 'REAL' },
+      { name: 'here', type: 'BOOLEAN' },
+      { name: 'note', type: 'TEXT' },
+    ] as const;
+    await database.nodes.createTable({ name: 'Person', key: { name: 'name', type: 'TEXT' }, columns: [...columns] });
+    const shape = { memberTables: ['Person'], roles: ['head', 'host'], intervals: true };
+    const calls = await database.createTable({ name: 'calls', columns: [{ name: 'topic', type: 'TEXT' }], ...shape });
+    const transaction = database.begin();
+    for (const [at, name] of KEYS.entries())
+      transaction.insertNode(database.nodes.table('Person'), {
+        name,
+        born: at === 0 ? null : 1900 + at,
+        height: at / 4,
+        here: at % 2 === 0,
+        note: `<${name}>`,
+      });
+    await transaction.commit();
+    const bulk = calls.bulk();
+    const members = { head: ['Ada', 'n7'], host: ['Ada'] } as never;
+    bulk.add({ event_ts: 10, members, properties: { end_ts: 20, topic: '"&"' } });
+    bulk.add({ event_ts: 11, members: KEYS.slice(0, -1) });
+    await bulk.commit();
+  });
+  for (const format of ['graphml', 'gexf'])
+    expect(await exportCommand({ data: 'db', table: 'calls', out: `x.${format}` }, world), world.err).toBe(0);
+  const [graphml, gexf] = readGraphs(['x.graphml', 'x.gexf']);
+  for (const [graph, idOf] of [
+    [graphml!, (key: string) => tokenId(`Person:${key}`)],
+    [gexf!, (key: string) => (key.includes('_x') ? 'Person:a_x5F_x20_b' : `Person:${key}`)],
+  ] as const) {
+    expect(Object.keys(graph.nodes).sort()).toEqual([...KEYS.map(idOf), 'e1', 'e2'].sort());
+    for (const [at, key] of KEYS.entries())
+      expect(graph.nodes[idOf(key)]).toEqual({
+        kind: 'node',
+        node_table: 'Person',
+        label: key,
+        ...(at === 0 ? {} : { born: 1900 + at }),
+        height: at / 4,
+        here: at % 2 === 0,
+        note: `<${key}>`,
+      });
+    expect(graph.nodes.e1).toMatchObject({ kind: 'hyperedge', event_ts: 10, end_ts: 20, topic: '"&"' });
+    expect(graph.nodes.e1).not.toHaveProperty('head');
+    const roles = new Map(graph.edges.map(([from, to, { role }]) => [[from, to].sort().join(' '), role]));
+    expect(roles.get(`${idOf('Ada')} e1`)).toBe('head,host');
+    expect(roles.get(`${idOf('n7')} e1`)).toBe('head');
+    expect(roles.get(`${idOf('Ada')} e2`)).toBeUndefined();
+    expect(roles.size).toBe(2 + KEYS.length - 1);
+    // The last key is in no edge.
+    expect(graph.degrees[idOf(KEYS.at(-1)!)]).toBe(0);
+  }
+  expect(gexf!.nodes.e1).toMatchObject({ start: 10, end: 20 });
+  expect(gexf!.nodes.e2).toMatchObject({ start: 11 });
+  expect(gexf!.nodes.e2).not.toHaveProperty('end');
+  const first = gexf!.edges.find((edge) => edge.includes('e1'));
+  expect(first![2]).toMatchObject({ start: 10, end: 20 });
 });

@@ -54,8 +54,8 @@ describe('the import of documents from other libraries', () => {
     expect(isHif(document)).toBe(true);
     expect(await importDocument(document), world.err).toBe(0);
     expect(await stored()).toEqual([
-      { event_ts: 980985600, members: ['n1', 'n2'], edge: 'e1' },
-      { event_ts: 981113460, members: ['n1'], edge: 'e2', subject: 'lunch' },
+      { event_ts: 980985600, members: ['n1', 'n2'], edge: 'e1', timestamp: '2001-02-01T00:00:00' },
+      { event_ts: 981113460, members: ['n1'], edge: 'e2', timestamp: '2001-02-02T11:31:00', subject: 'lunch' },
     ]);
   });
 
@@ -156,7 +156,7 @@ describe('the import of documents from other libraries', () => {
     expect(await importDocument(document, { ts: '5' }), world.err).toBe(0);
     expect(await stored()).toEqual([
       { event_ts: 5, members: [2], edge_name: 2 },
-      { event_ts: 172_800, members: [1], edge_name: 1, edge: 'x' },
+      { event_ts: 172_800, members: [1], edge_name: 1, timestamp: '1970-01-03', edge: 'x' },
     ]);
   });
 
@@ -190,15 +190,27 @@ describe('the import of documents from other libraries', () => {
     };
     const lost =
       'Not kept of x.json: the weight of 1 incidence, the attributes of 1 incidence, ' +
-      'the attribute members of 1 edge, the attribute weight of 1 edge with another weight, ' +
-      '1 edge without a node, what a later entry overwrites of 1 edge, the attribute "id" of edges, the metadata (source, year).';
+      '1 edge without a node, what a later entry overwrites of 1 edge, ' +
+      'the name of the attribute "members" of edges (now members_2), ' +
+      'the name of the attribute "weight" of edges (now weight_2), ' +
+      'the name of the attribute "id" of edges (now id_2), the metadata (source, year).';
     world.file('x.json', JSON.stringify(document));
     expect(await importCommand(['x.json'], { data: 'db', table: 't', create: true, dryRun: true }, world)).toBe(0);
     expect(world.out).toContain(`warning: ${lost}`);
     expect(await importDocument(document), world.err).toBe(0);
     expect(world.err).toBe(`hedgerow: ${lost}\n`);
     expect(await stored()).toEqual([
-      { event_ts: 5, members: ['ann', 'bob'], roles: { head: ['ann'], tail: ['bob'] }, edge: 'e', weight: 1, x: 2 },
+      {
+        event_ts: 5,
+        members: ['ann', 'bob'],
+        roles: { head: ['ann'], tail: ['bob'] },
+        edge: 'e',
+        weight: 1,
+        members_2: 2,
+        weight_2: 7,
+        id_2: 9,
+        x: 2,
+      },
     ]);
     // In a table of numbers, nodes have no attributes.
     await lookInto(world.path('db'), (database) =>
@@ -216,7 +228,7 @@ describe('the import of documents from other libraries', () => {
     world.file('x.json', JSON.stringify(document));
     const flags = { data: 'db', table: 't', ts: '1', createTable: true };
     expect(await importCommand(['x.json'], flags, world), world.err).toBe(0);
-    expect(world.err).toBe('hedgerow: Not kept of x.json: the names of edges (--create makes a column).\n');
+    expect(world.err).toBe('hedgerow: Not kept of x.json: the ids of edges (--create makes a column).\n');
     world.err = '';
     expect(await importDocument(document, { ts: '2' }), world.err).toBe(0);
     expect(await importCommand(['x.json'], { ...flags, ts: '3' }, world), world.err).toBe(0);
@@ -282,6 +294,67 @@ describe('the import of documents from other libraries', () => {
     expect(columns.filter(({ name }) => name.startsWith('edge')).map(({ name, type }) => [name, type])).toEqual([
       ['edge', 'TEXT'],
     ]);
+  });
+
+  test('names edges by their ids in the document again, unless two have the same one', async () => {
+    const edges = ['tea', 'talk'].map((edge) => ({ edge, attrs: { event_ts: 5, edge: 'x', edge_name: 1 } }));
+    const incidences = edges.map(({ edge }) => ({ edge, node: 'ann' }));
+    expect(await importDocument({ incidences, edges }), world.err).toBe(0);
+    const exported = async (name: string) => {
+      expect(await exportCommand({ data: 'db', table: 't', out: name }, world), world.err).toBe(0);
+      return JSON.parse(readFileSync(world.path(name), 'utf8'));
+    };
+    const named = await exported('named.hif');
+    expect(named.metadata).toEqual({ 'written-by': 'Hedgerow', 'edge-names': 'edge_name_2' });
+    expect([named.edges, named.incidences]).toEqual([edges, incidences]);
+    // The same document once more: ids that occur twice are an attribute.
+    expect(await importDocument({ incidences, edges }), world.err).toBe(0);
+    const twice = await exported('twice.hif');
+    expect(twice.metadata).toEqual({ 'written-by': 'Hedgerow' });
+    expect(twice.edges.map(({ edge }: { edge: number }) => edge)).toEqual([1, 2, 3, 4]);
+    expect(twice.edges[0].attrs).toEqual({ event_ts: 5, edge: 'x', edge_name: 1, edge_name_2: 'tea' });
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['an empty id', { node: '' }, /must not be an empty text/],
+    ['a control character', { node: 'a\nb' }, /contains a control character/],
+    ['half of a surrogate pair', { node: '\ud800' }, /half of a surrogate pair/],
+    ['more than 512 bytes', { node: 'é'.repeat(257) }, /more than 512 bytes/],
+  ])('refuses an id of a node that no key can be: %s', async (_name, incidence, message) => {
+    const incidences = [
+      { edge: 1, node: 'ann' },
+      { edge: 2, ...incidence },
+    ];
+    expect(await importDocument({ incidences }, { ts: '1', table: 'u', onError: 'skip' }), world.err).toBe(0);
+    expect(world.objects('x.json.rejects.ndjson')).toHaveLength(1);
+    world.err = '';
+    expect(await importDocument({ incidences }, { ts: '1' })).toBe(1);
+    expect(world.err).toMatch(message);
+    expect(world.err).not.toMatch(/\n\s+at /);
+  });
+
+  test('refuses numbers beyond the range of doubles, which would be lost', async () => {
+    for (const edge of ['"weight":1e400', '"attrs":{"a":[{"b":-1e999}]}']) {
+      const text = `{"incidences":[{"edge":1,"node":2}],"edges":[{"edge":1,${edge}}]}`;
+      expect(await importDocument(text, { ts: '1' })).toBe(1);
+      expect(world.err).toMatch(/edges, element 1: .* has a number in (weight|attrs) that is too large/);
+      world.err = '';
+    }
+    expect(existsSync(world.path('db'))).toBe(false);
+  });
+
+  test('writes a node that is both head and tail as two incidences', async () => {
+    const incidences = [
+      { edge: 'e', node: 'ann', direction: 'head', attrs: { role: ['host', 'guest'] } },
+      { edge: 'e', node: 'ann', direction: 'tail' },
+    ];
+    expect(await importDocument({ 'network-type': 'directed', incidences }, { ts: '1' }), world.err).toBe(0);
+    expect(world.err).toBe('');
+    expect(await exportCommand({ data: 'db', table: 't', out: 'y.hif' }, world), world.err).toBe(0);
+    expect(JSON.parse(readFileSync(world.path('y.hif'), 'utf8'))).toMatchObject({
+      'network-type': 'directed',
+      incidences,
+    });
   });
 
   test('inserts no edges from an empty document', async () => {

@@ -234,6 +234,20 @@ describe('--nodes', () => {
     ]);
   });
 
+  test('takes the last of the lines for one key, also where an attribute is called id', async () => {
+    world.file(
+      'people.ndjson',
+      '{"name":"Ada","id":42}\n{"name":"Alan"}\n{"name":"Ada","id":43}\n{"name":"Alan","id":1}\n',
+    );
+    const flags = { data: 'db', nodes: 'people.ndjson', nodeTable: 'Person', create: true };
+    expect(await importCommand([], flags, world), world.err).toBe(0);
+    expect(await nodes('Person')).toEqual([
+      { name: 'Ada', id: 43 },
+      { name: 'Alan', id: 1 },
+    ]);
+    expect(world.out).toMatch(/2 nodes.*2 replaced|inserted 2.*replaced 2/);
+  });
+
   test('alone makes a node table; --key names the column with the keys', async () => {
     world.file('rooms.csv', 'no;floor;area\n1;0;12,5\n7;2;30,0\n');
     expect(await importCommand([], { data: 'db', nodes: 'rooms.csv', key: 'no', create: true }, world)).toBe(2);

@@ -5,25 +5,15 @@
 import { isoTime } from '../../iso-time.ts';
 import type { ResultColumn } from '../../query/copy/index.ts';
 import type { Row } from '../run/runner.ts';
-import { checkEdgeColumns, type Edges, membersOf } from './edge-rows.ts';
+import { checkEdgeColumns, type Edges } from './edge-rows.ts';
+import { type Attribute, type AttributeValue, GraphAttributes, valueText } from './graph-attributes.ts';
+import { GraphMembers, type Member } from './graph-members.ts';
+import type { NodeRows } from './hif-bytes.ts';
 import { type Interval, intervalOf } from './interval.ts';
-import { NumberSet } from './number-set.ts';
 import { checkTypes } from './rows.ts';
-import { nameToken } from './xml-text.ts';
-
-export type AttributeType = 'string' | 'long' | 'double' | 'boolean';
-
-export interface Attribute {
-  /** Unique among the attributes of the nodes, and a name token of XML. */
-  readonly name: string;
-  readonly type: AttributeType;
-}
-
-/** The value of an attribute, given by the attribute's index, as text. */
-export type AttributeValue = readonly [attribute: number, text: string];
 
 export interface GraphNode {
-  /** `n<number>` for a member (see Members), `e<number>` for a hyperedge. */
+  /** A member's id (graph-members.ts), or `e<number>` for a hyperedge. */
   readonly id: string;
   readonly label: string;
   /** In the order of the attributes; without those that are null. */
@@ -37,6 +27,8 @@ export interface Incidence {
   readonly hyperedge: string;
   readonly member: string;
   readonly interval: Interval;
+  /** The roles of the member, separated by commas; undefined if it has none. */
+  readonly role: string | undefined;
 }
 
 export interface GraphPart {
@@ -45,154 +37,118 @@ export interface GraphPart {
 }
 
 export interface BipartiteGraph {
-  /** The attributes of nodes. Those of hyperedges are null for members. */
+  /** The attributes of nodes. Those of hyperedges are null for members, and the reverse. */
   readonly attributes: readonly Attribute[];
-  /** The nodes and edges, in the order of the rows and of their members. */
+  /** Whether incidences have roles. */
+  readonly hasRoles: boolean;
+  /** Nodes of node tables, then the nodes and edges in the order of the rows and their members. */
   readonly parts: AsyncIterable<GraphPart>;
 }
 
-/**
- * Names, in lower case, that programs which read graphs give to something else. A column with such
- * a name, or with that of another column, gets the suffix `_2`.
- */
-const RESERVED_NAMES = ['id', 'label', 'start', 'end', 'interval', 'timeset'];
+interface GraphRows extends Edges {
+  readonly roles: readonly string[];
+  /** The nodes of a named table, by node table. */
+  readonly nodes?: readonly NodeRows[] | undefined;
+}
 
 const KIND: Attribute = { name: 'kind', type: 'string' };
-const KIND_OF_MEMBER: readonly AttributeValue[] = [[0, 'node']];
+const KIND_OF_MEMBER: AttributeValue = [0, 'node'];
 const KIND_OF_EDGE: AttributeValue = [0, 'hyperedge'];
+const TIMES: readonly ResultColumn[] = [
+  { name: 'event_ts', type: 'integer' },
+  { name: 'event_time', type: 'text' },
+];
 
 /**
  * Returns the graph, whose nodes have the attribute `kind`, `node` or `hyperedge`. Those of
  * hyperedges also have `event_ts` in seconds since 1970, `event_time` in ISO 8601, and the other
- * columns under their names; lists are written as JSON. Needs up to 22 bytes of memory for each
- * member, and while that memory grows half as much again. `format` is the name of the format in
- * messages. Throws an Error when the columns are not those of edges; iterating throws one for a row
- * that is not an edge or does not fit the columns.
+ * columns under their names; lists are written as JSON. Nodes of node tables have their attributes
+ * and `node_table`; they are all in the graph, and come first. Needs up to 22 bytes of memory for
+ * each member that is a number, and while that memory grows half as much again; some 100 bytes for
+ * a key. `format` is the name of the format in messages. Throws an Error when the columns are not
+ * those of edges; iterating throws one for a row that is not an edge or does not fit the columns.
  */
-export function bipartiteGraph({ columns, batches, areEdges }: Edges, format: string): BipartiteGraph {
+export function bipartiteGraph(rows: GraphRows, format: string): BipartiteGraph {
+  const { columns, areEdges, roles, nodes = [] } = rows;
   checkEdgeColumns(columns, format);
-  const others = columns.filter(({ name }) => !isShape(name) && !(areEdges && name === 'id'));
-  const attributes = [KIND, ...attributesOf(others)];
-  return { attributes, parts: partsOf(batches, others, areEdges, format) };
+  const isOther = ({ name }: ResultColumn) =>
+    name !== 'event_ts' && name !== 'members' && !(areEdges && (name === 'id' || roles.includes(name)));
+  const others = columns.filter(isOther);
+  const attributes = new GraphAttributes(KIND);
+  const [time, ...ofEdges] = attributes.add([...TIMES, ...others]);
+  const ofTable = nodes.length === 0 ? [] : attributes.add([{ name: 'node_table', type: 'text' }]);
+  const ofNodes = nodes.map((table) => attributes.share(table.columns, others));
+  const plan: Plan = { others, places: [time!, ...ofEdges], ofTable: ofTable[0], ofNodes };
+  return { attributes: attributes.all, hasRoles: areEdges && roles.length > 0, parts: partsOf(rows, plan, format) };
 }
 
-/** Returns whether a column is written in another form than as an attribute of its own. */
-function isShape(name: string): boolean {
-  return name === 'event_ts' || name === 'members';
-}
-
-function attributesOf(others: readonly ResultColumn[]): Attribute[] {
-  const taken = new Set([...RESERVED_NAMES, KIND.name]);
-  const given = [
-    { name: 'event_ts', type: 'integer' },
-    { name: 'event_time', type: 'text' },
-  ] as const;
-  return [...given, ...others].map(({ name, type }) => ({
-    name: freeName(nameToken(name), taken),
-    type: typeOf(type),
-  }));
-}
-
-/** Returns the name with a number behind it if it is taken, and takes it. */
-function freeName(name: string, taken: Set<string>): string {
-  let free = name;
-  for (let number = 2; taken.has(free.toLowerCase()); number++) free = `${name}_${number}`;
-  taken.add(free.toLowerCase());
-  return free;
-}
-
-function typeOf(type: ResultColumn['type']): AttributeType {
-  switch (type) {
-    case 'integer':
-      return 'long';
-    case 'real':
-      return 'double';
-    case 'boolean':
-      return 'boolean';
-    default:
-      return 'string';
-  }
+/** Indexes of attributes. */
+interface Plan {
+  readonly others: readonly ResultColumn[];
+  /** Of the times, then of the other columns. */
+  readonly places: readonly number[];
+  readonly ofTable: number | undefined;
+  /** Of the columns of each node table. */
+  readonly ofNodes: readonly (readonly number[])[];
 }
 
 async function* partsOf(
-  batches: AsyncIterable<readonly Row[]>,
-  others: readonly ResultColumn[],
-  areEdges: boolean,
+  { batches, areEdges, roles, nodes: tables = [] }: GraphRows,
+  plan: Plan,
   format: string,
 ): AsyncGenerator<GraphPart, void, undefined> {
-  const seen = new Members();
+  const members = new GraphMembers(tables.length === 1 ? tables[0]!.name : undefined);
+  for (const [index, table] of tables.entries())
+    for await (const batch of table.rows()) {
+      const nodes = batch.flatMap((row) => {
+        const member = members.ofTable(table.name, row[table.key] as string | number);
+        return members.add(member) ? [memberNode(member, plan, tableValues(row, table, plan.ofNodes[index]!))] : [];
+      });
+      yield { nodes, incidences: [] };
+    }
   let number = 0;
   for await (const batch of batches) {
-    checkTypes(batch, others, format);
+    checkTypes(batch, plan.others, format);
     const nodes: GraphNode[] = [];
     const incidences: Incidence[] = [];
     for (const row of batch) {
-      const given = seen.textsOf(row, number, format);
-      // The members of a table are distinct; a statement may return any list.
-      const members = areEdges ? given : new Set(given);
+      const given = members.of(row, number, format);
       const interval = intervalOf(row);
       const hyperedge = `e${areEdges ? Number(row.id) : number}`;
       number++;
-      for (const member of members) if (seen.add(member)) nodes.push(seen.nodeOf(member));
-      nodes.push({ id: hyperedge, label: hyperedge, values: valuesOf(row, others), interval });
-      for (const member of members) incidences.push({ hyperedge, member: seen.idOf(member), interval });
+      const roleOf = areEdges ? members.rolesIn(row, roles) : undefined;
+      const added = new Set<string>();
+      for (const member of given) {
+        if (members.add(member)) nodes.push(memberNode(member, plan, []));
+        // The members of a table are distinct; a statement may return any list.
+        if (!areEdges && added.has(member.id)) continue;
+        if (!areEdges) added.add(member.id);
+        incidences.push({ hyperedge, member: member.id, interval, role: roleOf?.get(member.id) });
+      }
+      nodes.push({ id: hyperedge, label: hyperedge, values: edgeValues(row, plan), interval });
     }
     yield { nodes, incidences };
   }
 }
 
-/**
- * The members that occurred. A number is the node `n<number>`. A key of a named table is the label
- * of a node that is numbered from 1 in the order of occurrence; it takes some 100 bytes of memory.
- */
-class Members {
-  readonly #numbers = new NumberSet();
-  readonly #places = new Map<string, number>();
-
-  /** Returns numbers, or keys as texts: `Kind:key` if the row has the kinds. */
-  textsOf(row: Row, number: number, format: string): readonly (number | string)[] {
-    const { members } = row;
-    if (!Array.isArray(members) || members.every(Number.isSafeInteger)) return membersOf(row, number, format);
-    const texts = members.map(keyText);
-    if (!texts.includes(undefined) && Number.isSafeInteger(row.event_ts)) return texts as string[];
-    return membersOf(row, number, format);
-  }
-
-  /** Returns whether the member is new. */
-  add(member: number | string): boolean {
-    if (typeof member === 'number') return this.#numbers.add(member);
-    const isNew = !this.#places.has(member);
-    if (isNew) this.#places.set(member, this.#places.size + 1);
-    return isNew;
-  }
-
-  idOf(member: number | string): string {
-    return `n${typeof member === 'number' ? member : this.#places.get(member)!}`;
-  }
-
-  nodeOf(member: number | string): GraphNode {
-    return { id: this.idOf(member), label: String(member), values: KIND_OF_MEMBER, interval: undefined };
-  }
+function memberNode({ id, label, kind }: Member, { ofTable }: Plan, values: readonly AttributeValue[]): GraphNode {
+  const table: AttributeValue[] = kind === undefined || ofTable === undefined ? [] : [[ofTable, kind]];
+  return { id, label, values: [KIND_OF_MEMBER, ...table, ...values], interval: undefined };
 }
 
-/** Returns a key as a text, or undefined for what is no key. */
-function keyText(member: unknown): string | undefined {
-  if (typeof member === 'string') return member;
-  const { kind, key } = (member ?? {}) as { kind?: unknown; key?: unknown };
-  const isKey = typeof key === 'string' || Number.isSafeInteger(key);
-  return typeof kind === 'string' && isKey ? `${kind}:${key}` : undefined;
+function tableValues(row: Row, { columns }: NodeRows, places: readonly number[]): AttributeValue[] {
+  return columns.flatMap(({ name }, index): AttributeValue[] => {
+    const value = row[name];
+    return value === null || value === undefined ? [] : [[places[index]!, valueText(value)]];
+  });
 }
 
-function valuesOf(row: Row, others: readonly ResultColumn[]): AttributeValue[] {
+function edgeValues(row: Row, { others, places }: Plan): AttributeValue[] {
   const time = row.event_ts as number;
-  const values: AttributeValue[] = [KIND_OF_EDGE, [1, String(time)], [2, isoTime(time)]];
+  const values: AttributeValue[] = [KIND_OF_EDGE, [places[0]!, String(time)], [places[1]!, isoTime(time)]];
   others.forEach(({ name }, index) => {
     const value = row[name];
-    if (value !== null && value !== undefined) values.push([index + 3, valueText(value)]);
+    if (value !== null && value !== undefined) values.push([places[index + 2]!, valueText(value)]);
   });
   return values;
-}
-
-function valueText(value: unknown): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

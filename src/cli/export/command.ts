@@ -2,7 +2,9 @@
 // stdout.
 
 import { resolve } from 'node:path';
+import { kindOfType } from '../../model/column-types.ts';
 import { IDENTIFIER } from '../../model/columns.ts';
+import { nameColumnIn } from '../hif-names.ts';
 import { endingOf } from '../import/formats.ts';
 import { memorySparer } from '../import/progress/spare-memory.ts';
 import type { Times } from '../query/formats.ts';
@@ -11,8 +13,16 @@ import { errorText } from '../run/error-text.ts';
 import { Cancelled, type Row } from '../run/runner.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
 import { bytesOf, OUTPUT_FORMATS, type OutputFormat, outputFormatOfName, type Rows } from './formats.ts';
+import type { NodeRows } from './hif-bytes.ts';
 import { writeOutput } from './output-file.ts';
-import { columnsOfRows, columnsOfTable, openRows, type RowSource, type TableShape } from './rows.ts';
+import {
+  columnsOfRows,
+  columnsOfTable,
+  type NodeTableShape,
+  openRows,
+  type RowSource,
+  type TableShape,
+} from './rows.ts';
 
 export interface ExportFlags extends RunnerFlags {
   table?: string | undefined;
@@ -53,7 +63,9 @@ export async function exportCommand(flags: ExportFlags, world: World): Promise<n
       if (table !== undefined) statement = tableStatement(table.name, ...times);
       const tally = { rows: 0 };
       const rows = await rowsOf(source, statement, table, tally, controller.signal, written);
-      await writeOutput(bytesOf(format, rows, flags.separator ?? ';'), path, world.stdout);
+      const isNamed = format === 'hif' && table !== undefined;
+      const edgeNames = isNamed ? await edgeNamesOf(source, table, times, controller.signal) : undefined;
+      await writeOutput(bytesOf(format, { ...rows, edgeNames }, flags.separator ?? ';'), path, world.stdout);
       world.stderr.write(`hedgerow: ${tally.rows} rows${path === undefined ? '' : ` in ${flags.out}`}\n`);
       return 0;
     } catch (error) {
@@ -135,12 +147,36 @@ export function tableOf(tables: readonly TableShape[], name: string | undefined)
 }
 
 export function tableStatement(name: string, start?: number | undefined, end?: number | undefined): string {
+  // A table may have the name of a keyword.
+  return `MATCH (e:\`${name}\`)${boundsText(start, end)} RETURN *`;
+}
+
+function boundsText(start: number | undefined, end: number | undefined): string {
   const bounds = [
     ...(start === undefined ? [] : [`e.event_ts >= ${start}`]),
     ...(end === undefined ? [] : [`e.event_ts <= ${end}`]),
   ];
-  // A table may have the name of a keyword.
-  return `MATCH (e:\`${name}\`)${bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`} RETURN *`;
+  return bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`;
+}
+
+/**
+ * Returns the column with the ids that the edges had in a HIF document (hif-names.ts): it must be
+ * different and not null in all edges of the export. Undefined if there is none.
+ */
+async function edgeNamesOf(
+  { runner }: RowSource,
+  { name, columns }: TableShape,
+  times: readonly [number | undefined, number | undefined],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const ids = columns.filter(({ type }) => type === 'TEXT' || type === 'INTEGER').map((column) => column.name);
+  const column = nameColumnIn(ids);
+  if (column === undefined) return undefined;
+  const counts = `COUNT(*) AS n, COUNT(e.\`${column}\`) AS named, COUNT(DISTINCT e.\`${column}\`) AS different`;
+  const { batches } = await runner.run(`MATCH (e:\`${name}\`)${boundsText(...times)} RETURN ${counts}`, {}, signal);
+  for await (const rows of batches)
+    for (const { n, named, different } of rows) if (n === named && n === different && n !== 0) return column;
+  return undefined;
 }
 
 /**
@@ -183,8 +219,12 @@ export async function rowsOf(
   }
   // The nodes of a table are read only by formats that list them.
   const nodesOf = (name: string) => runner.rows(`MATCH (n:\`${name}\`) RETURN *`, {}, signal);
-  const nodes = table?.kinds?.map(({ name, key }) => ({ name, key: key.name, rows: () => nodesOf(name) })) ?? [];
+  const nodes = table?.kinds?.map((kind) => nodeRowsOf(kind, () => nodesOf(kind.name))) ?? [];
   return { columns, batches: all(), areEdges: table !== undefined, roles: table?.roles ?? [], nodes };
+}
+
+function nodeRowsOf({ name, key, columns }: NodeTableShape, rows: NodeRows['rows']): NodeRows {
+  return { name, key: key.name, columns: columns.map((one) => ({ name: one.name, type: kindOfType(one.type) })), rows };
 }
 
 /** Runs a statement for its column names, which cannot be inferred when there are no rows. */

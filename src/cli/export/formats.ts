@@ -35,6 +35,8 @@ export interface Rows {
   readonly roles: readonly string[];
   /** The nodes of a named table, by node table. */
   readonly nodes?: readonly NodeRows[] | undefined;
+  /** The column with ids of edges for HIF (hif-bytes.ts). */
+  readonly edgeNames?: string | undefined;
 }
 
 type Cell = Parameters<typeof csvLines>[0][number][number];

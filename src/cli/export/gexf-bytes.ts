@@ -5,9 +5,10 @@
 // wait in a temporary file.
 
 import { AsideFile } from './aside-file.ts';
-import type { Attribute, AttributeValue, BipartiteGraph, GraphNode, Incidence } from './bipartite-graph.ts';
+import type { BipartiteGraph, GraphNode, Incidence } from './bipartite-graph.ts';
+import type { Attribute, AttributeValue } from './graph-attributes.ts';
 import type { Interval } from './interval.ts';
-import { xmlText } from './xml-text.ts';
+import { idText, xmlText } from './xml-text.ts';
 
 const HEAD = `<?xml version="1.0" encoding="UTF-8"?>
 <gexf xmlns="http://www.gexf.net/1.2draft" version="1.2">
@@ -15,10 +16,14 @@ const HEAD = `<?xml version="1.0" encoding="UTF-8"?>
 <graph mode="dynamic" defaultedgetype="undirected" timeformat="double">
 `;
 
-export async function* gexfBytes({ attributes, parts }: BipartiteGraph): AsyncGenerator<Uint8Array> {
+/** The only attribute of edges. */
+const ROLE: Attribute = { name: 'role', type: 'string' };
+
+export async function* gexfBytes({ attributes, hasRoles, parts }: BipartiteGraph): AsyncGenerator<Uint8Array> {
   const edges = await AsideFile.create();
   try {
-    yield Buffer.from(`${HEAD}${attributesElement('node', attributes)}<nodes>\n`);
+    const ofEdges = hasRoles ? attributesElement('edge', [ROLE]) : '';
+    yield Buffer.from(`${HEAD}${attributesElement('node', attributes)}${ofEdges}<nodes>\n`);
     let number = 0;
     for await (const { nodes, incidences } of parts) {
       if (nodes.length > 0) yield Buffer.from(nodes.map(nodeElement).join(''));
@@ -47,15 +52,16 @@ function keyOf(attribute: number): string {
 
 function nodeElement({ id, label, values, interval }: GraphNode): string {
   const during = interval === undefined ? '' : duringText(interval);
-  return `<node id="${id}" label="${xmlText(label)}"${during}><attvalues>${values.map(valueElement).join('')}</attvalues></node>\n`;
+  return `<node id="${idText(id)}" label="${xmlText(label)}"${during}><attvalues>${values.map(valueElement).join('')}</attvalues></node>\n`;
 }
 
 function valueElement([attribute, text]: AttributeValue): string {
   return `<attvalue for="${keyOf(attribute)}" value="${xmlText(text)}"/>`;
 }
 
-function edgeElement(number: number, { hyperedge, member, interval }: Incidence): string {
-  return `<edge id="${number}" source="${hyperedge}" target="${member}"${duringText(interval)}/>\n`;
+function edgeElement(number: number, { hyperedge, member, interval, role }: Incidence): string {
+  const head = `<edge id="${number}" source="${hyperedge}" target="${idText(member)}"${duringText(interval)}`;
+  return role === undefined ? `${head}/>\n` : `${head}><attvalues>${valueElement([0, role])}</attvalues></edge>\n`;
 }
 
 function duringText({ start, end }: Interval): string {

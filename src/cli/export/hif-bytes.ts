@@ -1,20 +1,31 @@
 // Writes edges as a HIF document (v0.1). Incidences are written as the rows arrive. The edges with
 // their attributes must follow all incidences, so they wait in a temporary file.
 
+import { createHash, randomBytes } from 'node:crypto';
+import type { ResultColumn } from '../../query/copy/index.ts';
+import { EDGE_NAMES, WRITER } from '../hif-names.ts';
 import type { Row } from '../run/runner.ts';
 import { AsideFile } from './aside-file.ts';
 import { checkEdgeColumns, type Edges, membersOf } from './edge-rows.ts';
+import { NumberSet } from './number-set.ts';
 
 /** The nodes of a node table. */
 export interface NodeRows {
   readonly name: string;
   /** Name of the column with the key. */
   readonly key: string;
+  /** The other columns. */
+  readonly columns: readonly ResultColumn[];
   readonly rows: () => AsyncIterable<readonly Row[]>;
 }
 
 interface Document extends Edges {
   readonly roles: readonly string[];
+  /**
+   * The column with the ids that the edges had in another document; each row has a different one.
+   * Undefined: edges are named by their ids in the database.
+   */
+  readonly edgeNames?: string | undefined;
   readonly nodes?: readonly NodeRows[] | undefined;
 }
 
@@ -22,21 +33,17 @@ type NodeId = string | number;
 
 /**
  * Yields the document. It lists the nodes of a named table, with their attributes; other nodes are
- * those that the incidences name.
+ * those that the incidences name. Throws an Error if a name of an edge occurs twice.
  */
-export async function* hifBytes({
-  columns,
-  batches,
-  areEdges,
-  roles,
-  nodes = [],
-}: Document): AsyncGenerator<Uint8Array> {
+export async function* hifBytes(document: Document): AsyncGenerator<Uint8Array> {
+  const { columns, roles, nodes = [], edgeNames } = document;
   checkEdgeColumns(columns, 'HIF');
   const edges = await AsideFile.create();
   try {
     const type = roles.some(isDirection) ? 'directed' : 'undirected';
-    yield Buffer.from(`{"network-type":"${type}","metadata":{"written-by":"Hedgerow"},\n"incidences":[`);
-    yield* incidences(batches, areEdges, roles, edges);
+    const metadata = { 'written-by': WRITER, ...(edgeNames === undefined ? {} : { [EDGE_NAMES]: edgeNames }) };
+    yield Buffer.from(`{"network-type":"${type}","metadata":${JSON.stringify(metadata)},\n"incidences":[`);
+    yield* incidences(document, edges);
     yield Buffer.from('\n],\n"edges":[');
     yield* edges.read();
     if (nodes.length > 0) {
@@ -81,11 +88,11 @@ function idsOf(row: Row, index: number): readonly NodeId[] {
 }
 
 async function* incidences(
-  batches: AsyncIterable<readonly Row[]>,
-  areEdges: boolean,
-  roles: readonly string[],
+  { batches, areEdges, roles, edgeNames }: Document,
   edges: AsideFile,
 ): AsyncGenerator<Uint8Array> {
+  const namer = edgeNames === undefined ? undefined : new EdgeNames(edgeNames);
+  const left = areEdges ? ['id', 'members', ...roles, ...(edgeNames === undefined ? [] : [edgeNames])] : ['members'];
   let number = 0;
   let before = '\n';
   for await (const batch of batches) {
@@ -93,34 +100,62 @@ async function* incidences(
     let attributes = '';
     for (const row of batch) {
       const members = areEdges ? idsOf(row, number) : membersOf(row, number, 'HIF');
-      const { id, ...all } = row;
-      const others = roles.length === 0 ? all : withoutKeys(all, roles);
-      const edge = areEdges ? Number(id) : number;
-      attributes += `${number === 0 ? '\n' : ',\n'}${elementText('edge', edge, withoutKeys(areEdges ? others : row, ['members']))}`;
+      const edge = namer?.nameOf(row) ?? (areEdges ? Number(row.id) : number);
+      attributes += `${number === 0 ? '\n' : ',\n'}${elementText('edge', edge, withoutKeys(row, left))}`;
       number++;
-      for (const node of members) {
-        nodes += `${before}{"edge":${edge},"node":${JSON.stringify(node)}${roleText(row, node, roles)}}`;
-        before = ',\n';
-      }
+      const id = JSON.stringify(edge);
+      for (const node of members)
+        for (const role of roleTexts(row, node, roles)) {
+          nodes += `${before}{"edge":${id},"node":${JSON.stringify(node)}${role}}`;
+          before = ',\n';
+        }
     }
     await edges.append(attributes);
     if (nodes !== '') yield Buffer.from(nodes);
   }
 }
 
+/** The ids of edges in a column, of which a check has found that they are different. */
+class EdgeNames {
+  readonly #column: string;
+  readonly #seen = new NumberSet();
+  readonly #seed = randomBytes(16);
+
+  constructor(column: string) {
+    this.#column = column;
+  }
+
+  /**
+   * Returns the id. Throws an Error if another row had it, which happens if the table has changed
+   * since the check. (So it would be with one chance in 2^53 for each pair of edges.)
+   */
+  nameOf(row: Row): NodeId {
+    const name = row[this.#column];
+    const isName = typeof name === 'string' || Number.isSafeInteger(name);
+    const hash = createHash('md5').update(this.#seed).update(String(name)).digest();
+    if (isName && this.#seen.add(hash.readUIntBE(0, 6) * 32 + (hash[6]! & 31))) return name as NodeId;
+    throw new Error(
+      `The table was changed during the export: ${this.#column} is ${isName ? 'the same in two edges' : 'missing in an edge'}. Export again.`,
+    );
+  }
+}
+
 /**
- * Returns the fields with the roles of a node: `head` or `tail` is its direction, the others are
- * the attribute `role`. Of a node with both directions, the second one is an attribute too.
+ * Returns what the incidences of a node say about its roles: `head` or `tail` is the direction, the
+ * others are the attribute `role`. A node with both directions has two incidences.
  */
-function roleText(row: Row, node: NodeId, roles: readonly string[]): string {
+function roleTexts(row: Row, node: NodeId, roles: readonly string[]): readonly string[] {
+  if (roles.length === 0) return NO_ROLE;
   const own = roles.filter((role) => (row[role] as readonly unknown[]).map(idOf).includes(node));
-  if (own.length === 0) return '';
-  const direction = own.find(isDirection);
-  const others = own.filter((role) => role !== direction);
+  const others = own.filter((role) => !isDirection(role));
   const attrs =
     others.length === 0 ? '' : `,"attrs":${JSON.stringify({ role: others.length === 1 ? others[0] : others })}`;
-  return `${direction === undefined ? '' : `,"direction":"${direction}"`}${attrs}`;
+  const directions = own.filter(isDirection).map((direction) => `,"direction":"${direction}"`);
+  if (directions.length === 0) return [attrs];
+  return directions.map((direction, index) => (index === 0 ? `${direction}${attrs}` : direction));
 }
+
+const NO_ROLE = [''];
 
 function withoutKeys(row: Row, names: readonly string[]): Row {
   return Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));

@@ -33,3 +33,32 @@ const NOT_OF_NAME =
 export function nameToken(text: string): string {
   return wellFormed(text).replace(NOT_OF_NAME, '_') || '_';
 }
+
+/** The beginning of what could be read as an escape. */
+const LOOKS_ESCAPED = /_(?=x)/g;
+/** Characters that XML 1.0 cannot hold. */
+const FORBIDDEN = /[\p{Cc}\ufffe\uffff]/gu;
+
+/**
+ * Returns an id as the value of an attribute. Unlike `xmlText` it gives different texts for
+ * different ids: characters that XML forbids are written as `_xFFFE_`, by their code, and a `_`
+ * before an `x` as `_x5F_`.
+ */
+export function idText(id: string): string {
+  return xmlText(escapedId(id, FORBIDDEN));
+}
+
+/**
+ * Returns an id as a name token (NMTOKEN), which ids of GraphML must be, also different for
+ * different ids: every character that a name token cannot have is written as an escape, such as
+ * `_x20_` for a blank.
+ */
+export function tokenId(id: string): string {
+  return escapedId(id, NOT_OF_NAME);
+}
+
+function escapedId(id: string, others: RegExp): string {
+  return wellFormed(id)
+    .replace(LOOKS_ESCAPED, '_x5F_')
+    .replace(others, (character) => `_x${character.codePointAt(0)!.toString(16).toUpperCase()}_`);
+}

@@ -54,7 +54,7 @@ const runMeasure = tool({
   name: 'run_measure',
   title: 'Compute a measure',
   description:
-    'Compute a measure of a table seen as a hypergraph, over all times or in a window: put start_ts and end_ts (epoch seconds or ISO 8601) into params. node_id, source and target accept names of nodes too; in a table of named nodes they are keys, as in its results (Kind:key if the members have several kinds). Values by node or edge are sorted, the largest first. The tool measures lists all measures; most used: node_degree, pagerank, betweenness, s_connected_components, modularity (communities), temporal_activity. A large table may take long: use a window.',
+    'Compute a measure of a table seen as a hypergraph, over all times or in a window: put start_ts and end_ts (epoch seconds or ISO 8601) into params. node_id, source and target accept names of nodes too; in a table of named nodes they are keys, as in its results (Kind:key if the members have several kinds). node_degree, pagerank, betweenness, closeness and s_distance of a table with roles (list_tables) are directed if params has from and to, two roles. Values by node or edge are sorted, the largest first. The tool measures lists all measures; most used: node_degree, pagerank, betweenness, s_connected_components, modularity (communities), temporal_activity. A large table may take long: use a window.',
   input: object({
     table: oneTable(),
     measure: described(text(), 'Name of the measure, as listed by the tool measures.'),

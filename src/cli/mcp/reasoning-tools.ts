@@ -22,7 +22,7 @@ const nodes = () =>
   v.optional(
     described(
       v.array(givenNode('A node.'), 'must be an array of nodes'),
-      'Nodes the question is about, by number or, where list_tables shows names_in, by name. They are added to the text, as in "nodes 3 and 7".',
+      'Nodes the question is about: keys where list_tables shows nodes "named", else numbers or, where it shows names_in, names. They are added to the text, as in "nodes 3 and 7".',
     ),
     [],
   );

@@ -1,24 +1,13 @@
-// Defines the tools that read and write rows: statements, time windows, edges of a node, inserts.
+// Defines the tools for statements and for inserts of edges.
 
 import type { HedgerowClient, NewHyperedge, QueryRow } from '../../client/index.ts';
 import { refusal } from '../../errors.ts';
 import { described, finite, integer, text, v } from '../../http/schema.ts';
 import { type Prepared, prepareText } from '../../query/language.ts';
-import {
-  cursor,
-  givenNode,
-  MOST_ROWS,
-  moment,
-  object,
-  rowLimit,
-  secondsOf,
-  someTable,
-  values,
-  windowOf,
-} from './arguments.ts';
-import { firstOf, fittingPage } from './bounded.ts';
+import { givenNode, MOST_ROWS, moment, object, rowLimit, secondsOf, someTable, values } from './arguments.ts';
+import { firstOf } from './bounded.ts';
 import { NodeNames } from './names.ts';
-import { answer, edge, hint, more, names, row } from './outputs.ts';
+import { answer, hint, more, names, row } from './outputs.ts';
 import { type ColumnKinds, columnKinds } from './query-columns.ts';
 import { membersOf, namesObject, shownEdge, timeText } from './shown.ts';
 import { type Tool, tool } from './tool.ts';
@@ -151,103 +140,6 @@ function requireAllowed({ role, effect }: Prepared, allowWrites: boolean): void 
   }
 }
 
-const MORE_ROWS = 'There are more rows: call again with next_cursor as cursor.';
-
-interface Page {
-  table: string;
-  hyperedges: readonly object[];
-  num_tuples: number;
-  next_cursor: string | null;
-}
-
-const pageEntries = {
-  table: text(),
-  hyperedges: described(v.array(edge), 'Ordered by time.'),
-  num_tuples: described(integer(), 'Number of edges in this answer.'),
-  next_cursor: described(v.nullable(text()), 'Cursor for the next page; null if this is the last page.'),
-  hint: hint(),
-};
-
-/** Returns the fields of a page that a model can use, with readable times and names. */
-async function pageOf(page: Page, table: string | undefined, names: NodeNames): Promise<Page & { hint?: string }> {
-  const { hyperedges, num_tuples, next_cursor } = page;
-  const byNumber = await names.namesOf(membersOf(hyperedges));
-  const shown = {
-    table: page.table,
-    hyperedges: hyperedges.map((one) => shownEdge(one, byNumber)),
-    num_tuples,
-    next_cursor,
-  };
-  if (next_cursor !== null) return { ...shown, hint: MORE_ROWS };
-  if (hyperedges.length > 0 || table !== undefined) return shown;
-  return { ...shown, hint: `No table was named, so ${page.table} was looked at; list_tables lists all tables.` };
-}
-
-const heldAt = () =>
-  v.optional(moment('Tables with intervals: only edges that hold at this time (begun by then, end_ts later or null).'));
-
-function heldOf(at: number | string | undefined): { at?: number } {
-  return at === undefined ? {} : { at: secondsOf(at, 'at', 'first') };
-}
-
-const range = tool({
-  name: 'range',
-  title: 'Edges of a time window',
-  description:
-    'Hyperedges of a table between two times, both inclusive, in pages and ordered by time. Each has its time in epoch seconds (event_ts) and as UTC text (time), and names beside members if names of nodes are stored.',
-  input: object({
-    table: someTable(),
-    start_ts: v.optional(moment('Beginning of the window. Needed unless at is given.')),
-    end_ts: v.optional(moment('End of the window, inclusive. Needed unless at is given.')),
-    at: heldAt(),
-    limit: rowLimit('edges'),
-    cursor: cursor(),
-  }),
-  output: answer(pageEntries),
-  run: async ({ limit, table, cursor, at, ...window }, { client }, signal) => {
-    const bounds = { ...windowOf(window), ...heldOf(at) };
-    // The server refuses a window without both ends.
-    const asked = { table, cursor, ...(bounds as { start_ts: number; end_ts: number }) };
-    const names = await NodeNames.open(client, table, signal);
-    return fittingPage(limit, async (rows) =>
-      pageOf(await client.hyperedges.range({ ...asked, limit: rows }, { signal }), table, names),
-    );
-  },
-});
-
-const node = tool({
-  name: 'node',
-  title: 'Edges of a node',
-  description:
-    'Hyperedges that contain a node, in pages and ordered by time, over all times or in a window. A node is what stands in members: a key where list_tables shows nodes "named", else a number; where it shows names_in for the table, its name is accepted too.',
-  input: object({
-    node_id: givenNode('The node, as in members: its key or its number; or its name.'),
-    table: someTable(),
-    role: v.optional(described(text(), 'Only edges in which the node has this role of the table.')),
-    start_ts: v.optional(moment('Default: no bound.')),
-    end_ts: v.optional(moment('Inclusive. Default: no bound.')),
-    at: heldAt(),
-    limit: rowLimit('edges'),
-    cursor: cursor(),
-  }),
-  output: answer({
-    node_id: v.union([integer(), text()]),
-    name: described(v.nullable(text()), 'Null if no name is stored, and in a table whose members are keys.'),
-    ...pageEntries,
-  }),
-  run: async ({ node_id: given, limit, table, role, cursor, at, ...window }, { client }, signal) => {
-    const asked = { table, role, cursor, ...windowOf(window), ...heldOf(at) };
-    const names = await NodeNames.open(client, table, signal);
-    const node_id = await names.nodeOf(given);
-    const name = (await names.namesOf([node_id])).get(node_id as number) ?? null;
-    return fittingPage(limit, async (rows) => ({
-      node_id,
-      name,
-      ...(await pageOf(await client.hyperedges.node(node_id, { ...asked, limit: rows }, { signal }), table, names)),
-    }));
-  },
-});
-
 const insert = tool({
   name: 'insert',
   title: 'Insert edges',
@@ -344,4 +236,4 @@ function withNumbers(members: GivenMembers, numbers: readonly GivenNode[]): unkn
   return Object.fromEntries(Object.entries(members).map(([role, nodes]) => [role, nodes.map(() => numbers[at++])]));
 }
 
-export const ROW_TOOLS: readonly Tool[] = [query, range, node, insert];
+export const ROW_TOOLS: readonly Tool[] = [query, insert];

@@ -18,7 +18,7 @@ const listTables = tool({
   name: 'list_tables',
   title: 'List tables',
   description:
-    'All tables of the database with their columns and row counts. A row is a hyperedge: a moment (event_ts, epoch seconds), the set of nodes it joins (members) and properties. If nodes is "named", members are keys of nodes, as in \'Ada\' IN e.members; member_tables are then the node tables, whose keys and attributes MATCH (p:Person) RETURN * shows. Otherwise members are numbers, and names_in is the table with their names; null if no names are stored.',
+    'All tables of the database with their columns and row counts. A row is a hyperedge: a moment (event_ts, epoch seconds), the set of nodes it joins (members) and properties. If nodes is "named", members are keys of nodes, as in \'Ada\' IN e.members; member_tables are then the node tables, which list_node_tables describes and list_nodes reads. Otherwise members are numbers, and names_in is the table with their names; null if no names are stored. roles are what members can be in an edge; intervals is true if edges have an end (end_ts), and then range and node take at.',
   input: object({}),
   output: answer({
     tables: v.array(
@@ -30,6 +30,7 @@ const listTables = tool({
         nodes: v.picklist(['named', 'numbers']),
         member_tables: v.array(text()),
         roles: v.array(text()),
+        intervals: v.boolean(),
         names_in: v.nullable(text()),
       }),
     ),
@@ -39,7 +40,7 @@ const listTables = tool({
     const tables = await client.tables.list({ signal });
     const nameTables = new Map(tables.filter(holdsNames).map(({ name }) => [name.toLowerCase(), name]));
     const shown = fitting(
-      tables.map(({ name, row_count, columns, primary, nodes, member_tables, roles }) => ({
+      tables.map(({ name, row_count, columns, primary, nodes, member_tables, roles, intervals }) => ({
         name,
         row_count,
         columns: columns.map((column) => ({ name: column.name, type: column.type })),
@@ -47,6 +48,7 @@ const listTables = tool({
         nodes,
         member_tables,
         roles,
+        intervals,
         names_in: nameTables.get(`${name}${NODES_SUFFIX}`.toLowerCase()) ?? null,
       })),
     );
@@ -58,7 +60,7 @@ const listTables = tool({
 /** Returns the table with its indexes, first and last time, table of names, and some rows. */
 export async function descriptionOf(client: HedgerowClient, given: string, signal: AbortSignal): Promise<object> {
   const table: Table = await client.tables.get(given, { signal });
-  const { name, row_count, columns, primary, nodes, member_tables, roles } = table;
+  const { name, row_count, columns, primary, nodes, member_tables, roles, intervals } = table;
   const indexes = await client.indexes.list(name, { signal });
   const times = await client.query.run(
     `MATCH (e:\`${name}\`) RETURN MIN(e.event_ts) AS first_ts, MAX(e.event_ts) AS last_ts`,
@@ -82,6 +84,7 @@ export async function descriptionOf(client: HedgerowClient, given: string, signa
     nodes,
     member_tables,
     roles,
+    intervals,
     ...described(table),
     first_ts,
     first_time: timeText(first_ts),
@@ -101,7 +104,7 @@ async function placeOf(client: HedgerowClient, table: string, signal: AbortSigna
 function hintFor({ of, table, kinds }: NodeNames): { hint?: string } {
   if (kinds !== undefined)
     return {
-      hint: `Members are keys of nodes of ${kinds.join(', ')}: node, insert and run_measure take them. In a statement: ${kinds.length === 1 ? "'key' IN e.members" : `node(${kinds[0]}, 'key') IN e.members`}; MATCH (n:${kinds[0]}) RETURN * LIMIT 20 shows nodes with their attributes.`,
+      hint: `Members are keys of nodes of ${kinds.join(', ')}: node, insert and run_measure take them, read_node and list_nodes show their attributes. In a statement: ${kinds.length === 1 ? "'key' IN e.members" : `node(${kinds[0]}, 'key') IN e.members`}; MATCH (n:${kinds[0]}) RETURN * LIMIT 20 shows nodes with their attributes.`,
     };
   return table === undefined ? {} : { hint: namesHint(of, table) };
 }
@@ -139,6 +142,7 @@ const describeTable = tool({
     nodes: v.picklist(['named', 'numbers']),
     member_tables: v.array(text()),
     roles: v.array(text()),
+    intervals: v.boolean(),
     ...DESCRIBED_OPTIONS,
     first_ts: v.nullable(seconds()),
     first_time: time(),

@@ -3,10 +3,8 @@
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
-import { END_COLUMN } from '../../../model/columns.ts';
 import { MOST_ROLES } from '../../../model/shape.ts';
-import { cellType, commonType } from '../../../tabular/cell-types.ts';
-import { UsageError } from '../../world.ts';
+import { commonType } from '../../../tabular/cell-types.ts';
 import type { BatchLimits, LineBatch, Position } from '../line-batches.ts';
 import type { Members } from '../node-keys.ts';
 import type { LookedInto, PlannedInput } from '../planned-input.ts';
@@ -17,8 +15,10 @@ import { plannedRows } from '../rows/row-input.ts';
 import type { RowFlags } from '../rows/row-plan.ts';
 import type { Source } from '../source.ts';
 import type { TableColumn } from '../targets/target.ts';
+import { HifAttrs, plainAttr } from './hif-attrs.ts';
+import { type EdgeColumns, edgeColumns, TIME, WEIGHT } from './hif-edge-columns.ts';
 import { HifLosses } from './hif-losses.ts';
-import { HifNodes, isNodeName, plainAttr } from './hif-nodes.ts';
+import { HifNodes, isNodeName } from './hif-nodes.ts';
 import { HifParts, type HifWhole } from './hif-parts.ts';
 import {
   checkElement,
@@ -37,13 +37,8 @@ const PACKED_TIMES = 10;
 const UNKNOWN_BYTES = 2 ** 30;
 /** Maximum number of edges in the sample from which the columns are planned. */
 const LOOKED_AT = 200;
-/**
- * The columns for the members and the weight. Like `NAME`, they precede the columns from `attrs`.
- */
+/** The column of the sample with the members. */
 const MEMBERS = 'members';
-const WEIGHT = 'weight';
-/** The column for the name of the edge in the document. */
-const NAME = 'edge';
 
 /**
  * Reads the document once and stores its edges in a temporary directory. `keepsNames`: the column
@@ -69,7 +64,7 @@ export async function lookIntoHif(source: Source, flags: RowFlags, keepsNames: b
       roles: facts.losses.roles.slice(0, MOST_ROLES),
       plan: (known, roles = [], keepsNodes = false) =>
         planned({ source, parts, facts, first, flags, keepsNames, keepsNodes }, known, roles),
-      nodes: hasNodes ? facts.nodes.looked(facts.named, flags) : undefined,
+      nodes: hasNodes ? facts.nodes.looked(facts.hasTexts, flags) : undefined,
       close,
     };
   } catch (error) {
@@ -90,92 +85,151 @@ interface Looked {
 
 function planned(looked: Looked, known: readonly TableColumn[], tableRoles: readonly string[]): PlannedInput {
   const { source, parts, facts, first, flags, keepsNames, keepsNodes } = looked;
-  const attrs = [...facts.attrs.keys()].filter((name) => name !== MEMBERS && (name !== WEIGHT || !facts.weights));
-  const hasNames = first.length > 0 && !facts.losses.isOwn;
-  const isNamed = hasNames && (keepsNames || known.some(({ name }) => name.toLowerCase() === NAME));
-  const nameColumn = attrs.some((name) => name.toLowerCase() === NAME) ? `${NAME}_name` : NAME;
-  const roles = facts.losses.roles.filter((role) => tableRoles.some((one) => isSameName(one, role)));
-  const names = [
-    MEMBERS,
-    ...roles.map(roleColumn),
-    ...(isNamed ? [nameColumn] : []),
-    ...(facts.weights ? [WEIGHT] : []),
-    ...(first.length === 0 ? ['event_ts'] : attrs),
-  ];
-  const cellsOf = ({ id, nodes, roles: lists, weight, attrs: given }: HifWhole): unknown[] => [
-    nodes,
-    ...roles.map((role) => lists.get(role) ?? []),
-    ...(isNamed ? [id] : []),
-    ...(facts.weights ? [weight ?? given[WEIGHT] ?? null] : []),
-    ...attrs.map((name) => plainAttr(Object.hasOwn(given, name) ? given[name] : null)),
-  ];
-  // The types are known from all edges, so none is guessed from the first ones.
-  const types = new Map([
-    [nameColumn, commonType(facts.names)] as const,
-    ...attrs.map((name) => [name, commonType(facts.attrs.get(name)!)] as const),
-    ...flags.types,
-  ]);
-  const all: RowFlags = {
-    ...flags,
-    types,
-    // Numbers are written as JSON, so there is no decimal comma.
-    decimal: undefined,
-    memberColumn: MEMBERS,
-    roles: new Map(roles.map((role) => [role, roleColumn(role)])),
-    memberColumns: undefined,
-    memberIds: flags.memberIds ?? (facts.named ? 'name' : 'number'),
+  const { attrs, losses } = facts;
+  const nameColumn = losses.nameColumn;
+  const { isOwn } = losses;
+  const given = { attrs, weights: facts.weights, first, roles: tableRoles, nameColumn, isOwn, label: source.label };
+  const columns = edgeColumns(given, flags);
+  const hasNames = first.length > 0 && (!losses.isOwn || nameColumn !== undefined);
+  const isKnown = known.some(({ name }) => name.toLowerCase() === columns.nameColumn.toLowerCase());
+  const shape: Shape = {
+    columns,
+    named: hasNames && (keepsNames || isKnown),
+    roles: losses.roles.filter((role) => tableRoles.some((one) => isSameName(one, role))),
+    weights: facts.weights,
+    attrs: first.length === 0 ? [] : columns.attrs,
   };
-  const sample = { names, rows: first.map(cellsOf), isText: () => true };
-  const rows = hifRows(sample, all, known, tableRoles, source.label);
+  const cellsOf = cellsIn(shape);
+  const sample = { names: headersOf(shape), rows: first.map(cellsOf), isText: () => true };
+  const rows = plannedRows(sample, rowFlags(shape, facts, flags, keepsNodes), known, tableRoles);
+  const chosen = flags.propertyColumns;
+  const read = shape.attrs.filter(({ attr }) => chosen?.includes(attr) ?? true);
+  const isPlainTime = rows.rows.time.format === 's' && attrs.isInteger(TIME);
   const lost = [
-    ...(isNamed || !hasNames ? [] : ['the names of edges (--create makes a column)']),
-    ...(flags.propertyColumns === undefined && !facts.losses.isOwn ? rows.rows.left : []).map(
-      (name) => `the attribute ${JSON.stringify(name)} of edges`,
-    ),
+    ...(shape.named || !hasNames ? [] : ['the ids of edges (--create makes a column)']),
+    ...facts.idLosses(shape.named, keepsNodes),
+    ...attrs.losses(read, 'edges'),
+    columns.movesWeight && read.some(({ attr }) => attr === WEIGHT)
+      ? 'the place of the attribute weight of edges (now their weight)'
+      : '',
+    columns.timeAttr === TIME && !isPlainTime && first.length > 0
+      ? 'the notation of the attribute event_ts of edges (now seconds)'
+      : '',
+    columns.hasEnds && !attrs.isInteger('end_ts') && first.length > 0
+      ? 'the notation of the attribute end_ts of edges (now seconds)'
+      : '',
   ];
   const batches = (limits: BatchLimits, from: Position, nodes: Members | undefined) => {
     const edgeOf = rowEdges(rows.rows, nodes);
     const form: RowForm<HifWhole, HifWhole> = { itemOf: (edge) => edgeOf(cellsOf(edge)), kept: (edge) => edge, shown };
     return hifBatches(parts, new RowBatches(limits, from, form, nodes), from);
   };
-  const intervals = rows.intervals || attrs.includes(END_COLUMN);
-  const sentence = facts.losses.sentence(source.label, lost, new Set(roles), keepsNodes);
+  const intervals = rows.intervals || (columns.hasEnds && first.length > 0);
+  const nodeLosses = facts.nodes.losses();
+  const sentence = losses.sentence(source.label, lost, nodeLosses, new Set(shape.roles), keepsNodes);
   return { ...rows, intervals, warnings: [...rows.warnings, ...sentence], batches };
 }
 
-function hifRows(...[sample, flags, columns, roles, label]: [...Parameters<typeof plannedRows>, string]) {
-  try {
-    return plannedRows(sample, flags, columns, roles);
-  } catch (error) {
-    if (!(error instanceof UsageError) || !/^None of the columns .* holds times;/.test(error.message)) throw error;
-    throw new UsageError(
-      `No edge of ${label} has a time: it is read from attrs.event_ts of the edges, or the attribute that --ts-column names. --ts 2024-05-01 gives all edges one.`,
-    );
+/** Which columns a row of the sample has. */
+interface Shape {
+  readonly columns: EdgeColumns;
+  /** Whether the ids of edges are stored. */
+  readonly named: boolean;
+  readonly roles: readonly string[];
+  readonly weights: boolean;
+  readonly attrs: EdgeColumns['attrs'];
+}
+
+function headersOf({ columns, named, roles, weights, attrs }: Shape): string[] {
+  return [
+    columns.timeAttr ?? TIME,
+    MEMBERS,
+    ...roles.map(roleColumn),
+    ...(named ? [columns.nameColumn] : []),
+    ...(weights ? [WEIGHT] : []),
+    ...attrs.map(({ column }) => column),
+  ];
+}
+
+/** Returns a function that gives the cells of an edge, in the order of the headers. */
+function cellsIn({ columns, named, roles, weights, attrs }: Shape): (edge: HifWhole) => unknown[] {
+  return ({ id, nodes, roles: lists, weight, attrs: given }) => {
+    const cellOf = (attr: string) => plainAttr(Object.hasOwn(given, attr) ? given[attr] : null);
+    return [
+      columns.timeAttr === undefined ? null : cellOf(columns.timeAttr),
+      nodes,
+      ...roles.map((role) => lists.get(role) ?? []),
+      ...(named ? [id] : []),
+      ...(weights ? [weight ?? null] : []),
+      ...attrs.map(({ attr }) => cellOf(attr)),
+    ];
+  };
+}
+
+function rowFlags({ columns, roles, attrs }: Shape, facts: HifFacts, flags: RowFlags, keepsNodes: boolean): RowFlags {
+  const columnOf = (name: string) => attrs.find(({ attr }) => attr === name)?.column ?? name;
+  // The types are known from all edges, so none is guessed from the first ones.
+  const types = new Map<string, ColumnType>([
+    [columns.nameColumn, commonType(facts.names)],
+    ...attrs.map(({ column, type }) => [column, type] as const),
+    ...[...flags.types].map(([name, type]) => [columnOf(name), type] as const),
+  ]);
+  // A new table keeps ids that are texts as they are; a table of numbers takes `"7"` as 7.
+  const isNamed = keepsNodes ? facts.hasTexts : facts.named;
+  return {
+    ...flags,
+    types,
+    tsColumn: columns.timeAttr ?? TIME,
+    endColumn: flags.endColumn === undefined ? undefined : columnOf(flags.endColumn),
+    propertyColumns: flags.propertyColumns?.map(columnOf),
+    // Numbers are written as JSON, so there is no decimal comma.
+    decimal: undefined,
+    memberColumn: MEMBERS,
+    roles: new Map(roles.map((role) => [role, roleColumn(role)])),
+    memberColumns: undefined,
+    memberIds: flags.memberIds ?? (isNamed ? 'name' : 'number'),
+  };
+}
+
+/** What is known of a document after it has been read once. */
+class HifFacts {
+  readonly attrs = new HifAttrs();
+  /** Types of the ids of edges. */
+  readonly names = new Set<ColumnType>();
+  readonly losses = new HifLosses();
+  readonly nodes: HifNodes;
+  /** True when an edge has the field `weight`. */
+  weights = false;
+  /** True when the id of a node is a name (`isNodeName`), a text, or a number. */
+  named = false;
+  hasTexts = false;
+  hasNumbers = false;
+
+  constructor(nodes: HifNodes) {
+    this.nodes = nodes;
+  }
+
+  node(id: HifId): void {
+    if (isNodeName(id)) this.named = true;
+    if (typeof id === 'string') this.hasTexts = true;
+    else this.hasNumbers = true;
+  }
+
+  /** Describes what is lost of the ids; `keepsNames`: those of edges are stored. */
+  idLosses(keepsNames: boolean, keepsNodes: boolean): string[] {
+    const isText = keepsNodes || this.named;
+    const changes = this.hasTexts && (this.hasNumbers || !isText);
+    return [
+      changes ? `the types of the ids of nodes (all are ${isText ? 'texts' : 'numbers'} now)` : '',
+      changes ? this.losses.twins() : '',
+      keepsNames && this.names.size > 1 ? 'the types of the ids of edges (all are texts now)' : '',
+      keepsNames ? this.losses.edgeTwins() : '',
+    ];
   }
 }
 
-interface HifFacts {
-  /** Attributes of edges by name, with the types of their values. */
-  readonly attrs: Map<string, Set<ColumnType>>;
-  /** Types of the names of edges. */
-  readonly names: Set<ColumnType>;
-  readonly losses: HifLosses;
-  /** True when an edge has the field `weight`. */
-  weights: boolean;
-  readonly nodes: HifNodes;
-  /** True when the id of a node is a name (`isNodeName`). */
-  named: boolean;
-}
-
 async function take(chunks: AsyncIterable<Buffer>, parts: HifParts, nodes: HifNodes): Promise<HifFacts> {
-  const facts: HifFacts = {
-    attrs: new Map(),
-    names: new Set(),
-    losses: new HifLosses(),
-    weights: false,
-    nodes,
-    named: false,
-  };
+  const facts = new HifFacts(nodes);
   const counts = new Map<string, number>();
   for await (const element of jsonElements(chunks, HIF_LISTS)) {
     const { key, kind, text } = element;
@@ -211,15 +265,17 @@ function takeElement({ key, text }: Element, parts: HifParts, facts: HifFacts): 
   if (key === 'incidences') {
     const incidence = value as HifIncidence;
     const { edge, node } = incidence;
-    if (isNodeName(node)) facts.named = true;
+    facts.node(node);
     facts.names.add(typeOfName(edge));
     facts.losses.incidence(incidence);
     const roles = rolesOfIncidence(incidence);
     parts.add(roles.length === 0 ? ['i', edge, node] : ['i', edge, node, roles]);
   } else if (key === 'edges') takeEdge(value as HifEdge, parts, facts);
   else {
-    facts.losses.node(value as HifNode);
-    facts.nodes.add(value as HifNode);
+    const node = value as HifNode;
+    facts.node(node.node);
+    facts.losses.node(node);
+    facts.nodes.add(node);
   }
 }
 
@@ -239,13 +295,7 @@ function typeOfName(id: HifId): ColumnType {
 function takeEdge(given: HifEdge, parts: HifParts, facts: HifFacts): void {
   const { edge, weight, attrs = {} } = given;
   if (weight !== undefined) facts.weights = true;
-  for (const [name, value] of Object.entries(attrs)) {
-    const types = facts.attrs.get(name) ?? new Set();
-    facts.attrs.set(name, types);
-    const type = cellType(plainAttr(value), true);
-    if (type !== undefined) types.add(type);
-  }
-  facts.losses.edge(given);
+  facts.attrs.add(attrs);
   parts.add(['e', edge, weight ?? null, attrs]);
 }
 

@@ -1,20 +1,16 @@
 // While a HIF document is read, counts what will be lost when it is stored in a table. Reports the
 // losses in one sentence.
 
+import { IDENTIFIER } from '../../../model/columns.ts';
+import { EDGE_NAMES, WRITER } from '../../hif-names.ts';
 import type { HifWhole } from './hif-parts.ts';
-import { type HifEdge, type HifId, type HifIncidence, type HifNode, rolesOfIncidence } from './hif-schema.ts';
+import { type HifId, type HifIncidence, type HifNode, isRoleList, rolesOfIncidence } from './hif-schema.ts';
 
 /**
  * At most this many ids of nodes in incidences are remembered, and as many of nodes in `nodes`, at
  * about 100 bytes each. When there are more, nodes without an edge are not counted.
  */
 const MOST_IDS = 500_000;
-/**
- * The value of `written-by` in exports of Hedgerow. In such an export, edges are named by their
- * ids, which need not be kept because an import assigns new ids.
- */
-const WRITER = 'Hedgerow';
-
 export class HifLosses {
   #incidenceWeights = 0;
   /** Number of incidences with each role. */
@@ -22,19 +18,27 @@ export class HifLosses {
   #incidenceAttrs = 0;
   #nodeWeights = 0;
   #nodeAttrs = 0;
-  #doubleWeights = 0;
-  #memberAttrs = 0;
   #edgesWithoutNodes = 0;
+  #edgeTwins = 0;
   #overwrittenEdges = 0;
   #metadata: readonly string[] = [];
   #networkType: string | undefined;
   #isOwn = false;
+  #nameColumn: string | undefined;
   readonly #joined = new Set<HifId>();
   readonly #listed = new Set<HifId>();
 
-  /** True when the document is an export of Hedgerow. */
+  /**
+   * True when the document is an export of Hedgerow. In such an export, edges are named by their
+   * ids, which need not be kept because an import assigns new ids, unless `nameColumn` is defined.
+   */
   get isOwn(): boolean {
     return this.#isOwn;
+  }
+
+  /** The column whose values the ids of edges are, in an export of Hedgerow that names it. */
+  get nameColumn(): string | undefined {
+    return this.#nameColumn;
   }
 
   incidence(incidence: HifIncidence): void {
@@ -42,7 +46,7 @@ export class HifLosses {
     if (weight !== undefined) this.#incidenceWeights++;
     const roles = rolesOfIncidence(incidence);
     for (const role of roles) this.#roles.set(role, (this.#roles.get(role) ?? 0) + 1);
-    if (hasKeys(withoutRole(attrs, roles))) this.#incidenceAttrs++;
+    if (hasKeys(withoutRole(attrs))) this.#incidenceAttrs++;
     remember(this.#joined, node);
   }
 
@@ -52,40 +56,62 @@ export class HifLosses {
     remember(this.#listed, node);
   }
 
-  edge({ weight, attrs }: HifEdge): void {
-    if (attrs === undefined) return;
-    if (Object.hasOwn(attrs, 'members')) this.#memberAttrs++;
-    if (weight !== undefined && Object.hasOwn(attrs, 'weight') && attrs.weight !== weight) this.#doubleWeights++;
-  }
-
   /** Counts an edge after all of its parts have been put together. */
-  whole({ nodes, isOverwritten }: HifWhole): void {
+  whole({ nodes, isOverwritten, hasTwin }: HifWhole): void {
     if (nodes.length === 0) this.#edgesWithoutNodes++;
+    else if (hasTwin) this.#edgeTwins++;
     if (isOverwritten) this.#overwrittenEdges++;
   }
 
   metadata(metadata: Readonly<Record<string, unknown>>): void {
     this.#isOwn = metadata['written-by'] === WRITER;
-    this.#metadata = Object.keys(metadata).filter((key) => !this.#isOwn || key !== 'written-by');
+    const column = metadata[EDGE_NAMES];
+    this.#nameColumn = this.#isOwn && typeof column === 'string' && IDENTIFIER.test(column) ? column : undefined;
+    const own = this.#isOwn ? ['written-by', ...(this.#nameColumn === undefined ? [] : [EDGE_NAMES])] : [];
+    this.#metadata = Object.keys(metadata).filter((key) => !own.includes(key));
   }
 
   networkType(type: string): void {
     this.#networkType = type;
   }
 
-  /** The roles of incidences, the most frequent first. */
+  /** The roles of incidences, the most frequent first; of names that differ by case, only one. */
   get roles(): string[] {
-    return [...this.#roles].sort((a, b) => b[1] - a[1]).map(([role]) => role);
+    const all = [...this.#roles].sort((a, b) => b[1] - a[1]).map(([role]) => role);
+    const isFirst = (role: string, at: number) =>
+      all.findIndex((one) => one.toLowerCase() === role.toLowerCase()) === at;
+    return all.filter(isFirst);
+  }
+
+  /** Describes nodes of which one has a number as its id, and another one the same as a text. */
+  twins(): string {
+    const ids = new Set([...this.#joined, ...this.#listed]);
+    let count = 0;
+    for (const id of ids) if (typeof id === 'number' && ids.has(String(id))) count++;
+    return count === 0
+      ? ''
+      : `the difference between ${count} number${count === 1 ? '' : 's'} and equal texts as ids of nodes`;
+  }
+
+  /** Describes the same of edges. */
+  edgeTwins(): string {
+    return counted('the ids', this.#edgeTwins, 'edge', ' that differ only in type');
   }
 
   /**
    * Returns a list with one sentence, or an empty list when everything is kept. `others` describes
-   * further losses; `kept` are the roles that the table has; `keepsNodes`: nodes are stored with
-   * their attributes.
+   * further losses, `nodes` those of nodes that are stored; `kept` are the roles that the table
+   * has; `keepsNodes`: nodes are stored with their attributes.
    */
-  sentence(label: string, others: readonly string[], kept: ReadonlySet<string>, keepsNodes: boolean): string[] {
+  sentence(
+    label: string,
+    others: readonly string[],
+    nodes: readonly string[],
+    kept: ReadonlySet<string>,
+    keepsNodes: boolean,
+  ): string[] {
     const ofNodes = keepsNodes
-      ? []
+      ? nodes
       : [
           counted('the weight', this.#nodeWeights, 'node'),
           counted('the attributes', this.#nodeAttrs, 'node'),
@@ -98,15 +124,11 @@ export class HifLosses {
       ...this.#lostRoles(kept),
       counted('the attributes', this.#incidenceAttrs, 'incidence'),
       ...ofNodes,
-      counted('the attribute members', this.#memberAttrs, 'edge'),
-      counted('the attribute weight', this.#doubleWeights, 'edge', ' with another weight'),
       several(this.#edgesWithoutNodes, 'edge', ' without a node'),
       counted('what a later entry overwrites', this.#overwrittenEdges, 'edge'),
       ...others,
       this.#metadata.length === 0 ? '' : `the metadata (${shortened(this.#metadata)})`,
-      this.#networkType === undefined ||
-      this.#networkType === 'undirected' ||
-      (isDirected && this.#networkType === 'directed')
+      this.#networkType === undefined || this.#networkType === (isDirected ? 'directed' : 'undirected')
         ? ''
         : `the network-type ${this.#networkType}`,
     ].filter((each) => each !== '');
@@ -144,9 +166,9 @@ export class HifLosses {
   }
 }
 
-/** Returns the attributes without `role`, if it was read as a role. */
-function withoutRole(attrs: object | undefined, roles: readonly string[]): object | undefined {
-  if (attrs === undefined || roles.every(isDirection) || !Object.hasOwn(attrs, 'role')) return attrs;
+/** Returns the attributes without `role`, if all of it was read as roles. */
+function withoutRole(attrs: Readonly<Record<string, unknown>> | undefined): object | undefined {
+  if (attrs === undefined || !Object.hasOwn(attrs, 'role') || !isRoleList(attrs.role)) return attrs;
   return Object.fromEntries(Object.entries(attrs).filter(([name]) => name !== 'role'));
 }
 

@@ -2,12 +2,12 @@
 // weights and attributes are columns.
 
 import type { ColumnType } from '../../../engine/index.ts';
-import { cellType, commonType } from '../../../tabular/cell-types.ts';
 import type { BatchLimits, LineBatch, Position } from '../line-batches.ts';
-import { type NodeFlags, nodePlanner } from '../nodes/node-rows.ts';
+import { columnName, type NodeFlags, nodePlanner } from '../nodes/node-rows.ts';
 import type { LookedInto } from '../planned-input.ts';
 import { jsonText } from '../rows/cell-types.ts';
 import { RowBatches, type RowForm } from '../rows/row-batches.ts';
+import { type AttrColumn, HifAttrs, plainAttr } from './hif-attrs.ts';
 import type { HifParts, HifWhole } from './hif-parts.ts';
 import type { HifNode } from './hif-schema.ts';
 
@@ -17,11 +17,6 @@ const WEIGHT = 'weight';
 /** Maximum number of nodes in the sample that a dry run shows. */
 const LOOKED_AT = 200;
 
-/** Turns lists and objects into JSON text; leaves other values unchanged. */
-export function plainAttr(value: unknown): unknown {
-  return typeof value === 'object' && value !== null ? jsonText(value) : (value ?? null);
-}
-
 /** Whether an id of a node is a text other than an integer of at most 15 digits. */
 export function isNodeName(id: string | number): boolean {
   return typeof id === 'string' && !/^-?(0|[1-9]\d{0,14})$/.test(id);
@@ -29,9 +24,8 @@ export function isNodeName(id: string | number): boolean {
 
 export class HifNodes {
   readonly #parts: HifParts;
-  readonly #attrs = new Map<string, Set<ColumnType>>();
+  readonly #attrs = new HifAttrs();
   #hasWeights = false;
-  #hasNames = false;
 
   constructor(parts: HifParts) {
     this.#parts = parts;
@@ -39,37 +33,52 @@ export class HifNodes {
 
   /** True when a node has a weight or an attribute. */
   get hasAttributes(): boolean {
-    return this.#hasWeights || this.#attrs.size > 0;
+    return this.#hasWeights || this.#attrs.names.length > 0;
   }
 
   add({ node, weight, attrs = {} }: HifNode): void {
     if (weight !== undefined) this.#hasWeights = true;
-    if (isNodeName(node)) this.#hasNames = true;
-    for (const [name, value] of Object.entries(attrs)) {
-      const types = this.#attrs.get(name) ?? new Set();
-      this.#attrs.set(name, types);
-      const type = cellType(plainAttr(value), true);
-      if (type !== undefined) types.add(type);
-    }
+    this.#attrs.add(attrs);
     this.#parts.add(['e', node, weight ?? null, attrs]);
   }
 
-  /** `isNamed`: the ids of nodes in incidences are names. */
+  /** Describes what a node table does not keep. */
+  losses(): string[] {
+    let overwritten = 0;
+    for (const { isOverwritten } of this.#parts.edges()) if (isOverwritten) overwritten++;
+    const movesWeight = !this.#hasWeights && this.#attrs.isNumeric(WEIGHT);
+    return [
+      overwritten === 0 ? '' : `what a later entry overwrites of ${overwritten} node${overwritten === 1 ? '' : 's'}`,
+      ...this.#attrs.losses(this.#columns().attrs, 'nodes'),
+      movesWeight ? 'the place of the attribute weight of nodes (now their weight)' : '',
+    ];
+  }
+
+  /** Returns the columns of the attributes, and the one of the key. */
+  #columns(): { key: string; attrs: AttrColumn[] } {
+    const { names } = this.#attrs;
+    const key = freeName(names);
+    const taken = new Set([key, ...(this.#hasWeights ? [WEIGHT] : [])]);
+    return { key, attrs: this.#attrs.columns(names, (name) => columnName(name, taken)) };
+  }
+
+  /** `isNamed`: ids of nodes are texts. */
   looked(isNamed: boolean, flags: Pick<NodeFlags, 'types'>): LookedInto {
-    const attrs = [...this.#attrs.keys()].filter((name) => name !== WEIGHT || !this.#hasWeights);
-    const key = freeName(attrs);
-    const names = [key, ...(this.#hasWeights ? [WEIGHT] : []), ...attrs];
+    const { key, attrs } = this.#columns();
+    const names = [key, ...(this.#hasWeights ? [WEIGHT] : []), ...attrs.map(({ column }) => column)];
     const cellsOf = ({ id, weight, attrs: given }: HifWhole): unknown[] => [
       id,
-      ...(this.#hasWeights ? [weight ?? given[WEIGHT] ?? null] : []),
-      ...attrs.map((name) => plainAttr(Object.hasOwn(given, name) ? given[name] : null)),
+      ...(this.#hasWeights ? [weight ?? null] : []),
+      ...attrs.map(({ attr }) => plainAttr(Object.hasOwn(given, attr) ? given[attr] : null)),
     ];
     // The types are known from all nodes, so none is guessed from the first ones.
     const types = new Map<string, ColumnType>([
-      ...attrs.map((name) => [name, commonType(this.#attrs.get(name)!)] as const),
+      ...attrs.map(({ column, type }) => [column, type] as const),
       ...(this.#hasWeights ? [[WEIGHT, 'REAL'] as const] : []),
-      [key, isNamed || this.#hasNames ? 'TEXT' : 'INTEGER'],
-      ...flags.types,
+      [key, isNamed ? 'TEXT' : 'INTEGER'],
+      ...[...flags.types].map(
+        ([name, type]) => [attrs.find(({ attr }) => attr === name)?.column ?? name, type] as const,
+      ),
     ]);
     // Numbers are written as JSON, so there is no decimal comma.
     const planner = nodePlanner({ key, types, decimal: undefined });

@@ -24,6 +24,8 @@ export interface HifWhole {
    * later value counts.
    */
   isOverwritten: boolean;
+  /** True when another edge has the same id as a text instead of a number, or the reverse. */
+  hasTwin: boolean;
 }
 
 type Piece =
@@ -108,7 +110,7 @@ function wholes(text: string): Map<HifId, HifWhole> {
     const id = piece[1];
     let edge = edges.get(id);
     if (edge === undefined) {
-      edge = { id, nodes: [], roles: new Map(), weight: undefined, attrs: {}, isOverwritten: false };
+      edge = { id, nodes: [], roles: new Map(), weight: undefined, attrs: {}, isOverwritten: false, hasTwin: false };
       edges.set(id, edge);
     }
     if (piece[0] === 'i') addNode(edge, piece[2], piece[3] ?? []);
@@ -120,6 +122,12 @@ function wholes(text: string): Map<HifId, HifWhole> {
       edge.attrs = attrs;
       edge.weight = weight;
     }
+  }
+  for (const [id, edge] of edges) {
+    const twin = typeof id === 'number' ? edges.get(String(id)) : undefined;
+    if (twin === undefined) continue;
+    edge.hasTwin = true;
+    twin.hasTwin = true;
   }
   return edges;
 }

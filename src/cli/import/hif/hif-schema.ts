@@ -7,7 +7,8 @@
 // `tail`.
 
 import { HedgerowError } from '../../../errors.ts';
-import { IDENTIFIER } from '../../../model/columns.ts';
+import { END_COLUMN, IDENTIFIER, RESERVED_NAMES } from '../../../model/columns.ts';
+import { hasHugeNumber } from './hif-attrs.ts';
 
 export type HifId = string | number;
 type Attrs = Readonly<Record<string, unknown>>;
@@ -42,8 +43,15 @@ export function rolesOfIncidence({ direction, attrs }: HifIncidence): string[] {
   return [...new Set(direction === undefined ? named : [direction, ...named])];
 }
 
+/** Returns whether the attribute `role` of an incidence is a role, or a list of some roles. */
+export function isRoleList(given: unknown): boolean {
+  return Array.isArray(given) ? given.length > 0 && given.every(isRole) : isRole(given);
+}
+
 function isRole(value: unknown): value is string {
-  return typeof value === 'string' && IDENTIFIER.test(value);
+  if (typeof value !== 'string' || !IDENTIFIER.test(value)) return false;
+  const lower = value.toLowerCase();
+  return !RESERVED_NAMES.has(lower) && lower !== END_COLUMN;
 }
 
 export const HIF_LISTS: ReadonlySet<string> = new Set(['incidences', 'edges', 'nodes']);
@@ -95,6 +103,7 @@ export function checkElement(list: string, value: unknown): Readonly<Record<stri
       throw fault('has a direction other than head and tail');
     if (key === 'attrs' && (typeof given !== 'object' || given === null || Array.isArray(given)))
       throw fault('has attrs that are not an object');
+    if (hasHugeNumber(given)) throw fault(`has a number in ${key} that is too large; as a text it is kept`);
   }
   return element;
 }

@@ -102,12 +102,11 @@ class DirectoryNodes implements NodesTarget {
     intake: Intake,
     counts: { inserted: number; replaced: number },
   ): void {
-    const born = new Map<unknown, number>();
     for (let index = 0; index < batch.count; index++) {
       try {
         const row = nodeOfLine(batch, index);
         if (row === null) continue;
-        if (this.#write(transaction, row, born)) counts.inserted++;
+        if (this.#write(transaction, row)) counts.inserted++;
         else counts.replaced++;
       } catch (error) {
         intake.reject(batch, index, reasonOf(error));
@@ -116,22 +115,18 @@ class DirectoryNodes implements NodesTarget {
     }
   }
 
-  /** Inserts or replaces a node. Returns whether it is new. `born`: the new nodes by key. */
-  #write(
-    transaction: Transaction,
-    properties: Record<string, PropertyValue | undefined>,
-    born: Map<unknown, number>,
-  ): boolean {
+  /** Inserts or replaces a node. Returns whether it is new. */
+  #write(transaction: Transaction, properties: Record<string, PropertyValue | undefined>): boolean {
     const name = this.key.name.toLowerCase();
     const own = Object.keys(properties).find((each) => each.toLowerCase() === name);
     const key = own === undefined ? undefined : properties[own];
     try {
-      born.set(key, transaction.insertNode(this.#table, properties).id);
+      transaction.insertNode(this.#table, properties);
       return true;
     } catch (error) {
       if (!(error instanceof HedgerowError) || error.code !== 'node_exists') throw error;
     }
-    const number = born.get(key) ?? this.#database.nodes.find(this.#table, key as NodeKey);
+    const number = transaction.findNode(this.#table, key as NodeKey);
     transaction.updateRow(
       this.#table,
       { eventTs: number, id: number },
