@@ -6,7 +6,7 @@
 import { expect, test } from 'vitest';
 import type { Database, EngineOptions, Transaction } from '../../src/engine/index.ts';
 import type { MemberInput } from '../../src/model/edge.ts';
-import { namedRows, nodeRows, numbersIn } from '../support/named-rows.ts';
+import { checkNodes, namedRows, nodeRows } from '../support/named-rows.ts';
 import { openSim } from '../support/sim-engine.ts';
 import { SimFs } from '../support/sim-fs.ts';
 import { range } from '../support/sim-tables.ts';
@@ -133,25 +133,6 @@ function stateOf(db: Database): string {
   });
   const nodes = db.nodes.tables().map((table) => [db.nodes.item(table, true), nodeRows(table)]);
   return JSON.stringify([tables, nodes]);
-}
-
-/** Checks that members have nodes, and that no number and no key is used twice. */
-function checkNodes(db: Database): void {
-  const keys = new Map<number, unknown>();
-  for (const table of db.nodes.tables()) {
-    const numbers = numbersIn(table);
-    const rows = nodeRows(table);
-    expect(numbers).toHaveLength(rows.length);
-    const names = rows.map((row) => row[db.nodes.keyName(table)] as string | number);
-    expect(new Set(names).size).toBe(names.length);
-    for (const [index, number] of numbers.entries()) {
-      expect(keys.has(number)).toBe(false);
-      keys.set(number, names[index]);
-      expect(db.nodes.find(table, names[index]!)).toBe(number);
-      expect(table.nextId).toBeGreaterThan(number);
-    }
-  }
-  for (const table of db.tables()) for (const number of numbersIn(table)) expect(keys.has(number)).toBe(true);
 }
 
 async function statesOf(): Promise<string[]> {
