@@ -142,7 +142,7 @@ export class NamedHistory {
       [2, () => this.#reads.pages()],
       [1, () => (world.isFull ? world.empty() : world.fill())],
       [world.isFull ? 6 : 0, () => world.empty()],
-      [world.memory === undefined ? 0 : 5, () => this.#shorten()],
+      [this.#options.isShort ? 5 : 0, () => this.#shorten()],
       [5, () => world.settle()],
     ];
   }
@@ -150,8 +150,8 @@ export class NamedHistory {
   #shorten(): void {
     const { memory, random } = this.world;
     this.world.note('memory is short');
-    if (random.chance(0.4)) memory!.relieve();
-    else memory!.shorten(random.below(30), random.below(6), 1 + random.below(5), random.chance(0.3) ? 0.5 : 0);
+    if (random.chance(0.4)) memory.relieve();
+    else memory.shorten(random.below(30), random.below(6), 1 + random.below(5), random.chance(0.3) ? 0.5 : 0);
   }
 
   // Compaction, reopening
@@ -235,7 +235,7 @@ export class NamedHistory {
     await this.#crash();
     world.endFaults();
     this.#reads.keys();
-    world.forgetProcess();
+    await world.close();
   }
 
   // Follower and backup

@@ -9,6 +9,7 @@ import { type NaiveRequest, select } from '../model/naive-table.ts';
 import {
   type EdgeTable,
   edgeRows,
+  type NaiveKind,
   type NamedState,
   type NodeTable,
   nodeRows,
@@ -72,12 +73,13 @@ export class NamedReads {
     { rows, hasMore }: Expected,
     what: string,
     db: Database = this.#world.db,
+    nameOf = (kind: NaiveKind) => kind.name,
   ): void {
     const world = this.#world;
     const asObjects = table.kinds.length > 1 || world.random.chance(0.2);
     const shown = (number: number): NodeKey | KindAndKey => {
       const { kind, key } = world.nodeOf(number);
-      return asObjects ? { kind: kind.name, key } : key;
+      return asObjects ? { kind: nameOf(kind), key } : key;
     };
     const wanted = rows.map((row) => `${JSON.stringify(shownEdge(row, shown))}\n`);
     const found = textOf(scan, (slice) => db.nodes.translate(slice, asObjects));
@@ -100,16 +102,23 @@ export class NamedReads {
     const found = [...db.tables().map(({ name }) => name), ...db.nodes.tables().map(({ name }) => name)];
     const wanted = ['hyperedges', ...[...state.tables, ...state.kinds].map(({ name }) => name)];
     same(found.sort().join(), wanted.sort().join(), 'names of tables');
-    for (const table of state.tables) this.#everyEdge(db, table);
+    for (const table of state.tables) this.#everyEdge(db, table, state);
     for (const table of state.kinds) this.#everyNode(db.nodes.table(table.name), table);
   }
 
-  #everyEdge(db: Database, table: EdgeTable): void {
+  #everyEdge(db: Database, table: EdgeTable, state: NamedState): void {
     const real = db.table(table.name);
     if (real.corrupt !== null) throw real.corrupt;
     const rows = edgeRows(table);
     const scan = real.scan({ format: 'ndjson', rows: markedPlanOf(real.columns, real.definition) });
-    this.compareEdges(scan, table, { rows, hasMore: false }, `all of ${table.name}`, db);
+    this.compareEdges(
+      scan,
+      table,
+      { rows, hasMore: false },
+      `all of ${table.name}`,
+      db,
+      (kind) => state.kind(kind)!.name,
+    );
     if (real.rowCount !== rows.length) throw new Error(`${table.name} counts ${real.rowCount}, not ${rows.length}`);
     const { nodes, roles, intervals, create_nodes } = real.item();
     const item = { nodes, roles, intervals, create_nodes };

@@ -195,7 +195,7 @@ export class NamedTransactions {
     const world = this.#world;
     const before = open.tx.operations;
     this.#wasShort = false;
-    const mark = world.memory === undefined ? undefined : open.tx.mark();
+    const mark = world.isShort ? open.tx.mark() : undefined;
     world.note(`tx ${what}${code === undefined ? '' : ` (${code})`}`);
     try {
       const value = stage();

@@ -42,7 +42,9 @@ export class NamedWorld {
   readonly seen: Record<string, number> = {};
   readonly log: string[] = [];
   readonly options: Partial<EngineOptions>;
-  readonly memory: SimMemory | undefined;
+  readonly memory: SimMemory;
+  /** Whether memory is short now and then. */
+  readonly isShort: boolean;
   fs: SimFs;
   db!: Database;
   /** The newest state, and its LSN. */
@@ -76,7 +78,8 @@ export class NamedWorld {
     this.fs = new SimFs(random);
     this.fs.makeDir('/db/tables');
     const core = (['release', 'release', 'plain', 'debug'] as const)[random.below(4)]!;
-    this.memory = isShort ? new SimMemory(random, core, true) : undefined;
+    this.memory = new SimMemory(random, core, isShort);
+    this.isShort = isShort;
     this.options = {
       core,
       segmentRows: 4 + random.below(60),
@@ -87,7 +90,7 @@ export class NamedWorld {
       durability: isFollowed || random.chance(0.85) ? 'fsync' : 'async',
       slicedOperations: random.chance(0.5) ? 4096 : 1 + random.below(8),
       ...(isFollowed || random.chance(0.2) ? { history: { seconds: 1e9, bytes: 1e9 } } : {}),
-      ...(this.memory === undefined ? {} : { module: this.memory }),
+      module: this.memory,
     };
   }
 
@@ -126,7 +129,7 @@ export class NamedWorld {
     } catch (error) {
       if (!this.isShortOfMemory(error)) throw error;
       this.saw('open without memory');
-      this.memory!.relieve();
+      this.memory.relieve();
       this.fs = this.fs.kill();
       return this.open();
     }
@@ -181,7 +184,7 @@ export class NamedWorld {
   endFaults(): void {
     this.#isFull = false;
     this.fs.schedule = () => undefined;
-    this.memory?.relieve();
+    this.memory.relieve();
   }
 
   /** Makes the disk full, until `endFaults` or the next start. */
@@ -244,7 +247,14 @@ export class NamedWorld {
     this.isDamaged = false;
     this.holders.clear();
     this.onLost();
-    if (this.memory !== undefined) SimMemory.takeBack();
+  }
+
+  /** Ends the last process. */
+  async close(): Promise<void> {
+    this.endFaults();
+    await this.wait(this.db.close());
+    for (let turns = 0; turns < 10; turns++) await turn();
+    SimMemory.takeBack();
   }
 
   async settle(): Promise<void> {
@@ -261,7 +271,7 @@ export class NamedWorld {
   }
 
   isShortOfMemory(error: unknown): boolean {
-    return this.memory !== undefined && (error as { code?: unknown }).code === 'overloaded';
+    return this.isShort && (error as { code?: unknown }).code === 'overloaded';
   }
 
   /**

@@ -174,10 +174,9 @@ export class NamedWrites {
     if (this.#bulks.length === 0 || (this.#bulks.length < 2 && random.chance(0.3))) {
       const table = world.anyTable();
       if (table === undefined) return;
-      const open: OpenBulk = { bulk: world.tableOf(table).bulk(), table, held: new Set(), edges: [] };
-      world.holders.add(open);
-      this.#bulks.push(open);
+      this.#begin(table);
     }
+    if (this.#bulks.length === 0) return;
     const open = source.pick(this.#bulks);
     if (world.state.table(open.table.token) === undefined) return this.#end(open, () => open.bulk.discard());
     if (random.chance(0.5)) this.#addLines(open);
@@ -185,6 +184,17 @@ export class NamedWrites {
     if (random.chance(0.3)) return;
     if (random.chance(0.1) || open.edges.length === 0) return this.#end(open, () => open.bulk.discard());
     await this.#commit(open);
+  }
+
+  #begin(table: EdgeTable): void {
+    const world = this.#world;
+    try {
+      const open: OpenBulk = { bulk: world.tableOf(table).bulk(), table, held: new Set(), edges: [] };
+      world.holders.add(open);
+      this.#bulks.push(open);
+    } catch (error) {
+      world.excuse(error);
+    }
   }
 
   #end(open: OpenBulk, end: () => void): void {

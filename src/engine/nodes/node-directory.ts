@@ -57,6 +57,8 @@ export interface NodeDirectoryOptions {
 /** A number that no node has. */
 export const NO_NODE = 0;
 
+const isNone = (_: number): boolean => false;
+
 /** Deaths that are remembered for writers that began before them. */
 const MOST_DEATHS = 65_536;
 
@@ -205,22 +207,22 @@ export class NodeDirectory {
    * Returns the numbers of the members of a named table, in the order of the references. A key that
    * is not known gets a number that the caller holds: it is appended to `held`, and must be given
    * back with `release`, after an error too. Throws `unknown_node` if the table does not create
-   * nodes, `overloaded`, `nodes_exhausted` or `table_corrupt`.
+   * nodes and the caller does not create this one (`isBorn`), `overloaded`, `nodes_exhausted` or
+   * `table_corrupt`.
    */
-  resolve(table: Table, refs: readonly NodeRef[], held: number[]): number[] {
+  resolve(table: Table, refs: readonly NodeRef[], held: number[], isBorn = isNone): number[] {
     const kinds = table.kinds!;
     for (const kind of kinds) kind.table.assertUsable();
-    return refs.map(({ kind: index, key }) => this.#numberOf(table, kinds[index]!, key, held));
-  }
-
-  #numberOf(table: Table, kind: NodeKind, key: NodeKey, held: number[]): number {
-    const { keys } = this;
-    const known = keys.find(kind.slot, key);
-    if (known !== 0 && keys.isLive(known)) return known;
-    if (table.definition.createNodes === false && !held.includes(known)) throw unknownNode(table, kind, key);
-    const number = this.hold(kind, key);
-    held.push(number);
-    return number;
+    const isStrict = table.definition.createNodes === false;
+    return refs.map(({ kind: index, key }) => {
+      const kind = kinds[index]!;
+      const known = this.keys.find(kind.slot, key);
+      if (known !== 0 && this.keys.isLive(known)) return known;
+      if (isStrict && !isBorn(known)) throw unknownNode(table, kind, key);
+      const number = this.hold(kind, key);
+      held.push(number);
+      return number;
+    });
   }
 
   /** Returns the number of a key, held for the caller. Throws like `resolve`. */
