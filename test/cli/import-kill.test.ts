@@ -21,10 +21,10 @@ const MEGABYTES = Number(process.env.HEDGEROW_IMPORT_MB ?? 0);
 /**
  * Enough rows that an import is still running when the test checks next, even on a busy machine.
  */
-const ROWS = 48_000;
+const ROWS = KILLS > 50 ? 96_000 : 48_000;
 const BAD_EVERY = 1000;
-/** Maximum number of batches between two kills: there are 480, and the last kills must have some. */
-const MOST_BATCHES = Math.max(2, Math.min(20, Math.floor(600 / KILLS)));
+/** Maximum number of batches that a kill waits for. An import has 480 or 960. */
+const MOST_BATCHES = KILLS > 50 ? 5 : 20;
 
 let world: TestWorld;
 
