@@ -49,6 +49,7 @@ export class NamedDefinitions {
 
   async createTable(): Promise<void> {
     const { random, db, source, state } = this.#world;
+    if (state.kinds.length === 0) return;
     const name = this.#name('t');
     const kinds = state.kinds.filter(() => random.chance(0.5)).map(({ kind }) => kind);
     if (kinds.length === 0) kinds.push(source.pick(state.kinds).kind);

@@ -464,7 +464,8 @@ export class NamedTransactions {
   #readNodes(open: OpenTransaction): void {
     const world = this.#world;
     const table = world.source.pick(world.state.kinds);
-    if (open.base.kind(table.kind)?.columns !== table.columns) return;
+    const base = open.base.kind(table.kind);
+    if (base === undefined || !isSameShape(base, table)) return;
     const rows = nodeRows(table, open.nodes(table.kind));
     this.#reads.attempt(() => {
       const scan = open.tx.scan(this.#tableOf(table.kind), { format: 'ndjson' });
@@ -523,7 +524,7 @@ export class NamedTransactions {
         continue;
       }
       const base = open.base.kind(kind);
-      if (base === undefined || base.columns !== table.columns || base.name !== table.name) codes.add('conflict');
+      if (base === undefined || !isSameShape(base, table)) codes.add('conflict');
       if (each.kind === 'insert node' && (state.isLive(node) || isGone(node))) must('conflict');
       if ('target' in each && !this.#isNodeThere(open, each.target, table)) must('conflict');
       if (each.kind === 'delete node' && this.#isUsed(open, node)) must('node_in_use');
@@ -549,6 +550,10 @@ export class NamedTransactions {
 function nodeOf(staged: Exclude<Staged, { token: object }>): NaiveNode & { node: NaiveNode } {
   const node = 'node' in staged ? staged.node : 'version' in staged ? staged.version.node : staged.target.node;
   return { ...node, node };
+}
+
+function isSameShape(a: NodeTable, b: NodeTable): boolean {
+  return a.columns === b.columns && a.name === b.name && a.keyName === b.keyName;
 }
 
 function versionOf({ columns }: NodeTable, node: NaiveNode, attributes: Parameters<typeof valuesOf>[1]): NodeVersion {
