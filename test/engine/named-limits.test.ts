@@ -222,3 +222,46 @@ test('when the keys fill their share of the memory budget, new keys are refused 
   checkNodes(database);
   await database.close();
 });
+
+test('a definition that lacks memory is refused before it is logged, and never fails after that', async () => {
+  const fs = simDisk();
+  let isFull = false;
+  const module = {
+    instantiate: () => {
+      const { exports, memory } = loadCore('debug').instantiate();
+      const alloc = (bytes: number) => (isFull ? 0 : exports.hg_memory_alloc(bytes));
+      return { exports: { ...exports, hg_memory_alloc: alloc }, memory };
+    },
+  };
+  const database = await openSim(fs, { module });
+  const create = (name: string) => () => database.nodes.createTable({ name, key: { name: 'key', type: 'TEXT' } });
+  const rename = (name: string, to: string) => () => database.nodes.alterTable(name, { kind: 'renameTable', to });
+  await create('K0')();
+  const names = () => database.nodes.tables().map(({ name }) => name);
+  for (const [change, wanted] of [
+    [create('K1'), ['K0', 'K1']],
+    [rename('K0', 'A_longer_name'), ['A_longer_name', 'K1']],
+    [rename('K1', 'K2'), ['A_longer_name', 'K2']],
+    [create('K1'), ['A_longer_name', 'K1', 'K2']],
+  ] as const) {
+    const before = [names(), database.headLsn];
+    isFull = true;
+    expect(await codeOf(change)).toBe('overloaded');
+    expect([names(), database.headLsn]).toEqual(before);
+    isFull = false;
+    // From the first write of the log on, there is no memory.
+    fs.schedule = () => {
+      isFull = true;
+      return undefined;
+    };
+    await change();
+    fs.schedule = () => undefined;
+    isFull = false;
+    expect(names()).toEqual(wanted);
+  }
+  const calls = await database.createTable({ name: 'calls', memberTables: ['K1', 'K2', 'A_longer_name'] });
+  const members = ['K1', 'K2', 'A_longer_name'].map((kind) => ({ kind, key: 'a' }));
+  await calls.insert({ event_ts: 1, members });
+  expect(namedRows(database, calls, {}, true)[0]!.members).toEqual(members);
+  await database.close();
+});

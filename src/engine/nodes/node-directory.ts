@@ -19,6 +19,7 @@ import { type Core, EdgeBatch, KeyDictionary } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { KindAndKey, MemberKind, NodeKey, NodeRef } from '../../model/node-refs.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
+import type { CatalogChange } from '../catalog/changes.ts';
 import type { Table } from '../table/table.ts';
 import { keyColumnOf } from './definitions.ts';
 import { FoldedKeys } from './folded-keys.ts';
@@ -139,16 +140,34 @@ export class NodeDirectory {
 
   // Kinds
 
-  /** Makes a node table known. Called again after a change of its name or key column. */
+  /**
+   * Reserves memory so that `attach` cannot fail when the changes, which create or rename at most
+   * one node table, are applied. Throws `overloaded`.
+   */
+  prepare(changes: readonly CatalogChange[]): void {
+    for (const change of changes) {
+      if (change.op === 'create_table' && change.table.key !== undefined)
+        this.keys.reserveKind(this.#bySlot.length, change.table.name, hasIntegers(change.table));
+      const known = change.op === 'rename_table' ? this.#kinds.get(change.id) : undefined;
+      if (change.op === 'rename_table' && known !== undefined)
+        this.keys.reserveKind(known.slot, change.name, known.isInteger);
+    }
+    this.charge();
+  }
+
+  /**
+   * Makes a node table known. Called again after a change of its name or key column. Throws
+   * `overloaded`, with nothing changed, unless it was prepared.
+   */
   attach(table: Table): void {
     const { definition } = table;
-    const column = keyColumnOf(definition);
     const slot = this.#kinds.get(table.id)?.slot ?? this.#bySlot.length;
-    const isInteger = column.type === 'INTEGER';
-    const kind: NodeKind = { table, slot, name: definition.name, isInteger, keyColumn: column.id };
+    const isInteger = hasIntegers(definition);
+    this.keys.setKind(slot, definition.name, isInteger);
+    const keyColumn = keyColumnOf(definition).id;
+    const kind: NodeKind = { table, slot, name: definition.name, isInteger, keyColumn };
     this.#kinds.set(table.id, kind);
     this.#bySlot[slot] = kind;
-    this.keys.setKind(slot, definition.name, isInteger);
   }
 
   kindOf({ id }: Pick<Table, 'id'>): NodeKind {
@@ -306,6 +325,10 @@ export class NodeDirectory {
     this.keys.addRecords(kind.slot, records, count, kind.keyColumn);
     this.charge();
   }
+}
+
+function hasIntegers(definition: TableDefinition): boolean {
+  return keyColumnOf(definition).type === 'INTEGER';
 }
 
 /** Yields the ids of INSERT records. */
