@@ -5,7 +5,7 @@
 
 import type { Database, Transaction } from '../../src/engine/index.ts';
 import type { MemberInput } from '../../src/model/edge.ts';
-import { type Change, compact, testCrashPoints, type Work } from '../support/crash-points.ts';
+import { type Change, compact, expectWholeChanges, type Work } from '../support/crash-points.ts';
 import { checkNodes, namedRows, nodeRows } from '../support/named-rows.ts';
 import { range } from '../support/sim-tables.ts';
 
@@ -115,7 +115,7 @@ function stateOf(db: Database): string {
   return JSON.stringify([tables, nodes]);
 }
 
-testCrashPoints(
+expectWholeChanges(
   {
     steps: STEPS,
     stateOf,

@@ -1,5 +1,6 @@
-// Tests writes that create nodes when memory is short, when the dictionary of keys is full, and when
-// all numbers of nodes are used. Each is refused with a clear answer, and nothing of it remains.
+// Tests writes that create nodes when memory is short, when the dictionary of keys is full, and
+// when all numbers of nodes are used. Each is refused with a clear answer, and nothing of it
+// remains.
 
 import { afterEach, expect, test } from 'vitest';
 import { CoreMemtable, KeyDictionary, loadCore } from '../../src/core/index.ts';

@@ -5,7 +5,7 @@
 
 import { expect } from 'vitest';
 import type { Database, Transaction } from '../../src/engine/index.ts';
-import { type Change, compact, testCrashPoints, type Work } from '../support/crash-points.ts';
+import { type Change, compact, expectWholeChanges, type Work } from '../support/crash-points.ts';
 import { rowsOf } from '../support/sim-engine.ts';
 import { range } from '../support/sim-tables.ts';
 
@@ -108,7 +108,7 @@ function checkIds(db: Database): void {
   }
 }
 
-testCrashPoints({ steps: STEPS, stateOf, check: checkIds }, [
+expectWholeChanges({ steps: STEPS, stateOf, check: checkIds }, [
   ['power loss', 'at once', 2],
   ['kill', 'at once', 5],
   ['power loss', 'in slices', 3],

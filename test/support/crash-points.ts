@@ -119,7 +119,7 @@ type Case = readonly [what: 'power loss' | 'kill', how: 'at once' | 'in slices',
  * Defines a test for each case. HEDGEROW_CRASH_POINTS=all tries every point; without it some are
  * left out.
  */
-export function testCrashPoints(history: CrashHistory, cases: readonly Case[]): void {
+export function expectWholeChanges(history: CrashHistory, cases: readonly Case[]): void {
   const tryAll = process.env.HEDGEROW_CRASH_POINTS === 'all';
   test.each(cases)(
     '%s at writes and syncs leaves only whole changes (commits run %s, 1 of every %i points is tried)',

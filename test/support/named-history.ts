@@ -5,6 +5,7 @@
 
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
 import { restoreBackup } from '../../src/engine/index.ts';
+import { isOfDisk } from './followed-history.ts';
 import { FOLLOWED, SimFollower } from './follower.ts';
 import { NamedDefinitions } from './named-definitions.ts';
 import { NamedReads } from './named-reads.ts';
@@ -97,7 +98,7 @@ export class NamedHistory {
         checkNodes(world.db);
         return;
       } catch (error) {
-        if (!(error instanceof SimStopped) && !world.fs.stopped && !world.isOfDisk(error)) throw error;
+        if (!(error instanceof SimStopped) && !world.fs.stopped && !isOfDisk(error)) throw error;
       }
     }
   }
@@ -212,7 +213,7 @@ export class NamedHistory {
       await world.open();
       this.#reads.all();
     } catch (error) {
-      if (!world.isOfDisk(error)) throw error;
+      if (!isOfDisk(error)) throw error;
       world.saw('open that the disk refused');
       return this.#crash();
     }

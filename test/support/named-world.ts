@@ -1,6 +1,6 @@
 // The machine, the database and the model of a random history of named tables. Writes go through
-// `commit`, which compares the outcome with what the model expects, and keeps the state of the model
-// at the last LSN of every frame. So a read at any LSN, and what a crash leaves, can be compared.
+// `commit`, which compares the outcome with what the model expects, and keeps the state of the
+// model at the last LSN of every frame. So a read at any LSN, and what a crash leaves, can be compared.
 
 import { Database, type EngineOptions, type Table } from '../../src/engine/index.ts';
 import type { EdgeRow } from '../../src/engine/types.ts';
@@ -8,33 +8,11 @@ import type { KindAndKey, NodeKey } from '../../src/model/node-refs.ts';
 import { type EdgeTable, type NaiveKind, type NaiveNode, NamedState } from '../model/named-state.ts';
 import { SimMemory } from '../sim/sim-memory.ts';
 import { isOfDisk } from './followed-history.ts';
+import { type CommitPlan, type Holder, type Outcome, settledOf } from './named-plan.ts';
 import { NamedSource, type Ref } from './named-source.ts';
 import { Random } from './random.ts';
 import { PausingRunner, simOptions, simScheduler, turn } from './sim-engine.ts';
 import { type Fault, type Operation, SimFs, SimStopped } from './sim-fs.ts';
-
-/** A writer that holds numbers of nodes which do not exist yet. */
-export interface Holder {
-  readonly held: Set<NaiveNode>;
-}
-
-/** What a commit must do. */
-export interface CommitPlan {
-  /** The codes with which the commit may be refused; empty if it must succeed. */
-  readonly codes: readonly string[];
-  /** Whether the commit may also succeed although there are codes. */
-  readonly isEither?: boolean;
-  /** Number of operations of its frame. With a history of changes there may be more. */
-  readonly operations: number;
-  /** Nodes that the frame creates. */
-  readonly born: readonly NaiveNode[];
-  /** Returns the state after the commit. */
-  readonly next: (state: NamedState) => NamedState;
-}
-
-type Outcome<T> = { value: T } | { error: unknown };
-
-export const PRIMARY = 'hyperedges';
 
 export class NamedWorld {
   readonly random: Random;
@@ -264,10 +242,6 @@ export class NamedWorld {
   /** Whether the engine refuses all writes because the disk has failed. */
   get refuses(): boolean {
     return this.db.figures().logFailed;
-  }
-
-  isOfDisk(error: unknown): boolean {
-    return isOfDisk(error);
   }
 
   isShortOfMemory(error: unknown): boolean {
@@ -514,7 +488,6 @@ export class NamedWorld {
     if (left.size > 0) throw new Error(`an edge lacks ${[...left].map(({ key }) => key)}`);
   }
 
-  /** Returns the table of the database. */
   tableOf({ name }: Pick<EdgeTable, 'name'>): Table {
     return this.db.table(name);
   }
@@ -523,11 +496,4 @@ export class NamedWorld {
   anyTable(): EdgeTable | undefined {
     return this.state.tables.length === 0 ? undefined : this.source.pick(this.state.tables);
   }
-}
-
-function settledOf<T>(promise: Promise<T>): Promise<Outcome<T>> {
-  return promise.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
 }

@@ -10,8 +10,9 @@ import {
   type NamedState,
   valuesOf,
 } from '../model/named-state.ts';
+import type { CommitPlan, Holder } from './named-plan.ts';
 import type { EdgeSpec, Ref } from './named-source.ts';
-import type { CommitPlan, Holder, NamedWorld } from './named-world.ts';
+import type { NamedWorld } from './named-world.ts';
 
 /** The members of an edge as nodes, those that a writer would create included. */
 export interface ResolvedEdge {

@@ -51,8 +51,8 @@ export class TransactionNodes {
   }
 
   /**
-   * Returns the numbers of the members of an edge; new ones are held. Throws like
-   * `NodeDirectory.resolve`. A table that creates no nodes takes those that the transaction creates.
+   * Returns the numbers of the members of an edge; new ones are held. A table that creates no nodes
+   * takes those that the transaction creates. Throws like `NodeDirectory.resolve`.
    */
   resolve(table: Table, refs: readonly NodeRef[]): number[] {
     return this.#context.nodes.resolve(table, refs, this.held, (number) => this.#born.has(number));
@@ -122,8 +122,8 @@ export class TransactionNodes {
   }
 
   /**
-   * Throws `conflict` if another commit has created and deleted a node that the transaction creates:
-   * its number belongs to the deleted node.
+   * Throws `conflict` if another commit has created and deleted a node that the transaction
+   * creates: its number belongs to the deleted node.
    */
   *#checkBorn(): Steps<void> {
     const { nodes } = this.#context;
