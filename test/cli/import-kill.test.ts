@@ -1,8 +1,8 @@
 // Kills an import with `kill -9` and continues with `--resume`. Every row is stored once, and every
 // bad row is reported once. After every kill, each member of an edge is a node, and no number and
 // no key belongs to two nodes. `HEDGEROW_IMPORT_KILLS=100` is the long form.
-// `HEDGEROW_IMPORT_MB=2000` runs the memory test with a CSV file of 2000 MB; without this variable the memory test is
-// skipped. Needs `dist/` (`npm run build`).
+// `HEDGEROW_IMPORT_MB=2000` runs the memory test with a CSV file of 2000 MB; without this variable
+// the memory test is skipped. Needs `dist/` (`npm run build`).
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,7 @@
 // The machine, the database and the model of a random history of named tables. Writes go through
 // `commit`, which compares the outcome with what the model expects, and keeps the state of the
-// model at the last LSN of every frame. So a read at any LSN, and what a crash leaves, can be compared.
+// model at the last LSN of every frame. So a read at any LSN, and what a crash leaves, can be
+// compared.
 
 import { Database, type EngineOptions, type Table } from '../../src/engine/index.ts';
 import type { EdgeRow } from '../../src/engine/types.ts';
