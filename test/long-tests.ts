@@ -48,6 +48,8 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
     'large-commits',
     'log-damage',
     'named-crash',
+    'named-histories',
+    'named-limits',
     'replay-crash',
     'row-crash',
     'segment-loads',

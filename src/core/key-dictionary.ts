@@ -50,6 +50,8 @@ export class KeyDictionary {
   readonly #list: number;
   readonly #records: Region;
   readonly #kinds: (Kind | undefined)[] = [];
+  /** Memory for the next `setKind`. */
+  readonly #forKind: Region[] = [];
   #from: Region | undefined;
   #to: Region | undefined;
 
@@ -85,10 +87,29 @@ export class KeyDictionary {
     return this.core.memory.size;
   }
 
+  /**
+   * Reserves memory so that the next `setKind` with this slot and name cannot fail. The kind of a
+   * new slot is registered at once.
+   */
+  reserveKind(slot: number, name: string, isInteger: boolean): void {
+    if (this.#kinds[slot] === undefined) {
+      this.setKind(slot, name, isInteger);
+      return;
+    }
+    for (const region of this.#forKind.splice(0)) region.free();
+    const { length } = prefixOf(name);
+    // For the prefix, and for the copy of it that the core makes.
+    for (let count = 0; count < 2; count++) this.#forKind.push(new Region(this.core, length));
+  }
+
   /** Registers a kind or renames it. `name` is used in the object form of members. */
   setKind(slot: number, name: string, isInteger: boolean): void {
-    const prefix = Buffer.from(`{"kind":${JSON.stringify(name)},"key":`);
-    const region = new Region(this.core, prefix.length);
+    const known = this.#kinds[slot];
+    if (known?.name === name && known.isInteger === isInteger) return;
+    const prefix = prefixOf(name);
+    const [region = new Region(this.core, prefix.length), copy] = this.#forKind.splice(0);
+    region.ensure(prefix.length);
+    copy?.free();
     this.core.memory.write(region.pointer, prefix);
     const status = this.core.exports.hg_keys_kind(slot, Number(isInteger), region.pointer, prefix.length);
     region.free();
@@ -372,6 +393,11 @@ export class KeyDictionary {
       `${node} of ${name} has no valid key, or its number or key belongs to another node. This is a bug; please report it.`,
     );
   }
+}
+
+/** Returns how a member of a kind begins in object form. */
+function prefixOf(name: string): Buffer {
+  return Buffer.from(`{"kind":${JSON.stringify(name)},"key":`);
 }
 
 function copyOf(text: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -1,7 +1,8 @@
 // Kills an import with `kill -9` and continues with `--resume`. Every row is stored once, and every
-// bad row is reported once. `HEDGEROW_IMPORT_KILLS=40` is the long form. `HEDGEROW_IMPORT_MB=2000`
-// runs the memory test with a CSV file of 2000 MB; without this variable the memory test is
-// skipped. Needs `dist/` (`npm run build`).
+// bad row is reported once. After every kill, each member of an edge is a node, and no number and
+// no key belongs to two nodes. `HEDGEROW_IMPORT_KILLS=100` is the long form.
+// `HEDGEROW_IMPORT_MB=2000` runs the memory test with a CSV file of 2000 MB; without this variable
+// the memory test is skipped. Needs `dist/` (`npm run build`).
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +11,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
 import { startServer } from '../http/support.ts';
 import { MAIN } from '../service/child.ts';
+import { checkNodes } from '../support/named-rows.ts';
 import { Random } from '../support/random.ts';
 import { gzip, keyRowsOf, lookInto, nodeRowsOf, TestWorld } from './support.ts';
 
@@ -19,8 +21,10 @@ const MEGABYTES = Number(process.env.HEDGEROW_IMPORT_MB ?? 0);
 /**
  * Enough rows that an import is still running when the test checks next, even on a busy machine.
  */
-const ROWS = 48_000;
+const ROWS = KILLS > 50 ? 96_000 : 48_000;
 const BAD_EVERY = 1000;
+/** Maximum number of batches that a kill waits for. An import has 480 or 960. */
+const MOST_BATCHES = KILLS > 50 ? 5 : 20;
 
 let world: TestWorld;
 
@@ -93,13 +97,19 @@ function batchNumber(input: string): number {
   }
 }
 
-async function importWithKills(input: string, target: readonly string[], seed: number): Promise<number> {
+/** Kills imports at random moments, and calls `look` after each. Returns the number of kills. */
+async function importWithKills(
+  input: string,
+  target: readonly string[],
+  seed: number,
+  look: () => Promise<void>,
+): Promise<number> {
   const random = new Random(seed);
   let kills = 0;
   for (let attempt = 0; attempt < KILLS; attempt++) {
     const from = batchNumber(input);
     const until = performance.now() + 60_000;
-    const least = from + 1 + random.below(20);
+    const least = from + random.below(MOST_BATCHES + 1);
     let waits = random.below(10);
     const resume = existsSync(world.path(`${input}.progress.json`)) ? ['--resume'] : [];
     const killWhen = () => performance.now() > until || (batchNumber(input) >= least && waits-- <= 0);
@@ -107,11 +117,17 @@ async function importWithKills(input: string, target: readonly string[], seed: n
     if (code === 0) return kills;
     expect(code, err).toBe(null);
     kills++;
+    await look();
   }
   const resume = existsSync(world.path(`${input}.progress.json`)) ? ['--resume'] : [];
   const { code, err } = await run([input, ...FLAGS, ...target, ...resume]);
   expect(code, err).toBe(0);
   return kills;
+}
+
+function expectKills(kills: number): void {
+  expect(kills).toBeGreaterThan(0);
+  if (KILLS > 2) console.log(`${kills} kills`);
 }
 
 function expectWhole(database: Database, input: string): void {
@@ -134,7 +150,10 @@ test.skipIf(!BUILT)(
   `${KILLS} kills of an import into a data directory leave no duplicates and no gaps`,
   async () => {
     world.file('rows.csv', csvText(ROWS));
-    expect(await importWithKills('rows.csv', ['--data', 'db'], 1)).toBeGreaterThan(0);
+    const look = async () => {
+      if (existsSync(world.path('db'))) await lookInto(world.path('db'), checkNodes);
+    };
+    expectKills(await importWithKills('rows.csv', ['--data', 'db'], 1, look));
     await lookInto(world.path('db'), (database) => expectWhole(database, 'rows.csv'));
   },
   120_000 + KILLS * 30_000,
@@ -146,7 +165,8 @@ test.skipIf(!BUILT)(
     const server = await startServer();
     try {
       world.file('rows.csv.gz', gzip(csvText(ROWS)));
-      expect(await importWithKills('rows.csv.gz', ['--url', server.url], 2)).toBeGreaterThan(0);
+      const look = async () => checkNodes(server.database);
+      expectKills(await importWithKills('rows.csv.gz', ['--url', server.url], 2, look));
       const { database } = server;
       expectWhole(database, 'rows.csv.gz');
     } finally {

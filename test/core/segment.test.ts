@@ -233,8 +233,15 @@ describe.each(BUILDS)('segments, %s build', (build) => {
         expect(core.words(counts, nodes.length)).toEqual(nodes.map((node, place) => place + (known.get(node) ?? 0)));
       }
       const counts = core.putWords([0, 0]);
-      for (const wrong of [[5, 5], [5, 4], [1, 1.5], [1, Number.NaN]])
-        expect(core.x.hg_segment_counts(built.handle, core.putNumbers(wrong), 2, 0, 1, counts)).toBe(STATUS.badArgument);
+      for (const wrong of [
+        [5, 5],
+        [5, 4],
+        [1, 1.5],
+        [1, Number.NaN],
+      ])
+        expect(core.x.hg_segment_counts(built.handle, core.putNumbers(wrong), 2, 0, 1, counts)).toBe(
+          STATUS.badArgument,
+        );
     });
 
     it('has a filter without false negatives', () => {

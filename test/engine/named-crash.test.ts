@@ -3,28 +3,11 @@
 // be there, and every other change wholly or not at all: no edge has a number without a node, and
 // no number and no key is used twice. HEDGEROW_CRASH_POINTS=all tries every point.
 
-import { expect, test } from 'vitest';
-import type { Database, EngineOptions, Transaction } from '../../src/engine/index.ts';
+import type { Database, Transaction } from '../../src/engine/index.ts';
 import type { MemberInput } from '../../src/model/edge.ts';
-import { namedRows, nodeRows, numbersIn } from '../support/named-rows.ts';
-import { openSim } from '../support/sim-engine.ts';
-import { SimFs } from '../support/sim-fs.ts';
+import { type Change, compact, expectWholeChanges, type Work } from '../support/crash-points.ts';
+import { checkNodes, namedRows, nodeRows } from '../support/named-rows.ts';
 import { range } from '../support/sim-tables.ts';
-
-/** Changes something that can be read. */
-type Change = (db: Database) => Promise<unknown>;
-/** Work that changes nothing that can be read. */
-interface Work {
-  work: Change;
-}
-
-const AT_ONCE: Partial<EngineOptions> = { core: 'release', segmentRows: 4, logFileBytes: 5000 };
-
-/** Returns options with which every commit runs in slices and yields after each step. */
-function inSlices(): Partial<EngineOptions> {
-  let us = 0;
-  return { ...AT_ONCE, slicedOperations: 1, nowUs: () => (us += 10_000) };
-}
 
 const insert =
   (event_ts: number, ...members: MemberInput[]): Change =>
@@ -70,9 +53,7 @@ const remove = (key: string): Change =>
 
 const at = (number: number) => ({ eventTs: number, id: number });
 
-const compact: Work = { work: (db) => db.compact({}) };
-
-const HISTORY: (Change | Work)[][] = [
+const STEPS: (Change | Work)[][] = [
   [
     (db) =>
       db.nodes.createTable({
@@ -123,7 +104,6 @@ const HISTORY: (Change | Work)[][] = [
   [insert(40, 'Konrad')],
   [compact],
 ];
-const CHANGES = HISTORY.flat().filter((step) => typeof step === 'function');
 
 /** Returns everything that can be read, as text. */
 function stateOf(db: Database): string {
@@ -135,103 +115,17 @@ function stateOf(db: Database): string {
   return JSON.stringify([tables, nodes]);
 }
 
-/** Checks that members have nodes, and that no number and no key is used twice. */
-function checkNodes(db: Database): void {
-  const keys = new Map<number, unknown>();
-  for (const table of db.nodes.tables()) {
-    const numbers = numbersIn(table);
-    const rows = nodeRows(table);
-    expect(numbers).toHaveLength(rows.length);
-    const names = rows.map((row) => row[db.nodes.keyName(table)] as string | number);
-    expect(new Set(names).size).toBe(names.length);
-    for (const [index, number] of numbers.entries()) {
-      expect(keys.has(number)).toBe(false);
-      keys.set(number, names[index]);
-      expect(db.nodes.find(table, names[index]!)).toBe(number);
-      expect(table.nextId).toBeGreaterThan(number);
-    }
-  }
-  for (const table of db.tables()) for (const number of numbersIn(table)) expect(keys.has(number)).toBe(true);
-}
-
-async function statesOf(): Promise<string[]> {
-  const db = await openSim(new SimFs(1), AT_ONCE);
-  const states = [stateOf(db)];
-  for (const step of HISTORY.flat()) {
-    await (typeof step === 'function' ? step(db) : step.work(db));
-    if (typeof step === 'function') states.push(stateOf(db));
-  }
-  checkNodes(db);
-  await db.close();
-  expect(new Set(states).size).toBe(CHANGES.length + 1);
-  return states;
-}
-
-/**
- * Runs the history on a disk that stops at its operation number `crashAt`, not counting opens and
- * reads. Returns the number of the last acknowledged change, counting from 1.
- */
-async function runUntil(fs: SimFs, crashAt: number, options: Partial<EngineOptions>): Promise<number> {
-  let acknowledged = 0;
-  let changes = 0;
-  fs.schedule = ({ kind }) => (kind !== 'open' && kind !== 'read' && ++changes === crashAt ? 'crash' : undefined);
-  const run = async (): Promise<void> => {
-    const db = await openSim(fs, options);
-    for (const group of HISTORY) {
-      await Promise.all(
-        group.map(async (step) => {
-          if (typeof step !== 'function') return void (await step.work(db));
-          await step(db);
-          acknowledged = Math.max(acknowledged, CHANGES.indexOf(step, acknowledged) + 1);
-        }),
-      );
-    }
-    await db.close();
-  };
-  await Promise.race([run().catch((error) => (fs.stopped ? undefined : Promise.reject(error))), fs.whenStopped]);
-  return acknowledged;
-}
-
-/** Checks the state found, and that it survives a compaction, a further insert and a restart. */
-async function check(found: SimFs, states: readonly string[], acknowledged: number): Promise<number> {
-  const db = await openSim(found, AT_ONCE);
-  const state = stateOf(db);
-  const place = states.indexOf(state);
-  expect(place, state).toBeGreaterThanOrEqual(acknowledged);
-  checkNodes(db);
-  await db.compact({});
-  expect(stateOf(db)).toBe(state);
-  if (place >= 2) await insert(50, 'Ada', 'Zuse')(db);
-  checkNodes(db);
-  const after = stateOf(db);
-  const again = await openSim(found.crash(), AT_ONCE);
-  expect(stateOf(again)).toBe(after);
-  checkNodes(again);
-  await again.close();
-  return place;
-}
-
-const EVERY = process.env.HEDGEROW_CRASH_POINTS === 'all';
-
-test.each([
-  ['power loss', 'at once', 5, () => AT_ONCE],
-  ['kill', 'at once', 7, () => AT_ONCE],
-  ['power loss', 'in slices', 7, inSlices],
-  ['kill', 'in slices', 5, inSlices],
-] as const)(
-  '%s at writes and syncs leaves only whole changes (commits run %s, 1 of every %i points is tried)',
-  async (what, _, stride, options) => {
-    const states = await statesOf();
-    const places = new Set<number>();
-    let crashAt = 1;
-    for (; ; crashAt += EVERY ? 1 : stride) {
-      const fs = new SimFs(crashAt);
-      const acknowledged = await runUntil(fs, crashAt, options());
-      if (!fs.stopped) break;
-      places.add(await check(what === 'kill' ? fs.kill() : fs.crash(), states, acknowledged));
-    }
-    expect(crashAt).toBeGreaterThan(100);
-    expect(places.size).toBeGreaterThan(CHANGES.length * 0.8);
+expectWholeChanges(
+  {
+    steps: STEPS,
+    stateOf,
+    check: checkNodes,
+    goOn: async (db, changes) => (changes >= 2 ? insert(50, 'Ada', 'Zuse')(db) : undefined),
   },
-  300_000,
+  [
+    ['power loss', 'at once', 5],
+    ['kill', 'at once', 7],
+    ['power loss', 'in slices', 7],
+    ['kill', 'in slices', 5],
+  ],
 );

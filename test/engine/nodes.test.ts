@@ -302,3 +302,46 @@ test('members of named tables have roles', async () => {
   expect(namedRows(again, again.table('mail'))).toMatchObject(wanted);
   await again.close();
 });
+
+test('a node that was created and deleted meanwhile is not created with its old number', async () => {
+  const { database, person, calls } = await town();
+  const late = database.begin();
+  const { id } = late.insertNode(person, { name: 'Ada', born: 1815 });
+  await insert(calls, 1, ['Ada']);
+  const deletion = database.begin();
+  deletion.delete(calls, 1, ['Ada']);
+  deletion.deleteRow(person, { eventTs: id, id });
+  await deletion.commit();
+  expect(await codeOf(() => late.commit())).toBe('conflict');
+  await insert(calls, 2, ['Ada']);
+  expect(database.nodes.find(person, 'Ada')).toBe(id + 1);
+  await database.close();
+});
+
+test('a rewound edge does not let another table create its node', async () => {
+  const { database, person, calls } = await town();
+  const strict = await database.createTable({ name: 'strict', memberTables: ['Person'], createNodes: false });
+  const transaction = database.begin();
+  const mark = transaction.mark();
+  transaction.insert(calls, { event_ts: 1, members: ['Ada'] });
+  transaction.rewind(mark);
+  expect(await codeOf(() => transaction.insert(strict, { event_ts: 1, members: ['Ada'] }))).toBe('unknown_node');
+  transaction.insertNode(person, { name: 'Ada' });
+  transaction.insert(strict, { event_ts: 1, members: ['Ada'] });
+  await transaction.commit();
+  expect(membersOf(database, strict)).toEqual([['Ada']]);
+  await database.close();
+});
+
+test('a deletion that is refused leaves the node to the transaction', async () => {
+  const { database, person, calls } = await town();
+  const transaction = database.begin({ pinned: true });
+  await insert(calls, 1, ['Ada']);
+  await calls.delete(1, ['Ada']);
+  // The transaction does not see the node.
+  expect(await codeOf(() => transaction.deleteRow(person, { eventTs: 1, id: 1 }))).toBe('invalid_input');
+  transaction.insert(calls, { event_ts: 2, members: ['Ada'] });
+  await transaction.commit();
+  expect(membersOf(database, calls)).toEqual([['Ada']]);
+  await database.close();
+});

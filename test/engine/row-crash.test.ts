@@ -3,26 +3,11 @@
 // there, and every other change wholly or not at all. HEDGEROW_CRASH_POINTS=all tries every point;
 // without it some are left out.
 
-import { expect, test } from 'vitest';
-import type { Database, EngineOptions, Transaction } from '../../src/engine/index.ts';
-import { openSim, rowsOf } from '../support/sim-engine.ts';
-import { SimFs } from '../support/sim-fs.ts';
+import { expect } from 'vitest';
+import type { Database, Transaction } from '../../src/engine/index.ts';
+import { type Change, compact, expectWholeChanges, type Work } from '../support/crash-points.ts';
+import { rowsOf } from '../support/sim-engine.ts';
 import { range } from '../support/sim-tables.ts';
-
-/** Changes something that can be read. Changes are numbered in the order of the history. */
-type Change = (db: Database) => Promise<unknown>;
-/** Work that changes nothing that can be read. */
-interface Work {
-  work: Change;
-}
-
-const AT_ONCE: Partial<EngineOptions> = { core: 'release', segmentRows: 4, logFileBytes: 5000 };
-
-/** Returns options with which every commit runs in slices and yields after each step. */
-function inSlices(): Partial<EngineOptions> {
-  let us = 0;
-  return { ...AT_ONCE, slicedOperations: 1, nowUs: () => (us += 10_000) };
-}
 
 function inserted(from: number, to: number, table?: string): Change {
   return (db) => {
@@ -80,10 +65,7 @@ const rivals: Change = async (db) => {
   expect(lost).toBe('conflict');
 };
 
-const compact: Work = { work: (db) => db.compact({}) };
-
-/** The entries of one inner list run concurrently. */
-const HISTORY: (Change | Work)[][] = [
+const STEPS: (Change | Work)[][] = [
   [inserted(0, 14)],
   [statement(0, 8)],
   [compact],
@@ -111,93 +93,24 @@ const HISTORY: (Change | Work)[][] = [
   [compact],
   [rivals],
 ];
-const CHANGES = HISTORY.flat().filter((step) => typeof step === 'function');
 
 /** Returns everything that can be read, as text. */
 function stateOf(db: Database): string {
   return JSON.stringify(db.tables().map((table) => [table.item(), rowsOf(table), table.count({})]));
 }
 
-async function statesOf(): Promise<string[]> {
-  const db = await openSim(new SimFs(1), AT_ONCE);
-  const states = [stateOf(db)];
-  for (const step of HISTORY.flat()) {
-    await (typeof step === 'function' ? step(db) : step.work(db));
-    if (typeof step === 'function') states.push(stateOf(db));
-  }
-  await db.close();
-  expect(new Set(states).size).toBe(CHANGES.length + 1);
-  return states;
-}
-
-/**
- * Runs the history on a disk that stops at its operation number `crashAt`, not counting opens and
- * reads. Returns the number of the last acknowledged change, counting from 1.
- */
-async function runUntil(fs: SimFs, crashAt: number, options: Partial<EngineOptions>): Promise<number> {
-  let acknowledged = 0;
-  let changes = 0;
-  fs.schedule = ({ kind }) => (kind !== 'open' && kind !== 'read' && ++changes === crashAt ? 'crash' : undefined);
-  const run = async (): Promise<void> => {
-    const db = await openSim(fs, options);
-    for (const group of HISTORY) {
-      await Promise.all(
-        group.map(async (step) => {
-          if (typeof step !== 'function') return void (await step.work(db));
-          await step(db);
-          acknowledged = Math.max(acknowledged, CHANGES.indexOf(step, acknowledged) + 1);
-        }),
-      );
-    }
-    await db.close();
-  };
-  await Promise.race([run().catch((error) => (fs.stopped ? undefined : Promise.reject(error))), fs.whenStopped]);
-  return acknowledged;
-}
-
-/**
- * Checks that the state is one of the states in the history, but none before the acknowledged one,
- * and that the state survives a compaction and another restart.
- */
-async function check(found: SimFs, states: readonly string[], acknowledged: number): Promise<number> {
-  let db = await openSim(found, AT_ONCE);
-  const state = stateOf(db);
-  const place = states.indexOf(state);
-  expect(place, state).toBeGreaterThanOrEqual(acknowledged);
+/** Checks that no id is used twice, or will be. */
+function checkIds(db: Database): void {
   for (const table of db.tables()) {
     const ids = rowsOf(table).map(({ id }) => id as number);
     expect(new Set(ids).size).toBe(ids.length);
     expect(table.nextId).toBeGreaterThan(Math.max(0, ...ids));
   }
-  await db.compact({});
-  expect(stateOf(db)).toBe(state);
-  db = await openSim(found.crash(), AT_ONCE);
-  expect(stateOf(db)).toBe(state);
-  await db.close();
-  return place;
 }
 
-const EVERY = process.env.HEDGEROW_CRASH_POINTS === 'all';
-
-test.each([
-  ['power loss', 'at once', 2, () => AT_ONCE],
-  ['kill', 'at once', 5, () => AT_ONCE],
-  ['power loss', 'in slices', 3, inSlices],
-  ['kill', 'in slices', 5, inSlices],
-] as const)(
-  '%s at writes and syncs leaves only whole changes (commits run %s, 1 of every %i points is tried)',
-  async (what, _, stride, options) => {
-    const states = await statesOf();
-    const places = new Set<number>();
-    let crashAt = 1;
-    for (; ; crashAt += EVERY ? 1 : stride) {
-      const fs = new SimFs(crashAt);
-      const acknowledged = await runUntil(fs, crashAt, options());
-      if (!fs.stopped) break;
-      places.add(await check(what === 'kill' ? fs.kill() : fs.crash(), states, acknowledged));
-    }
-    expect(crashAt).toBeGreaterThan(100);
-    expect(places.size).toBeGreaterThan(CHANGES.length * 0.8);
-  },
-  300_000,
-);
+expectWholeChanges({ steps: STEPS, stateOf, check: checkIds }, [
+  ['power loss', 'at once', 2],
+  ['kill', 'at once', 5],
+  ['power loss', 'in slices', 3],
+  ['kill', 'in slices', 5],
+]);

@@ -2,7 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
-import { type Database, verifyDirectory } from '../../src/engine/index.ts';
+import { type Database, restoreBackup, verifyDirectory } from '../../src/engine/index.ts';
+import { manifestFaults } from '../../src/engine/verify/verify-manifest.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 import type { SimFs } from '../support/sim-fs.ts';
 
@@ -84,4 +85,42 @@ test('finds nodes whose ids are not their numbers, and keys that two nodes have'
     expect(await problemsOf(fs)).toEqual([expect.stringContaining(what)]);
     await database.close();
   }
+});
+
+test('finds no fault in indexes on the end of edges and on attributes, and a backup with them is restored', async () => {
+  const fs = simDisk();
+  const database = await town(fs);
+  await database.createTable({ name: 'stays', memberTables: ['Person', 'Room'], intervals: true });
+  await database.createIndex('stays', 'end_ts');
+  await database.createIndex('Room', 'id');
+  await database.compact({});
+  expect(await problemsOf(fs)).toEqual([]);
+  const { path } = await database.backup({ dir: '/backups', compactFirst: false });
+  const core = loadCore('release');
+  const crc32c = makeChecksum(core.instantiate());
+  const idle = { progress: () => undefined, checkStopped: () => undefined };
+  await restoreBackup({ fs, crc32c, core, file: path, dir: '/backups/restored', ...idle });
+  await database.close();
+  const restored = await openSim(fs, { dir: '/backups/restored' });
+  expect(restored.indexes().map(({ table, column }) => [table, column])).toEqual([
+    ['Room', 'id'],
+    ['stays', 'end_ts'],
+  ]);
+  await restored.close();
+});
+
+test('names an index on a column that does not exist, in node tables too', async () => {
+  const fs = simDisk();
+  const database = await town(fs);
+  await database.createIndex('Room', 'id');
+  const definition = database.nodes.table('Room').definition;
+  const faultsOf = (column: number) => {
+    const indexes = [{ column, createdAt: 1 }];
+    const table = { definition: { ...definition, indexes }, appliedLsn: 0, nextId: 1, nextSegment: 1, segments: [] };
+    return manifestFaults({ format: 1, lsn: 1, nextTableId: 100, tables: [table] });
+  };
+  expect(faultsOf(definition.key!)).toEqual([]);
+  for (const column of [-1, 0, 2, definition.key! + 1])
+    expect(faultsOf(column)).toEqual(['table "Room": there is an index on a column that does not exist']);
+  await database.close();
 });

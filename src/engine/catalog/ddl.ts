@@ -51,6 +51,7 @@ export class Ddl {
   async change(changes: readonly CatalogChange[], entry?: AnswerToKeep): Promise<void> {
     const { context, tables } = this.#options;
     const { committer } = context;
+    context.nodes.prepare(changes);
     const runs = changes.flatMap((change) => singleRun(OPERATION.catalog, Buffer.from(JSON.stringify(change))));
     // On a full disk, dropping a table or setting a threshold can free space, so these changes may
     // use the reserved space of the log.

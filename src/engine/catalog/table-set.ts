@@ -27,11 +27,12 @@ export class TableSet {
 
   add(table: Table): void {
     assert(!this.#byId.has(table.id) && this.find(table.name) === undefined, 'tables have ids and names of their own');
+    // This may lack memory in a replay, which then tries again.
+    if (table.isOfNodes) this.#context.nodes.attach(table);
     this.#forgetLists();
     this.#byName.set(table.name.toLowerCase(), table);
     this.#byId.set(table.id, table);
     this.nextId = Math.max(this.nextId, table.id + 1);
-    if (table.isOfNodes) this.#context.nodes.attach(table);
     if (table.definition.nodes !== undefined) this.#context.nodes.addUser(table);
   }
 

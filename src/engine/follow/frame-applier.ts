@@ -179,6 +179,7 @@ export class FrameApplier {
     // Once the frame is durable, applying it must not fail.
     for (const { kind, bytes } of runs) if (kind === OPERATION.document) documents.check(bytes, frame.firstLsn);
     const changes = runs.filter(({ kind }) => kind === OPERATION.catalog).map(catalogChange);
+    this.#options.context.nodes.prepare(changes);
     const dropped = changes.flatMap((change) => (change.op === 'drop_table' ? (tables.byId(change.id) ?? []) : []));
     for (const change of changes) if (change.op === 'drop_buckets') await this.#drop(change.id, change.beforeTs);
     const commit = () => this.#commitShape(frame, runs, dropped);

@@ -19,6 +19,7 @@ import { type Core, EdgeBatch, KeyDictionary, KeyedSink, type KeyForm, type Text
 import { HedgerowError } from '../../errors.ts';
 import type { KindAndKey, MemberKind, NodeKey, NodeRef } from '../../model/node-refs.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
+import type { CatalogChange } from '../catalog/changes.ts';
 import type { Table } from '../table/table.ts';
 import { keyColumnOf } from './definitions.ts';
 import { FoldedKeys } from './folded-keys.ts';
@@ -56,6 +57,8 @@ export interface NodeDirectoryOptions {
 
 /** A number that no node has. */
 export const NO_NODE = 0;
+
+const isNone = (_: number): boolean => false;
 
 /** Deaths that are remembered for writers that began before them. */
 const MOST_DEATHS = 65_536;
@@ -151,16 +154,34 @@ export class NodeDirectory {
 
   // Kinds
 
-  /** Makes a node table known. Called again after a change of its name or key column. */
+  /**
+   * Reserves memory so that `attach` cannot fail when the changes, which create or rename at most
+   * one node table, are applied. Throws `overloaded`.
+   */
+  prepare(changes: readonly CatalogChange[]): void {
+    for (const change of changes) {
+      if (change.op === 'create_table' && change.table.key !== undefined)
+        this.keys.reserveKind(this.#bySlot.length, change.table.name, hasIntegers(change.table));
+      const known = change.op === 'rename_table' ? this.#kinds.get(change.id) : undefined;
+      if (change.op === 'rename_table' && known !== undefined)
+        this.keys.reserveKind(known.slot, change.name, known.isInteger);
+    }
+    this.charge();
+  }
+
+  /**
+   * Makes a node table known. Called again after a change of its name or key column. Throws
+   * `overloaded`, with nothing changed, unless it was prepared.
+   */
   attach(table: Table): void {
     const { definition } = table;
-    const column = keyColumnOf(definition);
     const slot = this.#kinds.get(table.id)?.slot ?? this.#bySlot.length;
-    const isInteger = column.type === 'INTEGER';
-    const kind: NodeKind = { table, slot, name: definition.name, isInteger, keyColumn: column.id };
+    const isInteger = hasIntegers(definition);
+    this.keys.setKind(slot, definition.name, isInteger);
+    const keyColumn = keyColumnOf(definition).id;
+    const kind: NodeKind = { table, slot, name: definition.name, isInteger, keyColumn };
     this.#kinds.set(table.id, kind);
     this.#bySlot[slot] = kind;
-    this.keys.setKind(slot, definition.name, isInteger);
   }
 
   kindOf({ id }: Pick<Table, 'id'>): NodeKind {
@@ -223,22 +244,22 @@ export class NodeDirectory {
    * Returns the numbers of the members of a named table, in the order of the references. A key that
    * is not known gets a number that the caller holds: it is appended to `held`, and must be given
    * back with `release`, after an error too. Throws `unknown_node` if the table does not create
-   * nodes, `overloaded`, `nodes_exhausted` or `table_corrupt`.
+   * nodes and the caller does not create this one (`isBorn`), `overloaded`, `nodes_exhausted` or
+   * `table_corrupt`.
    */
-  resolve(table: Table, refs: readonly NodeRef[], held: number[]): number[] {
+  resolve(table: Table, refs: readonly NodeRef[], held: number[], isBorn = isNone): number[] {
     const kinds = table.kinds!;
     for (const kind of kinds) kind.table.assertUsable();
-    return refs.map(({ kind: index, key }) => this.#numberOf(table, kinds[index]!, key, held));
-  }
-
-  #numberOf(table: Table, kind: NodeKind, key: NodeKey, held: number[]): number {
-    const { keys } = this;
-    const known = keys.find(kind.slot, key);
-    if (known !== 0 && keys.isLive(known)) return known;
-    if (table.definition.createNodes === false && !held.includes(known)) throw unknownNode(table, kind, key);
-    const number = this.hold(kind, key);
-    held.push(number);
-    return number;
+    const isStrict = table.definition.createNodes === false;
+    return refs.map(({ kind: index, key }) => {
+      const kind = kinds[index]!;
+      const known = this.keys.find(kind.slot, key);
+      if (known !== 0 && this.keys.isLive(known)) return known;
+      if (isStrict && !isBorn(known)) throw unknownNode(table, kind, key);
+      const number = this.hold(kind, key);
+      held.push(number);
+      return number;
+    });
   }
 
   /** Returns the number of a key, held for the caller. Throws like `resolve`. */
@@ -360,6 +381,10 @@ function placeAfter(ascending: readonly number[], number: number): number {
     else to = middle;
   }
   return from;
+}
+
+function hasIntegers(definition: TableDefinition): boolean {
+  return keyColumnOf(definition).type === 'INTEGER';
 }
 
 /** Yields the ids of INSERT records. */

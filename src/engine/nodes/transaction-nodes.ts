@@ -2,7 +2,7 @@
 // creates, and those it deletes.
 
 import { HedgerowError } from '../../errors.ts';
-import type { NodeKey } from '../../model/node-refs.ts';
+import type { NodeKey, NodeRef } from '../../model/node-refs.ts';
 import type { Steps } from '../../schedule/steps.ts';
 import type { EngineContext } from '../context.ts';
 import type { Table } from '../table/table.ts';
@@ -18,6 +18,9 @@ export interface OwnView {
   /** Returns whether the transaction sees an edge of the table that has the node. */
   seesEdge(table: Table, number: number): boolean;
 }
+
+/** New nodes that are checked in one step. */
+const NODES_A_STEP = 1024;
 
 export class TransactionNodes {
   readonly #context: EngineContext;
@@ -43,7 +46,16 @@ export class TransactionNodes {
   }
 
   bear(number: number, place: number): void {
+    this.begin();
     this.#born.set(number, place);
+  }
+
+  /**
+   * Returns the numbers of the members of an edge; new ones are held. A table that creates no nodes
+   * takes those that the transaction creates. Throws like `NodeDirectory.resolve`.
+   */
+  resolve(table: Table, refs: readonly NodeRef[]): number[] {
+    return this.#context.nodes.resolve(table, refs, this.held, (number) => this.#born.has(number));
   }
 
   /** Throws `conflict` if the transaction deletes one of the nodes. */
@@ -83,12 +95,14 @@ export class TransactionNodes {
   }
 
   /**
-   * Checks, when the transaction commits, that nobody has deleted a node which it takes, and that
-   * no edge holds a node which it deletes. Throws `conflict` or `node_in_use`.
+   * Checks, when the transaction commits, that nobody has deleted a node which it takes or creates,
+   * and that no edge holds a node which it deletes. Throws `conflict` or `node_in_use`.
    */
   *check(staged: StagedList, own: OwnView): Steps<void> {
-    if (this.#deathMark !== undefined && this.#deathMark !== this.#context.nodes.deathMark)
+    if (this.#deathMark !== undefined && this.#deathMark !== this.#context.nodes.deathMark) {
       yield* this.#checkTaken(staged, this.#deathMark);
+      yield* this.#checkBorn();
+    }
     for (const number of this.#dead.keys()) {
       const kind = this.#context.nodes.kindOfNumber(number);
       if (kind === undefined) continue;
@@ -107,6 +121,19 @@ export class TransactionNodes {
     }
   }
 
+  /**
+   * Throws `conflict` if another commit has created and deleted a node that the transaction
+   * creates: its number belongs to the deleted node.
+   */
+  *#checkBorn(): Steps<void> {
+    const { nodes } = this.#context;
+    let checked = 0;
+    for (const number of this.#born.keys()) {
+      if (nodes.isDead(number)) throw gone(nodes.kindOfNumber(number)!.table, nodes.keys.keyOf(number)!);
+      if (++checked % NODES_A_STEP === 0) yield undefined;
+    }
+  }
+
   /** Throws `node_in_use` if an edge holds the node. */
   assertFree(nodeTable: Table, number: number, own: OwnView): void {
     for (const table of this.#context.nodes.usersOf(nodeTable)) {
@@ -120,4 +147,11 @@ export class TransactionNodes {
   release(): void {
     this.#context.nodes.release(this.held.splice(0));
   }
+}
+
+function gone({ name }: Table, key: NodeKey): HedgerowError {
+  return new HedgerowError(
+    'conflict',
+    `Another commit has created and deleted the ${name} with the key ${JSON.stringify(key)} meanwhile. Nothing was applied; begin again.`,
+  );
 }

@@ -133,7 +133,7 @@ export class Transaction {
     if (table.kinds === undefined) return edge;
     this.nodes.begin();
     const { refs, members } = edge;
-    const numbers = refs === undefined ? members : this.#context.nodes.resolve(table, refs, this.nodes.held);
+    const numbers = refs === undefined ? members : this.nodes.resolve(table, refs);
     this.nodes.assertKept(table, numbers);
     if (refs === undefined) return edge;
     for (const number of numbers) if (!this.#context.nodes.keys.isLive(number)) this.#bear(number);
@@ -185,11 +185,12 @@ export class Transaction {
    * such row, and `node_in_use` for a node that is a member of live edges.
    */
   deleteRow(table: Table, key: RowKey): void {
+    const target = this.#target(table, key);
     if (table.isOfNodes) {
       this.nodes.assertFree(table, key.id, this);
       this.nodes.bury(key.id, this.#staged.length);
     }
-    this.#staged.deletion(table, this.#target(table, key));
+    this.#staged.deletion(table, target);
     this.#stagedBytes += BYTES_OF_OPERATION;
   }
 

@@ -3,6 +3,7 @@
 
 import { IDENTIFIER } from '../../model/columns.ts';
 import { REPLAY_HEADER_BYTES } from '../../storage/index.ts';
+import { columnsOf } from '../catalog/catalog.ts';
 import type { Checkpoint, CheckpointTable } from '../checkpoint/checkpoint.ts';
 
 /**
@@ -55,9 +56,10 @@ function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: 
     columns.every((column) => column.id < definition.nextColumnId),
     'a column has a number that was not given out',
   );
-  // The built-in columns have ids 0 to 2 and are not listed.
+  // Those of the table and the built-in ones, of which the definition does not list the names.
+  const all = new Set(columnsOf(definition).columns.map((column) => column.id));
   need(
-    indexes.every(({ column }) => column <= 2 || columnIds.has(column)),
+    indexes.every(({ column }) => all.has(column)),
     'there is an index on a column that does not exist',
   );
   const numbers = segments.map((segment) => segment.number);

@@ -80,9 +80,9 @@ function stageNumbers(
   const row = rowOf(table, id, edge);
   const entry = attach?.({ row });
   const born = births?.operations ?? 0;
-  const room = births && roomOf(births);
   const memtable = table.writableMemtable();
   const reserved = memtable.reserve(recordBytes, 1);
+  const room = births && new RowRoom();
   let isApplied = false;
   const apply = (firstLsn: number) => {
     isApplied = true;
@@ -94,6 +94,7 @@ function stageNumbers(
     table.changed(lsn);
   };
   try {
+    births?.takeRoom(room!);
     const parts = births === undefined ? [run] : [...births.parts, run];
     const { firstLsn, durable } = committer.commit(1 + born, parts, { entry, apply });
     afterCommit(table.id);
@@ -101,17 +102,6 @@ function stageNumbers(
   } catch (error) {
     if (!isApplied) memtable.unreserve(reserved, recordBytes, 1);
     if (!isApplied) room?.giveBack();
-    throw error;
-  }
-}
-
-function roomOf(births: Births): RowRoom {
-  const room = new RowRoom();
-  try {
-    births.takeRoom(room);
-    return room;
-  } catch (error) {
-    room.giveBack();
     throw error;
   }
 }

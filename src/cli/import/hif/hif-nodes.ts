@@ -2,8 +2,9 @@
 // weights and attributes are columns.
 
 import type { ColumnType } from '../../../engine/index.ts';
+import { columnName } from '../../../tabular/node-columns.ts';
 import type { BatchLimits, LineBatch, Position } from '../line-batches.ts';
-import { columnName, type NodeFlags, nodePlanner } from '../nodes/node-rows.ts';
+import { type NodeFlags, nodePlanner } from '../nodes/node-rows.ts';
 import type { LookedInto } from '../planned-input.ts';
 import { jsonText } from '../rows/cell-types.ts';
 import { RowBatches, type RowForm } from '../rows/row-batches.ts';
