@@ -82,7 +82,7 @@ export class NamedReads {
       return asObjects ? { kind: nameOf(kind), key } : key;
     };
     const wanted = rows.map((row) => `${JSON.stringify(shownEdge(row, shown))}\n`);
-    const found = textOf(scan, (slice) => db.nodes.translate(slice, asObjects));
+    const found = textOf(scan, (slice) => db.nodes.translate(slice, asObjects ? 'objects' : 'keys'));
     same(found, wanted.join(''), what);
     compareEnd(scan, { rows, hasMore }, what);
   }
