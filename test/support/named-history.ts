@@ -255,7 +255,17 @@ export class NamedHistory {
       slicedOperations: random.chance(0.4) ? 3 : 4096,
     }));
     const follower = this.#follower;
-    await follower.follow(world.db, all ? undefined : random);
+    try {
+      await follower.follow(world.db, all ? undefined : random);
+    } catch (error) {
+      // A full disk made the leader drop old frames, so the follower begins again from a copy.
+      if ((error as { code?: unknown }).code !== 'lsn_gone' || !world.wasFull) throw error;
+      world.saw('follower: away for too long');
+      await follower.database.close();
+      this.#follower = undefined;
+      world.fs.schedule = schedule;
+      return;
+    }
     if (all || random.chance(0.2)) await follower.restart(world.source.pick(['close', 'kill', 'crash'] as const));
     if (random.chance(0.2)) await follower.database.compact();
     const { lastLsn } = follower.database;

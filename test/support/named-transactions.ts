@@ -1,7 +1,7 @@
 // The transactions of a random history of named tables: edges that create nodes, nodes that are
 // written, patched and deleted, reads of own writes, marks, rollbacks and conflicts.
 
-import type { Table } from '../../src/engine/index.ts';
+import type { Table, Transaction } from '../../src/engine/index.ts';
 import { markedPlanOf } from '../../src/engine/index.ts';
 import { select } from '../model/naive-table.ts';
 import {
@@ -52,7 +52,11 @@ export class NamedTransactions {
   /** Stages something in a transaction, and often ends it. */
   async step(): Promise<void> {
     const { random, source } = this.#world;
-    if (this.#open.length === 0 || (this.#open.length < 3 && random.chance(0.3))) this.#open.push(this.#begin(true));
+    if (this.#open.length === 0 || (this.#open.length < 3 && random.chance(0.3))) {
+      const begun = this.#begin(true);
+      if (begun !== undefined) this.#open.push(begun);
+    }
+    if (this.#open.length === 0) return;
     const open = source.pick(this.#open);
     for (let count = 1 + random.below(4); count > 0; count--) this.#stage(open);
     if (random.chance(0.2)) this.#stageInVain(open);
@@ -67,6 +71,7 @@ export class NamedTransactions {
     const { random } = this.#world;
     if (this.#world.state.kinds.length === 0) return;
     const open = this.#begin(false);
+    if (open === undefined) return;
     for (let count = 1 + random.below(random.chance(0.2) ? 12 : 2); count > 0; count--) this.#node(open);
     await this.#commit(open);
   }
@@ -78,15 +83,24 @@ export class NamedTransactions {
     if (used.length === 0) return;
     const node = source.pick(used);
     const open = this.#begin(false);
+    if (open === undefined) return;
     for (const { token } of state.usersOf(node.kind))
       for (const edge of open.edges(token)) if (edge.members.has(node)) this.#removeEdge(open, token, edge);
     this.#deleteNode(open, node.kind, node.key);
     await this.#commit(open);
   }
 
-  #begin(pinned: boolean): OpenTransaction {
+  /** Begins a transaction; returns undefined if memory is short. */
+  #begin(pinned: boolean): OpenTransaction | undefined {
     const world = this.#world;
-    const tx = world.db.begin({ pinned });
+    let tx: Transaction;
+    try {
+      tx = world.db.begin({ pinned });
+    } catch (error) {
+      if (!world.isShortOfMemory(error)) throw error;
+      world.saw('begin without memory');
+      return undefined;
+    }
     const open = new OpenTransaction(tx, world.visible());
     world.holders.add(open);
     world.note(`begin${pinned ? ' pinned' : ''} at ${tx.lsn}`);
