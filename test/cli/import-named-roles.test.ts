@@ -207,7 +207,10 @@ test('HIF with directions, roles, names, attributes of nodes and ends is the sam
 
 test('HIF names the directions and attributes of nodes that a table of numbers loses', async () => {
   world.file('x.hif', JSON.stringify(DOCUMENT));
-  await lookInto(world.path('db'), (database) => database.createTable({ name: 't', roles: ['chair'] }));
+  await lookInto(world.path('db'), async (database) => {
+    await database.createTable({ name: 't', roles: ['chair'] });
+    await database.createTable({ name: 't_nodes', columns: [{ name: 'vertex', type: 'TEXT' }] });
+  });
   expect(await importInto('x.hif', { propertyColumns: 'topic' }), world.err).toBe(0);
   expect(world.err).toMatch(/the direction of 3 incidences, the weight of 1 node, the attributes of 2 nodes/);
   expect(world.err).toMatch(/the network-type directed/);

@@ -28,8 +28,11 @@ let call: Session['call'];
 
 beforeAll(async () => {
   world.file('meetings.csv', CSV);
-  // Only a table of numbers that exists already gets a companion with names.
-  await lookInto(dir, (database) => database.createTable({ name: 'meetings' }));
+  // Earlier versions made a companion with the names of a table of numbers.
+  await lookInto(dir, async (database) => {
+    await database.createTable({ name: 'meetings' });
+    await database.createTable({ name: 'meetings_nodes', columns: [{ name: 'vertex', type: 'TEXT' }] });
+  });
   const flags = { data: dir, table: 'meetings', create: true, memberColumns: 'a,b', memberIds: 'name' };
   expect(await importCommand(['meetings.csv'], flags, world), world.err).toBe(0);
   session = await beginHere({ data: dir, allowWrites: true });

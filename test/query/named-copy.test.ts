@@ -52,7 +52,7 @@ test('a named table and a node table come back from files of every format', asyn
   expect(String(place.read('numbered.csv'))).toContain('1,1,5;-7,');
 });
 
-/** Returns a row that DuckDB read of a file, with lists that are texts as lists, and no empty text. */
+/** Returns a row that DuckDB read from a file, with lists in place of their texts. */
 function asRead(row: readonly unknown[]): unknown[] {
   const plain = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(plain);

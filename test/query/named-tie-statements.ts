@@ -111,7 +111,7 @@ function exists(ties: Ties): NamedStatement {
   return ties.statement(`MATCH ${text} ${whereOf(random, conditions)} ${items}`);
 }
 
-/** Returns a condition on one row, in which EXISTS may ask for edges of a node or nodes of an edge. */
+/** Returns a condition on one row; EXISTS may ask for edges of a node or nodes of an edge. */
 export function conditionWithExists(ties: Ties, one: Pattern): string {
   if (ties.random.below(3) > 0) return conditionOn(ties, one);
   return ties.isEdge(one) ? ofNodes(ties, one) : ofEdges(ties, one, [one]);

@@ -1,6 +1,6 @@
-// The parts of random statements that tie nodes to edges: patterns, `p IN c.members`, conditions and
-// expressions. A statement is generated as one text with marks, of which one reading has keys and
-// the other has the integers that stand for them.
+// The parts of random statements that tie nodes to edges: patterns, `p IN c.members`, conditions
+// and expressions. A statement is generated as one text with marks, of which one reading has keys
+// and the other has the integers that stand for them.
 
 import type { Random } from '../support/random.ts';
 import { literalOf, type NamedStatement } from './named-random.ts';

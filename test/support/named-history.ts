@@ -259,7 +259,7 @@ export class NamedHistory {
       await follower.follow(world.db, all ? undefined : random);
     } catch (error) {
       // A full disk made the leader drop old frames, so the follower begins again from a copy.
-      if ((error as { code?: unknown }).code !== 'lsn_gone' || !world.wasFull) throw error;
+      if ((error as { code?: unknown }).code !== 'lsn_gone' || !world.log.includes('the disk is full')) throw error;
       world.saw('follower: away for too long');
       await follower.database.close();
       this.#follower = undefined;

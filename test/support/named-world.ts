@@ -44,8 +44,6 @@ export class NamedWorld {
   #inflight: Promise<void>[] = [];
   #us = 0;
   #isFull = false;
-  /** Whether the disk was ever full. */
-  wasFull = false;
   readonly #numbers = new Map<number, NaiveNode>();
   /** Nodes that some writer holds and nobody has created, by kind and key. */
   readonly #pending = new Map<NaiveKind, Map<NodeKey, NaiveNode>>();
@@ -172,7 +170,6 @@ export class NamedWorld {
   fill(): void {
     this.note('the disk is full');
     this.#isFull = true;
-    this.wasFull = true;
   }
 
   get isFull(): boolean {

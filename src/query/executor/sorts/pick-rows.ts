@@ -48,7 +48,7 @@ function pickColumn(column: PropertyColumn, rows: Uint32Array): PropertyColumn {
   return rows.length * FEW_SHARE < column.texts.length ? withOwnTexts(found) : found;
 }
 
-/** A column has only its own texts if it uses at most one in this many of those it was read with. */
+/** A column has only its own texts if its rows are at most one in this many of the texts read. */
 const FEW_SHARE = 4;
 
 /** Returns the column without the texts that no row has, so that these are not kept and merged. */
