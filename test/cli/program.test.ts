@@ -51,6 +51,8 @@ test.each([
       'from,to',
       '--data',
       '/nowhere/db',
+      '--table',
+      'calls',
       '--create',
       '--dry-run',
     ]),

@@ -92,7 +92,7 @@ describe.skipIf(!isBuilt)('the files of the console', () => {
     console.log(`console files: all without the graph ${show(rest)}`);
     expect(begin.sent).toBeLessThan(122);
     expect(writing.sent).toBeLessThan(140);
-    expect(rest.sent).toBeLessThan(222);
+    expect(rest.sent).toBeLessThan(224);
   });
 
   test('are sent as the build has compressed them', async () => {
