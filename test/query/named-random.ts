@@ -23,9 +23,17 @@ const OF_EDGES = /\b(?:bucket|shared|intersects|overlaps|follows|holds|during|si
 
 export function namedStatement(random: Random, roles: readonly string[]): NamedStatement {
   for (;;) {
-    const made = translated(random, randomStatement(random, roles));
+    const statement = randomStatement(random, roles);
+    const made = translated(random, random.below(8) === 0 ? withWholeRows(statement) : statement);
     if (made !== undefined) return made;
   }
+}
+
+/** Returns a statement that returns whole rows, which the core may write, if it has one pattern. */
+function withWholeRows({ text, parameters }: RandomStatement): RandomStatement {
+  const aliases = [...text.matchAll(/\((\w):\w+\)/g)].map(([, alias]) => alias);
+  if (aliases.length !== 1) return { text, parameters };
+  return { text: text.replace(/RETURN [\s\S]*/, `RETURN ${aliases[0]}`), parameters };
 }
 
 /** Returns a statement with keys in place of members, or undefined if it cannot be translated. */
