@@ -222,8 +222,18 @@ function contextOf(shape: MatchShape, text: string, options: ReadOptions, measur
 export function sourceOf(view: ReadView): RowSource {
   return {
     scan: ({ table }, { startTs, endTs, at, nodes, anyOf, inRoles, where, limit }, columns) => {
-      const bounds = { startTs, endTs, at, nodes, anyOf, inRoles, where, limit };
-      const request: ScanRequest = { ...bounds, format: 'columns', columns };
+      const request: ScanRequest = {
+        startTs,
+        endTs,
+        at,
+        nodes,
+        anyOf,
+        inRoles,
+        where,
+        limit,
+        format: 'columns',
+        columns,
+      };
       return table.scan(request, view.snapshotOf(table), view.overlayOf(table));
     },
     scanApart: ({ table }, { startTs, endTs, at, where }, columns) => {

@@ -197,7 +197,7 @@ function* countSegments(
   // Of rows that have to be read, only those with one of a few nodes are.
   const areFew = numbers.length <= NODES_AT_ONCE && numbers.length * ROWS_A_LOOKUP <= edges.estimatedRows;
   if (areFew) context.lookedUp.add(join);
-  const bounds = { ...boundsOf(edges.paths[0]!), anyOf: areFew ? numbers : undefined };
+  const bounds = boundsOf(edges.paths[0]!, undefined, areFew ? numbers : undefined);
   const segments = context.source.segmentScan(context.patterns[edges.pattern]!, bounds);
   let sink: TextSink | undefined;
   const read = (blocks: Scan) => {
