@@ -4,9 +4,10 @@ import { NO_NODE, type Table } from '../engine/index.ts';
 import { invalidFields, parseInteger } from '../http/index.ts';
 import { keyProblem, kindIndex } from '../model/node-refs.ts';
 import type { Call } from './application.ts';
-import type { LookedUpNode } from './open-rows.ts';
+import type { LookedUpNode } from './rows-frame.ts';
 
 const INTEGER = 'must be an integer of at most 2^53-1, written in digits';
+
 /**
  * Returns the node that a path names; `kind` is the query parameter, needed if the members of the
  * table have several kinds. A key that no node has finds no edges. Throws `invalid_input`.

@@ -16,14 +16,7 @@ import type { Call } from './application.ts';
 import type { CursorPlace, Pin } from './cursors.ts';
 import { isoRows } from './iso-rows.ts';
 import type { MemberForm } from './member-form.ts';
-import { frameBytesOf, writeHead, writeTail } from './rows-frame.ts';
-
-/** The node of a lookup. */
-export interface LookedUpNode {
-  readonly number: number;
-  /** `node_id` of the answer, as JSON: the number, or the key of a named table. */
-  readonly text: string;
-}
+import { frameBytesOf, type LookedUpNode, writeHead, writeTail } from './rows-frame.ts';
 
 export interface RowsRequest {
   table: Table;
@@ -106,7 +99,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   }
 
   writeHead(into: Uint8Array): number {
-    return writeHead(into, this.request.table, this.request.node?.text);
+    return writeHead(into, this.request.table, this.request.node);
   }
 
   writeTail(into: Uint8Array, from: number): number {

@@ -10,6 +10,13 @@ import { bytesOf, writeAscii, writeInteger, writeNumber } from '../http/index.ts
  */
 export const LONGEST_FRAME = 1024;
 
+/** The node of a lookup. */
+export interface LookedUpNode {
+  readonly number: number;
+  /** `node_id` of the answer, as JSON: the number, or the key of a named table. */
+  readonly text: string;
+}
+
 /**
  * Returns the maximum total size of head and tail of an answer in bytes; `node` is the JSON text of
  * `node_id`.
@@ -31,11 +38,12 @@ const NO_CURSOR = bytesOf('},"next_cursor":null}');
 const CURSOR = bytesOf('},"next_cursor":"');
 const END = bytesOf('"}');
 
-export function writeHead(into: Uint8Array, table: Table, node: string | undefined): number {
+export function writeHead(into: Uint8Array, table: Table, node: LookedUpNode | undefined): number {
   let offset = writeBytes(into, 0, tableBytes(table));
   if (node !== undefined) {
     offset = writeBytes(into, offset, NODE);
-    offset += Buffer.from(into.buffer, into.byteOffset, into.length).write(node, offset);
+    if (table.kinds === undefined) offset = writeInteger(into, offset, node.number);
+    else offset += Buffer.from(into.buffer, into.byteOffset, into.length).write(node.text, offset);
   }
   return writeBytes(into, offset, ROWS);
 }
