@@ -103,7 +103,7 @@ export async function runNodeJoins({ tiny, dataset, workspace, note }: PartOptio
   }
 }
 
-export function peopleOf(count: number): Person[] {
+function peopleOf(count: number): Person[] {
   return Array.from({ length: count }, (_, id) => ({
     id,
     name: `person-${id}`,
@@ -116,7 +116,7 @@ function* cells(people: readonly Person[]): Generator<unknown[]> {
   for (const { id, name, city, born } of people) yield [id, name, city, born];
 }
 
-export function withMembers({ event_ts, members }: Edge, people: number): Edge {
+function withMembers({ event_ts, members }: Edge, people: number): Edge {
   return { event_ts, members: [...new Set(members.map((node) => node % people))] };
 }
 
@@ -125,7 +125,7 @@ function* memberships(edges: readonly Edge[]): Generator<[node: number, edge: nu
     for (const node of members) yield [node, index + 1, event_ts];
 }
 
-export async function loadHedgerow(dir: string, people: readonly Person[], edges: readonly Edge[]): Promise<void> {
+async function loadHedgerow(dir: string, people: readonly Person[], edges: readonly Edge[]): Promise<void> {
   const database = await openDatabase({ dir });
   const columns: ColumnDefinition[] = [
     { name: 'city', type: 'TEXT' },

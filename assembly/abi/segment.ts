@@ -1,7 +1,7 @@
 // The ABI of segments: builds, checks, opens and reads them.
 
 import { toInteger } from '../codec/record';
-import { countEach, countRows, lookupRows } from '../fmi/lookup';
+import { countEach, countRows, lookupRows, tallyNodes } from '../fmi/lookup';
 import { stab } from '../interval/tree';
 import { segmentRows } from '../json/rows';
 import { put } from '../memory/cells';
@@ -166,6 +166,10 @@ export function hg_segment_count(segment: u32, node: f64, from: u32, to: u32): u
 
 export function hg_segment_counts(segment: u32, nodes: u32, n: u32, from: u32, to: u32, counts: u32): i32 {
   return countEach(segment, nodes, n, from, to, counts);
+}
+
+export function hg_segment_tally(segment: u32, least: f64, n: u32, from: u32, to: u32, counts: u32): i32 {
+  return tallyNodes(segment, least, n, from, to, counts);
 }
 
 /** Writes {event_ts, id} of a row as two f64. Returns 0 or BAD_ARGUMENT. */

@@ -117,6 +117,7 @@ export interface CoreExports {
   ): number;
   hg_segment_count(segment: number, node: number, from: number, to: number): number;
   hg_segment_counts(segment: number, nodes: number, n: number, from: number, to: number, counts: number): number;
+  hg_segment_tally(segment: number, least: number, n: number, from: number, to: number, counts: number): number;
   hg_segment_key(segment: number, row: number, out: number): number;
   hg_segment_find(segment: number, time: number, id: number): number;
   hg_segment_match(segment: number, record: number, out: number, capacity: number): number;

@@ -30,3 +30,29 @@ export function addCounts(
     region.free();
   }
 }
+
+/**
+ * Adds to the count of each node, at index node - `least`, the number of rows of [from, to),
+ * including dead rows, that contain it. Throws `overloaded`.
+ */
+export function addTally(
+  core: Core,
+  segment: number,
+  least: number,
+  from: number,
+  to: number,
+  counts: Uint32Array,
+): void {
+  const { exports, memory } = core;
+  const { length } = counts;
+  const region = new Region(core, length * 4);
+  try {
+    const { pointer } = region;
+    memory.words.set(counts, pointer / 4);
+    const found = exports.hg_segment_tally(segment, least, length, from, to, pointer);
+    if (found < 0) throw coreError(found, 'hg_segment_tally');
+    counts.set(memory.words.subarray(pointer / 4, pointer / 4 + length));
+  } finally {
+    region.free();
+  }
+}

@@ -15,7 +15,7 @@ import {
   type TextSink,
 } from './row-output.ts';
 import type { RowPlan } from './row-plan.ts';
-import { addCounts } from './segment-counts.ts';
+import { addCounts, addTally } from './segment-counts.ts';
 import type { SegmentFacts } from './segment-facts.ts';
 import { SegmentFold } from './segment-fold.ts';
 import { coreError, STATUS } from './status.ts';
@@ -217,6 +217,11 @@ export class ResidentSegment {
   /** Adds the numbers of rows of some nodes to counts, like `countNode` (segment-counts.ts). */
   countNodes(nodes: Float64Array, from: number, to: number, counts: Uint32Array): void {
     addCounts(this.#core, this.#handle, nodes, from, to, counts);
+  }
+
+  /** Adds the numbers of rows of the nodes from `least` on to counts (segment-counts.ts). */
+  tallyNodes(least: number, from: number, to: number, counts: Uint32Array): void {
+    addTally(this.#core, this.#handle, least, from, to, counts);
   }
 
   /**

@@ -244,6 +244,31 @@ describe.each(BUILDS)('segments, %s build', (build) => {
         );
     });
 
+    it('adds the number of rows of all nodes of a range, in any row range', () => {
+      const { core, built } = open();
+      const random = randomFrom(251);
+      const all = [...new Set(edges.flatMap((edge) => edge.members))].sort((a, b) => a - b);
+      for (let i = 0; i < 40; i++) {
+        const near = i % 8 ? all[random.below(all.length)]! - random.below(3) : all[0]! - 5;
+        const least = Math.max(near, -Number.MAX_SAFE_INTEGER);
+        const n = random.below(i % 3 ? 40 : 5000);
+        const from = i % 2 ? random.below(edges.length) : 0;
+        const to = i % 5 ? edges.length : from + random.below(edges.length - from + 1);
+        const expected = Array.from({ length: n }, (_, place) => place % 7);
+        const counts = core.putWords([...expected, 0]);
+        const found = new Set<number>();
+        for (const { members } of edges.slice(from, to))
+          for (const node of members) if (node >= least && node < least + n) expected[node - least]!++;
+        for (const node of all) if (node >= least && node < least + n) found.add(node);
+        const count = from < to ? found.size : 0;
+        expect(core.x.hg_segment_tally(built.handle, least, n, from, to, counts)).toBe(count);
+        expect(core.words(counts, n)).toEqual(expected);
+      }
+      const counts = core.putWords([0, 0]);
+      for (const wrong of [1.5, Number.NaN, 2 ** 53])
+        expect(core.x.hg_segment_tally(built.handle, wrong, 2, 0, 1, counts)).toBe(STATUS.badArgument);
+    });
+
     it('has a filter without false negatives', () => {
       const { core, built } = open();
       const offset = core.x.hg_segment_section(built.file, 9, 0) >>> 0;

@@ -103,3 +103,46 @@ test('EXPLAIN says whether the edges are counted or joined', async () => {
   expect(await planOf('p IN c.members AND c.event_ts >= p.born', 'COUNT(*)')).not.toContain('GroupByEdgesPerNode');
   await database.close();
 });
+
+test('many nodes, each of which is a group of its own', async () => {
+  const { run, database } = await namedWorld([
+    'CREATE NODE TABLE Person (name TEXT) PROPERTIES (born INTEGER)',
+    'CREATE HYPEREDGE TABLE calls (Person)',
+  ]);
+  const random = new Random(3);
+  const count = 20_000;
+  const persons = database.nodes.table('Person');
+  const transaction = database.begin();
+  for (let n = 0; n < count; n++)
+    transaction.insertNode(persons, { name: `n${n}`, born: n % 5 === 0 ? null : 1900 + (n % 40) });
+  await transaction.commit();
+  const known = new Map<string, number>();
+  for (let batch = 0; batch < 3; batch++) {
+    const bulk = database.table('calls').bulk();
+    for (let i = 0; i < 9000; i++) {
+      const members = [...new Set([0, 1].map(() => `n${random.below(count)}`))];
+      for (const name of members) known.set(name, (known.get(name) ?? 0) + 1);
+      bulk.add({ event_ts: random.below(1000), members });
+    }
+    await bulk.commit();
+    // The last batch stays in memory.
+    if (batch < 2) await database.compact({});
+  }
+  const bornOf = (name: string) => (Number(name.slice(1)) % 5 === 0 ? null : 1900 + (Number(name.slice(1)) % 40));
+  const expected = [...known].map(([name, n]) => [name, bornOf(name), n].join()).sort();
+  const text = 'MATCH (p:Person), (c:calls) WHERE p IN c.members';
+  const rows = await run(`${text} RETURN p.name AS name, p.born AS born, COUNT(*) AS n`);
+  expect(rows.map(({ name, born, n }) => [name, born, n].join()).sort()).toEqual(expected);
+  const odd = await run(
+    `${text} RETURN p.name AS name, p.born + 1 AS next, COUNT(*) + COUNT(p.born) AS n ORDER BY name`,
+  );
+  expect(odd).toHaveLength(expected.length);
+  for (const { name, next, n } of odd) {
+    const born = bornOf(name as string);
+    const times = known.get(name as string)!;
+    expect([next, n]).toEqual([born === null ? null : born + 1, born === null ? times : 2 * times]);
+  }
+  const most = Math.max(...known.values());
+  const [first] = await run(`${text} RETURN p.name AS name, COUNT(*) AS n ORDER BY n DESC LIMIT 1`);
+  expect([first!.n, known.get(first!.name as string)]).toEqual([most, most]);
+});

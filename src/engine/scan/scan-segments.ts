@@ -61,7 +61,15 @@ export interface SegmentPart {
    * or the request has ranges. Reads no rows. Throws `table_corrupt`.
    */
   countNodes(nodes: Float64Array, counts: Uint32Array): boolean;
+  /**
+   * Does the same as `countNodes` for all nodes from `least` on: the count of a node is at index
+   * node - `least`. Faster if there are about as many nodes as in the segment. Pauses by yielding.
+   */
+  tallyNodes(least: number, counts: Uint32Array): Generator<null, boolean, void>;
 }
+
+/** Number of nodes that one step of `tallyNodes` counts at most. */
+const TALLIED_AT_ONCE = 2 ** 18;
 
 export class SegmentScan {
   readonly #source: ScanSource;
@@ -109,6 +117,7 @@ export class SegmentScan {
       open: () => this.#open(segment, isInside),
       figures: (field) => this.#figures(segment, field),
       countNodes: (nodes, counts) => this.#countNodes(segment, isInside, nodes, counts),
+      tallyNodes: (least, counts) => this.#tallyNodes(segment, isInside, least, counts),
     };
   }
 
@@ -121,6 +130,25 @@ export class SegmentScan {
     const resident = this.#source.resident(segment);
     const { from, to } = this.#window(segment, resident, isInside);
     resident.countNodes(nodes, from, to, counts);
+    return true;
+  }
+
+  *#tallyNodes(
+    segment: SegmentFile,
+    isInside: boolean,
+    least: number,
+    counts: Uint32Array,
+  ): Generator<null, boolean, void> {
+    if (this.#hasRanges || deadOf(this.#view, segment).count > 0) return false;
+    const { nodeMin, nodeMax } = segment.facts;
+    const { from, to } = this.#window(segment, this.#source.resident(segment), isInside);
+    const end = Math.min(counts.length, nodeMax + 1 - least);
+    for (let at = Math.max(0, nodeMin - least); at < end; at += TALLIED_AT_ONCE) {
+      const part = counts.subarray(at, Math.min(end, at + TALLIED_AT_ONCE));
+      // Another request may have taken the memory of the segment during a pause.
+      this.#source.resident(segment).tallyNodes(least + at, from, to, part);
+      yield null;
+    }
     return true;
   }
 

@@ -168,7 +168,8 @@ function evaluateItems(
 
 function* grouped(plan: MatchPlan, context: QueryContext): Batches<Evaluated> {
   const { keys, aggregates } = plan.match.grouping!;
-  const aggregator = new Aggregator(keys, plan.nodeCounts?.aggregates ?? aggregates, context);
+  const { nodeCounts } = plan;
+  const aggregator = new Aggregator(keys, nodeCounts?.aggregates ?? aggregates, context, nodeCounts?.areOwnGroups);
   for (const _ of aggregated(plan, aggregator, context)) yield null;
   const valuesOf = (from: number, to: number) => ({
     ...context.environment,

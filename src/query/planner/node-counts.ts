@@ -21,7 +21,9 @@ export function nodeCountsOf(match: BoundMatch, input: InputPlan): NodeCountPlan
   const mask = filter.length === 0 ? ALL_ROLES : filter.length === 1 ? maskOf(filter[0]!, edges.pattern) : undefined;
   if (mask === undefined) return undefined;
   const aggregates = countableAggregates(grouping, nodes.pattern, edges.pattern);
-  return aggregates && { join: input, nodes, edges, mask: mask === ALL_ROLES ? undefined : mask, aggregates };
+  if (aggregates === undefined) return undefined;
+  const areOwnGroups = grouping.keys.some((key) => isKeyOf(key, nodes.pattern, patterns));
+  return { join: input, nodes, edges, mask: mask === ALL_ROLES ? undefined : mask, areOwnGroups, aggregates };
 }
 
 /** Stands for all members, whether they have roles or not. */
@@ -29,6 +31,13 @@ const ALL_ROLES = 0;
 
 function isOfNodes(patterns: readonly BoundPattern[], pattern: number): boolean {
   return patterns[pattern]!.table.isOfNodes;
+}
+
+/** Returns whether an expression is the key of a node, or its number: both differ in all nodes. */
+function isKeyOf(key: BoundExpression, nodes: number, patterns: readonly BoundPattern[]): boolean {
+  if (key.kind !== 'field' || key.pattern !== nodes) return false;
+  const { field } = key;
+  return field.kind === 'id' || (field.kind === 'property' && field.id === patterns[nodes]!.table.definition.key);
 }
 
 /** Returns the roles of `p IN c.sender`, as a mask; undefined for any other condition. */

@@ -187,6 +187,8 @@ export interface NodeCountPlan {
   readonly edges: ScanPlan;
   /** Roles of which a member must have one. Undefined: all members count. */
   readonly mask: number | undefined;
+  /** Whether every node is a group of its own: its key is one of the keys of groups. */
+  readonly areOwnGroups: boolean;
   /** The aggregates of the statement, which read the nodes only. */
   readonly aggregates: readonly BoundAggregate[];
 }

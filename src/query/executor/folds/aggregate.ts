@@ -7,6 +7,7 @@ import type { Vector } from '../values/vector.ts';
 import { type Accumulator, Average, Collect, Count, Extreme, type GroupsOf, Sum } from './accumulators.ts';
 import { DistinctAccumulator } from './distinct-accumulator.ts';
 import { Groups } from './groups.ts';
+import { OwnGroups } from './own-groups.ts';
 
 /**
  * Approximate memory in bytes that an aggregate takes per group: some numbers, and as much again
@@ -16,13 +17,19 @@ const BYTES_OF_AGGREGATE = 48;
 
 export class Aggregator {
   readonly #context: QueryContext;
-  readonly #groups: Groups;
+  readonly #groups: Groups | OwnGroups;
   readonly aggregates: readonly BoundAggregate[];
   readonly #accumulators: readonly Accumulator[];
 
-  constructor(keys: readonly BoundExpression[], aggregates: readonly BoundAggregate[], context: QueryContext) {
+  /** `areOwn` means that the keys of all rows that will be added differ. */
+  constructor(
+    keys: readonly BoundExpression[],
+    aggregates: readonly BoundAggregate[],
+    context: QueryContext,
+    areOwn = false,
+  ) {
     this.#context = context;
-    this.#groups = new Groups(keys, context, aggregates.length * BYTES_OF_AGGREGATE);
+    this.#groups = new (areOwn ? OwnGroups : Groups)(keys, context, aggregates.length * BYTES_OF_AGGREGATE);
     this.aggregates = aggregates;
     this.#accumulators = aggregates.map((aggregate) => accumulatorOf(aggregate, context));
   }

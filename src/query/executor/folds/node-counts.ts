@@ -4,7 +4,8 @@
 // 1. The nodes that satisfy the conditions are read. If there are conditions, at first only the
 //    columns that they need.
 // 2. The edges of these nodes are counted. Where all edges of a window count, the posting lists of
-//    a segment give the counts of a few nodes. Otherwise the members of the edges are read.
+//    a segment give the counts: those of a few nodes are looked up, those of many are read in order.
+//    Otherwise, and in segments with deleted edges, the members of the edges are read.
 // 3. The nodes that are in an edge are folded with their counts. If columns are still missing, they
 //    are read now: for these nodes alone if there are few.
 //
@@ -12,7 +13,7 @@
 // others; and each segment is asked for 1,000 counts, however many edges it has.
 
 import { TextSink } from '../../../core/index.ts';
-import type { Scan } from '../../../engine/index.ts';
+import type { Scan, SegmentPart } from '../../../engine/index.ts';
 import { ROWS_A_LOOKUP } from '../../planner/node-lookups.ts';
 import { addNeeds, noNeeds } from '../../planner/patterns-of.ts';
 import type { ColumnNeeds, NodeCountPlan, ScanPlan } from '../../planner/plan.ts';
@@ -22,8 +23,8 @@ import { boundsOf, columnPlan, compacted, readScan, scanPaths } from '../rows/sc
 import { pickRows } from '../sorts/pick-rows.ts';
 import type { Aggregator } from './aggregate.ts';
 
-/** Reading a row of a segment with its members takes as long as the counts of this many nodes. */
-const LOOKUPS_A_ROW = 0.25;
+/** Looking up the count of a node takes as long as reading this many counts in order. */
+const TALLIES_A_LOOKUP = 8;
 /** Missing columns are read node by node if at most one in this many nodes of the table remains. */
 const FEW_SHARE = 8;
 /** Nodes that are looked up in one scan. */
@@ -111,6 +112,11 @@ class EdgeCounts {
     for (let i = 0; i < counts.length; i++) this.#counts[this.numbers[i]! - this.#least]! += counts[i]!;
   }
 
+  /** Adds the counts of all nodes of a segment. Returns false if it gives none. */
+  *tally(part: SegmentPart): Generator<null, boolean, void> {
+    return yield* part.tallyNodes(this.#least, this.#counts);
+  }
+
   /** Counts the members of all rows of a set, or those that have one of the roles. */
   addMembers({ members, masks, offsets, rows }: RowSet, mask: number | undefined): void {
     const counts = this.#counts;
@@ -121,6 +127,11 @@ class EdgeCounts {
       const place = members[at]! - least;
       if (place >= 0 && place < counts.length) counts[place]!++;
     }
+  }
+
+  /** Returns the number of pairs of a node that is asked for and an edge. */
+  pairs(): number {
+    return this.numbers.reduce((sum, number) => sum + this.#counts[number - this.#least]!, 0);
   }
 
   /** Returns the nodes that are in an edge, ascending. */
@@ -211,12 +222,15 @@ function* countSegments(
     }
   }
   const found = new Uint32Array(numbers.length);
+  const isMeasured = context.figures !== undefined;
   try {
     for (let part = segments.next(); part !== undefined; part = segments.next()) {
       while (!part.load()) yield null;
-      const isShort = numbers.length <= part.segment.facts.rows * LOOKUPS_A_ROW;
-      if (isShort && part.countNodes(numbers, found)) yield null;
-      else yield* readAll(segments.blocks(columns, part.segment));
+      const areMany = numbers.length * TALLIES_A_LOOKUP > part.segment.facts.nodes;
+      const before = areMany && isMeasured ? counts.pairs() : 0;
+      if (!(areMany ? yield* counts.tally(part) : part.countNodes(numbers, found)))
+        yield* readAll(segments.blocks(columns, part.segment));
+      else yield areMany && isMeasured ? { count: counts.pairs() - before } : null;
     }
     counts.add(found);
     yield { count: found.reduce((sum, each) => sum + each, 0) };
