@@ -119,26 +119,31 @@ export class EdgeBatch {
    * position of the edge in the batch, or `overloaded`. The batch is cleared in every case.
    */
   encode(firstId: number, limit: number, headroom = 0): Uint8Array<ArrayBuffer> {
+    try {
+      return this.#encoded(firstId, limit, headroom);
+    } finally {
+      // Edges that are refused must not be encoded with the next ones.
+      this.clear();
+    }
+  }
+
+  /** Same as `encode`, but if it throws, the edges stay in the batch. */
+  encodeOrKeep(firstId: number, limit: number): Uint8Array<ArrayBuffer> {
+    const bytes = this.#encoded(firstId, limit, 0);
+    this.clear();
+    return bytes;
+  }
+
+  #encoded(firstId: number, limit: number, headroom: number): Uint8Array<ArrayBuffer> {
     const { memory } = this.#core;
     const base = this.#rows.pointer;
     const rows = this.#count;
-    try {
-      const bytesOfMember = this.#hasMasks ? 11 : 9;
-      this.#out.ensure(headroom + rows * 40 + this.#memberCount * bytesOfMember + this.#propertyBytes + 64);
-    } catch (error) {
-      // These edges are refused, and must not be encoded with the next ones.
-      this.clear();
-      throw error;
-    }
+    const bytesOfMember = this.#hasMasks ? 11 : 9;
+    this.#out.ensure(headroom + rows * 40 + this.#memberCount * bytesOfMember + this.#propertyBytes + 64);
     const ids = memory.numbers;
     for (let i = 0; i < rows; i++) ids[base / 8 + BATCH_ROWS + i] = firstId + i;
     const size = this.#hasMasks ? this.#encodeRoles(limit, headroom) : this.#encodePlain(limit, headroom);
-    if (size < 0) {
-      const error = this.#describe(size, limit);
-      this.clear();
-      throw error;
-    }
-    this.clear();
+    if (size < 0) throw this.#describe(size, limit);
     return memory.borrow(this.#out.pointer, headroom + size);
   }
 

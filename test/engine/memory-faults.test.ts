@@ -157,6 +157,79 @@ test('a batch drops edges that could not be encoded for lack of memory, and they
   expect([record[0], record.length]).toEqual([record.length, record.length]);
 });
 
+describe.each(['numbers', 'names'])('a bulk insert of %s', (form) => {
+  const member = (n: number) => (form === 'numbers' ? n : `n${n}`);
+  const line = (time: number) => Buffer.from(`{"event_ts":${time},"members":[${JSON.stringify(member(time))}]}\n`);
+
+  /** Opens a database in which edges can be made to find no memory when they are encoded. */
+  async function opened() {
+    const memory = { isFull: false };
+    core.instantiate = () => {
+      const real = instantiate.call(core);
+      const encode: typeof real.exports.hg_records_encode = (...given) =>
+        memory.isFull ? STATUS.outOfMemory : real.exports.hg_records_encode(...given);
+      return { ...real, exports: { ...real.exports, hg_records_encode: encode } };
+    };
+    const fs = simDisk();
+    const database = await openSim(fs);
+    if (form === 'names') await database.nodes.createTable({ name: 'Person', key: { name: 'name', type: 'TEXT' } });
+    const table = await database.createTable({ name: 'calls', memberTables: form === 'names' ? ['Person'] : [] });
+    const times = async () => {
+      await database.close();
+      const again = await openSim(fs);
+      const found = rowsOf(again.table('calls')).map((row) => row.event_ts);
+      const nodes = form === 'names' ? again.nodes.table('Person').rowCount : undefined;
+      await again.close();
+      return { found, nodes };
+    };
+    return { memory, table, times };
+  }
+
+  test('keeps the edges that it has taken when lines find no memory to encode them', async () => {
+    const { memory, table, times } = await opened();
+    const bulk = table.bulk();
+    for (const time of [1, 2]) bulk.add({ event_ts: time, members: [member(time)] });
+    memory.isFull = true;
+    expect(() => bulk.addLines(line(3))).toThrow(/out of memory/);
+    expect(bulk.count).toBe(2);
+    memory.isFull = false;
+    expect(bulk.addLines(line(4)).rows).toBe(1);
+    expect(await bulk.commit()).toMatchObject({ inserted: 3 });
+    expect(await times()).toEqual({ found: [1, 2, 4], nodes: form === 'names' ? 3 : undefined });
+  });
+
+  test('adds an edge or refuses it when the edges before find no memory to be encoded', async () => {
+    const { memory, table, times } = await opened();
+    const bulk = table.bulk();
+    let taken = 0;
+    for (let time = 0; time < 5000; time++) {
+      memory.isFull = time >= 4000 && time < 4500;
+      try {
+        bulk.add({ event_ts: time, members: [member(time)] });
+        taken++;
+      } catch (error) {
+        expect((error as HedgerowError).code).toBe('overloaded');
+      }
+    }
+    expect(taken).toBeLessThan(5000);
+    expect(await bulk.commit()).toMatchObject({ inserted: taken });
+    const { found, nodes } = await times();
+    expect(found).toHaveLength(taken);
+    if (form === 'names') expect(nodes).toBe(taken);
+  });
+
+  test('commits nothing, and ends, when its edges find no memory at the commit', async () => {
+    const { memory, table, times } = await opened();
+    const bulk = table.bulk();
+    bulk.add({ event_ts: 1, members: [member(1)] });
+    memory.isFull = true;
+    expect(await codeOf(bulk.commit())).toBe('overloaded');
+    memory.isFull = false;
+    expect(await codeOf(bulk.commit())).toBe('invalid_input');
+    expect(await times()).toEqual({ found: [], nodes: form === 'names' ? 0 : undefined });
+  });
+});
+
 test('an edge that runs out of memory while it is encoded is not reported as invalid', () => {
   const real = core.instantiate();
   let isFull = false;

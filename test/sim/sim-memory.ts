@@ -22,6 +22,7 @@ const ANSWER_STATUS = [
   'hg_memtable_index',
   'hg_memtable_lookup',
   'hg_records_encode',
+  'hg_records_encode_roles',
   'hg_records_json',
   'hg_records_merge',
   'hg_segment_build',

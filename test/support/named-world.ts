@@ -345,9 +345,9 @@ export class NamedWorld {
       if (lsn !== this.headLsn + plan.operations)
         throw new Error(`a commit of ${plan.operations} operations goes from LSN ${this.headLsn} to ${lsn}`);
       this.#advance(plan, lsn);
+      if (this.options.durability === 'fsync') this.#acked = lsn;
     }
     this.note(`volley up to lsn ${this.headLsn}`);
-    if (this.options.durability === 'fsync') this.#acked = this.headLsn;
     this.fs.schedule = schedule;
     this.saw('volley');
   }

@@ -65,15 +65,23 @@ export class BulkInsert {
   }
 
   /**
-   * Adds an edge. Throws `empty_members`, `too_many_members`, `unknown_column` or `invalid_input`.
-   * If it throws, the edge is not added; others can still be added.
+   * Adds an edge. Throws `empty_members`, `too_many_members`, `unknown_column`, `invalid_input`,
+   * `unknown_node` or `overloaded`. If it throws, neither the edge nor its new nodes are added;
+   * others can still be added.
    */
   add(edge: EdgeInput | CheckedEdge): void {
     this.#assertOpen();
-    const checked = this.#numbered(checkEdge(edge, this.#table));
-    this.#batch.add(checked.event_ts, checked.members, propertyBytes(checked), checked.masks);
-    this.count++;
     if (this.#batch.full) this.#encode();
+    const checked = checkEdge(edge, this.#table);
+    const held = this.#held.length;
+    try {
+      const { event_ts, members, masks } = this.#numbered(checked);
+      this.#batch.add(event_ts, members, propertyBytes(checked), masks);
+    } catch (error) {
+      this.#table.context.nodes.release(this.#held.splice(held));
+      throw error;
+    }
+    this.count++;
   }
 
   /** Finds the numbers of an edge's members in a named table. */
@@ -123,15 +131,16 @@ export class BulkInsert {
     if (this.#ended) throw new HedgerowError('invalid_input', 'The bulk insert has ended; begin a new one.');
   }
 
+  /** Encodes the edges of the batch. Throws `overloaded`, and keeps them. */
   #encode(): void {
     const count = this.#batch.count;
     if (count === 0) return;
-    this.#keep(this.#batch.encode(0, this.#table.maxMembers).slice(), count);
+    this.#keep(this.#batch.encodeOrKeep(0, this.#table.maxMembers).slice(), count);
   }
 
   /**
    * Commits all edges; resolves when they are durable. Rejects with `invalid_input` if there is no
-   * edge.
+   * edge. After any error the bulk insert has ended.
    */
   async commit(attach?: Attach<BulkOutcome>): Promise<BulkInsertResult> {
     this.#assertOpen();
@@ -139,7 +148,12 @@ export class BulkInsert {
       this.discard();
       throw new HedgerowError('invalid_input', 'There is no edge to insert: the body has no line.');
     }
-    this.#encode();
+    try {
+      this.#encode();
+    } catch (error) {
+      this.discard();
+      throw error;
+    }
     this.#end();
     const [pieces, count, members] = [this.#pieces, this.count, { held: this.#held, deathMark: this.#deathMark }];
     try {
@@ -179,6 +193,8 @@ async function insertPieces(
 ): Promise<BulkInsertResult> {
   const { committer, slicedOperations } = table.context;
   const bytes = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
+  const records = pieces.reduce((sum, piece) => sum + piece.count, 0);
+  assert(records === count, 'every edge that was added has a record');
   const insert = { table, pieces, count, bytes, members, attach };
   const outcome = takeIds(insert);
   try {
