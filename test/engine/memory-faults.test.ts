@@ -157,7 +157,7 @@ test('a batch drops edges that could not be encoded for lack of memory, and they
   expect([record[0], record.length]).toEqual([record.length, record.length]);
 });
 
-describe.each(['numbers', 'names'])('a bulk insert of %s', (form) => {
+describe.each(['numbers', 'names'])('edges of %s', (form) => {
   const member = (n: number) => (form === 'numbers' ? n : `n${n}`);
   const line = (time: number) => Buffer.from(`{"event_ts":${time},"members":[${JSON.stringify(member(time))}]}\n`);
 
@@ -182,10 +182,10 @@ describe.each(['numbers', 'names'])('a bulk insert of %s', (form) => {
       await again.close();
       return { found, nodes };
     };
-    return { memory, table, times };
+    return { memory, database, table, times };
   }
 
-  test('keeps the edges that it has taken when lines find no memory to encode them', async () => {
+  test('that a bulk insert has taken stay when lines find no memory to encode them', async () => {
     const { memory, table, times } = await opened();
     const bulk = table.bulk();
     for (const time of [1, 2]) bulk.add({ event_ts: time, members: [member(time)] });
@@ -198,7 +198,7 @@ describe.each(['numbers', 'names'])('a bulk insert of %s', (form) => {
     expect(await times()).toEqual({ found: [1, 2, 4], nodes: form === 'names' ? 3 : undefined });
   });
 
-  test('adds an edge or refuses it when the edges before find no memory to be encoded', async () => {
+  test('are taken or refused when those before find no memory to be encoded', async () => {
     const { memory, table, times } = await opened();
     const bulk = table.bulk();
     let taken = 0;
@@ -218,7 +218,21 @@ describe.each(['numbers', 'names'])('a bulk insert of %s', (form) => {
     if (form === 'names') expect(nodes).toBe(taken);
   });
 
-  test('commits nothing, and ends, when its edges find no memory at the commit', async () => {
+  test('that a transaction could not encode leave no trace in it', async () => {
+    const { memory, database, table, times } = await opened();
+    const transaction = database.begin();
+    const row = transaction.insert(table, { event_ts: 1, members: [member(1)] });
+    memory.isFull = true;
+    expect(() => transaction.insert(table, { event_ts: 2, members: [member(2), member(3)] })).toThrow(/out of memory/);
+    const key = { eventTs: 1, id: row.id };
+    expect(() => transaction.updateRow(table, key, { event_ts: 4, members: [member(4)] })).toThrow(/out of memory/);
+    memory.isFull = false;
+    transaction.insert(table, { event_ts: 3, members: [member(3)] });
+    await transaction.commit();
+    expect(await times()).toEqual({ found: [1, 3], nodes: form === 'names' ? 2 : undefined });
+  });
+
+  test('that find no memory at the commit of a bulk insert end it', async () => {
     const { memory, table, times } = await opened();
     const bulk = table.bulk();
     bulk.add({ event_ts: 1, members: [member(1)] });

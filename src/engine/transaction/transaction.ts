@@ -119,6 +119,7 @@ export class Transaction {
     const id = table.nextId;
     const edge = this.#numbered(table, checkEdge(given, table));
     const record = this.#keep(table, id, edge);
+    this.#bear(table, edge);
     table.takeIds(1);
     const row = rowOf(table, id, edge);
     this.#staged.insert(table, record, row);
@@ -126,29 +127,27 @@ export class Transaction {
     return row;
   }
 
-  /**
-   * Finds the numbers of an edge's members in a named table, and stages the nodes that are new.
-   */
+  /** Finds the numbers of an edge's members in a named table; those of new nodes are held. */
   #numbered(table: Table, edge: CheckedEdge): CheckedEdge {
     if (table.kinds === undefined) return edge;
     this.nodes.begin();
     const { refs, members } = edge;
     const numbers = refs === undefined ? members : this.nodes.resolve(table, refs);
     this.nodes.assertKept(table, numbers);
-    if (refs === undefined) return edge;
-    for (const number of numbers) if (!this.#context.nodes.keys.isLive(number)) this.#bear(number);
-    return withNumbers(edge, numbers);
+    return refs === undefined ? edge : withNumbers(edge, numbers);
   }
 
-  /** Stages the creation of a node whose number the transaction holds. */
-  #bear(number: number): void {
-    if (this.nodes.isBorn(number)) return;
+  /** Stages the creation of the new nodes that an edge takes. Its record has been encoded. */
+  #bear({ kinds }: Table, { members }: CheckedEdge): void {
     const { nodes } = this.#context;
-    const { table, slot, keyColumn } = nodes.kindOfNumber(number)!;
-    this.#assertWrites(table);
-    this.nodes.bear(number, this.#staged.length);
-    this.#staged.birth(table, this.#kept(nodes.keys.records(Uint32Array.of(number), slot, keyColumn)), number);
-    this.#stagedBytes += BYTES_OF_OPERATION;
+    for (const number of kinds === undefined ? [] : members) {
+      if (nodes.keys.isLive(number) || this.nodes.isBorn(number)) continue;
+      const { table, slot, keyColumn } = nodes.kindOfNumber(number)!;
+      this.#assertWrites(table);
+      this.nodes.bear(number, this.#staged.length);
+      this.#staged.birth(table, this.#kept(nodes.keys.records(Uint32Array.of(number), slot, keyColumn)), number);
+      this.#stagedBytes += BYTES_OF_OPERATION;
+    }
   }
 
   #keep(table: Table, id: number, edge: CheckedEdge): KeptBytes {
@@ -222,6 +221,7 @@ export class Transaction {
     if (table.isOfNodes) assertKeyKept(table, id, given);
     const edge = this.#numbered(table, checkEdge(given, table));
     const record = this.#keep(table, id, edge);
+    this.#bear(table, edge);
     const row = answer(id, edge);
     this.#staged.update(table, target, edge.event_ts, record, row);
     if (row === undefined) this.#stagedBytes += BYTES_OF_OPERATION;
