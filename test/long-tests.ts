@@ -12,6 +12,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
     'full-disk',
     'graph-files',
     'graph-networkx',
+    'hif-random',
     'import-fuzz',
     'import-kill',
     'import-odd-inputs',
