@@ -11,6 +11,19 @@ import type { SimWorld } from './sim-world.ts';
 /** Error codes of a write to a table that was dropped or altered meanwhile. */
 const GONE = ['table_not_found', 'conflict', 'unknown_column'];
 
+const NO_LINES = new Uint8Array(0);
+
+/** Runs an action; returns false if it found no memory. */
+function withMemory(run: () => void): boolean {
+  try {
+    run();
+    return true;
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'overloaded') throw error;
+    return false;
+  }
+}
+
 export class SimWriters {
   readonly #world: SimWorld;
   #keys = 0;
@@ -134,7 +147,12 @@ export class SimWriters {
     const commit = async () => {
       const bulk = table.bulk();
       try {
-        for (const { edge } of edges) bulk.add(edge);
+        // An edge that is refused for lack of memory is tried again, and some that were taken are
+        // encoded before all are: neither may lose others.
+        for (const [index, { edge }] of edges.entries()) {
+          if (!withMemory(() => bulk.add(edge))) bulk.add(edge);
+          if (index % 3 === 1) withMemory(() => bulk.addLines(NO_LINES));
+        }
       } catch (error) {
         bulk.discard();
         throw error;
