@@ -3,7 +3,7 @@
 // model at the last LSN of every frame. So a read at any LSN, and what a crash leaves, can be
 // compared.
 
-import { Database, type EngineOptions, type Table } from '../../src/engine/index.ts';
+import { Database, type EngineOptions, nodeNumber, type Table } from '../../src/engine/index.ts';
 import type { EdgeRow } from '../../src/engine/types.ts';
 import type { KindAndKey, NodeKey } from '../../src/model/node-refs.ts';
 import { type EdgeTable, type NaiveKind, type NaiveNode, NamedState } from '../model/named-state.ts';
@@ -472,7 +472,7 @@ export class NamedWorld {
   learnAll(): void {
     for (const { name, nodes } of this.state.kinds) {
       const table = this.db.nodes.table(name);
-      for (const { node } of nodes) this.learn(node, this.db.nodes.find(table, node.key));
+      for (const { node } of nodes) this.learn(node, nodeNumber(table, node.key));
     }
   }
 
