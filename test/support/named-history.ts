@@ -94,13 +94,12 @@ export class NamedHistory {
     for (;;) {
       try {
         await world.crash();
-        // These reads check what was recovered, so they must not be refused.
-        world.memory.relieve();
         this.#reads.all();
         checkNodes(world.db);
         return;
       } catch (error) {
-        if (!(error instanceof SimStopped) && !world.fs.stopped && !isOfDisk(error)) throw error;
+        if (world.isShortOfMemory(error)) world.memory.relieve();
+        else if (!(error instanceof SimStopped) && !world.fs.stopped && !isOfDisk(error)) throw error;
       }
     }
   }
