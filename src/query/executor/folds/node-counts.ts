@@ -181,8 +181,8 @@ function* countEdges(plan: NodeCountPlan, counts: EdgeCounts, context: QueryCont
 }
 
 /** Returns whether all edges of a window count, with all their members. */
-function isPlainWindow({ edges: { paths, filter }, mask }: NodeCountPlan): boolean {
-  if (mask !== undefined || filter.length > 0 || paths.length !== 1) return false;
+function isPlainWindow({ edges: { paths, texts, filter }, mask }: NodeCountPlan): boolean {
+  if (mask !== undefined || texts.length > 0 || filter.length > 0 || paths.length !== 1) return false;
   const { nodes, ranges, at, inRoles } = paths[0]!;
   return nodes.length === 0 && ranges.length === 0 && at === undefined && inRoles.length === 0;
 }
@@ -197,7 +197,7 @@ function* countSegments(
   // Of rows that have to be read, only those with one of a few nodes are.
   const areFew = numbers.length <= NODES_AT_ONCE && numbers.length * ROWS_A_LOOKUP <= edges.estimatedRows;
   if (areFew) context.lookedUp.add(join);
-  const bounds = boundsOf(edges.paths[0]!, undefined, areFew ? numbers : undefined);
+  const bounds = boundsOf(edges, edges.paths[0]!, undefined, areFew ? numbers : undefined);
   const segments = context.source.segmentScan(context.patterns[edges.pattern]!, bounds);
   let sink: TextSink | undefined;
   const read = (blocks: Scan) => {
