@@ -1,8 +1,8 @@
 // Folds the nodes of a node table, each as often as there are edges that it is in, without making
 // pairs of nodes and edges.
 //
-// 1. The nodes that satisfy the conditions are read. If there are conditions, at first only the
-//    columns that they need.
+// 1. The nodes that satisfy the conditions are read. If rows have to be filtered, at first only the
+//    columns that the filter needs.
 // 2. The edges of these nodes are counted. Where all edges of a window count, the posting lists of
 //    a segment give the counts of a few nodes. Otherwise the members of the edges are read.
 // 3. The nodes that are in an edge are folded with their counts. If columns are still missing, they
