@@ -1,13 +1,15 @@
 // Builds selections: a selection marks rows of a segment, with one bit per row and one u64 per 64
-// rows. Selects by windows, lists and ranges of numbers, and removes dead rows.
+// rows. Selects by windows, lists, ranges of numbers and texts, and removes dead rows.
 
-import { HG_RANGE_ENTRY_BYTES } from '../limits';
+import { HG_RANGE_ENTRY_BYTES, HG_TYPE_TEXT } from '../limits';
 import { bytesOf, cell, get, put } from '../memory/cells';
-import { STATE_MISSING, STATE_VALUES } from '../segment/columns';
-import { S_ROWS } from '../segment/layout';
+import { codeOfText, TEXT_RANGE, withCode } from '../psi/text';
+import { C_DATA, C_NULLS, C_TYPE, CURSOR_BYTES, openColumn, STATE_MISSING, STATE_VALUES } from '../segment/columns';
+import { S_BASE, S_ROWS } from '../segment/layout';
 import { BAD_ARGUMENT } from '../status';
 import {
   chosenRows,
+  FIELD_COLUMN,
   N_DATA,
   N_LEAST,
   N_NULLS,
@@ -32,6 +34,7 @@ const HIGH_OPEN: u32 = 2;
 const OUTSIDE: u32 = 4;
 
 const numbers: usize = memory.data(32, 16);
+const texts: usize = memory.data(CURSOR_BYTES, 16);
 
 /** Selects rows [from, to) and no others. */
 export function selectWindow(out: usize, rows: u32, from: u32, to: u32): void {
@@ -80,10 +83,12 @@ export function countRows(selection: usize, rows: u32): u32 {
 
 /**
  * Keeps the selected rows whose number is in the range or, with the flag OUTSIDE, not in it. Rows
- * with a null are dropped. Returns 0, or BAD_ARGUMENT if the field is not numeric.
+ * with a null are dropped. With the flag TEXT_RANGE, keeps the rows with that text. Returns 0, or
+ * BAD_ARGUMENT if the field has another type than the range.
  */
 export function selectRange(s: usize, selection: usize, field: u32, range: usize): i32 {
   if (!ASC_NO_ASSERT) assert(HG_RANGE_ENTRY_BYTES == 32);
+  if (load<u32>(range + R_FLAGS) & TEXT_RANGE) return selectText(s, selection, field, range);
   const rows = load<u32>(s + S_ROWS);
   const state = openNumbers(s, field, load<u32>(range + R_COLUMN), numbers);
   if (state == STATE_NO_NUMBERS) return BAD_ARGUMENT;
@@ -105,6 +110,33 @@ function lies(value: f64, range: usize): bool {
   const low = load<f64>(range + R_LOW);
   const high = load<f64>(range + R_HIGH);
   return (flags & LOW_OPEN ? value > low : value >= low) && (flags & HIGH_OPEN ? value < high : value <= high);
+}
+
+// Texts
+
+function selectText(s: usize, selection: usize, field: u32, range: usize): i32 {
+  if (field != FIELD_COLUMN) return BAD_ARGUMENT;
+  const rows = load<u32>(s + S_ROWS);
+  const state = openColumn(<usize>load<u32>(s + S_BASE), rows, load<u32>(range + R_COLUMN), texts);
+  const words = wordsOf(rows);
+  let code: i32 = -1;
+  if (state == STATE_VALUES) {
+    if (load<u32>(texts + C_TYPE) != HG_TYPE_TEXT) return BAD_ARGUMENT;
+    code = codeOfText(texts, range);
+  } else if (state == STATE_MISSING && load<f64>(range + R_MISSING)) return 0;
+  if (code < 0) {
+    memory.fill(selection, 0, bytesOf<u64>(words));
+    return 0;
+  }
+  const codes = <usize>load<u32>(texts + C_DATA);
+  const nulls = <usize>load<u32>(texts + C_NULLS);
+  for (let word: u32 = 0; word < words; word++) {
+    const first = word << 6;
+    let chosen = chosenRows(selection, nulls, word);
+    if (chosen) chosen &= withCode(cell<u16>(codes, first), min(rows - first, WORD_ROWS), <u32>code);
+    put<u64>(selection, word, chosen);
+  }
+  return 0;
 }
 
 // Reals

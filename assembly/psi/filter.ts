@@ -1,19 +1,30 @@
-// Keeps the rows of a list whose numeric columns, or ids, are within given ranges, or in which a
-// node has a role. Reads the columns of a segment, or the records of a memtable.
+// Keeps the rows of a list whose numeric columns, or ids, are within given ranges, in which a node
+// has a role, or whose text columns are given texts. Reads the columns of a segment, or the records
+// of a memtable.
 
 import { findProperty, R_COUNT, R_ID, R_MEMBERS, recordMasks } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
-import { HG_RANGE_ENTRY_BYTES, HG_RANGE_ID, HG_RANGE_ROLE, HG_TYPE_INTEGER, HG_TYPE_REAL, MAX_SAFE } from '../limits';
+import {
+  HG_RANGE_ENTRY_BYTES,
+  HG_RANGE_ID,
+  HG_RANGE_ROLE,
+  HG_TYPE_INTEGER,
+  HG_TYPE_REAL,
+  HG_TYPE_TEXT,
+  MAX_SAFE,
+} from '../limits';
 import { bytesOf, cell, element, get } from '../memory/cells';
 import { recordOf } from '../memtable/layout';
 import { C_TYPE, hasValue, integerValue, openColumn, realValue, STATE_MISSING, STATE_VALUES } from '../segment/columns';
 import { packed, S_BASE, S_ID_MIN, S_ID_WIDTH, S_IDS, S_ROWS } from '../segment/layout';
 import { keepRole } from '../segment/roles';
 import { BAD_ARGUMENT } from '../status';
+import { entryHasText, keepText, TEXT_RANGE } from './text';
 
 /**
  * Offsets of the fields of a range: f64 lowest and f64 highest value, f64 value for rows that do
- * not have the column (NaN: null), u32 column, u32 flags as for `hg_segment_psi`.
+ * not have the column (NaN: null), u32 column, u32 flags as for `hg_segment_psi`. With the flag
+ * TEXT_RANGE, the fields describe a text (psi/text.ts).
  */
 const R_LOW: usize = 0;
 const R_HIGH: usize = 8;
@@ -41,8 +52,8 @@ function lies(value: f64, low: f64, high: f64, flags: u32): bool {
 
 /**
  * Removes, in place, the rows of a list (u32[n], in any order) that are not in all `k` ranges;
- * returns how many rows remain. Returns BAD_ARGUMENT if a column with values is not numeric. Cost:
- * one access per row and range.
+ * returns how many rows remain. Returns BAD_ARGUMENT if a column with values has another type than
+ * its range. Cost: one access per row and range.
  */
 export function filterSegment(s: usize, rows: usize, n: u32, ranges: usize, k: u32): i32 {
   const base = <usize>load<u32>(s + S_BASE);
@@ -57,11 +68,19 @@ export function filterSegment(s: usize, rows: usize, n: u32, ranges: usize, k: u
       left = keepRole(s, rows, left, <i64>load<f64>(range + R_LOW), <u32>load<f64>(range + R_MISSING));
       continue;
     }
+    const isText = (load<u32>(range + R_FLAGS) & TEXT_RANGE) != 0;
     const state = openColumn(base, load<u32>(s + S_ROWS), load<u32>(range + R_COLUMN), cursor);
     if (state == STATE_VALUES) {
       const type = load<u32>(cursor + C_TYPE);
+      if (isText) {
+        if (type != HG_TYPE_TEXT) return BAD_ARGUMENT;
+        left = keepText(cursor, rows, left, range);
+        continue;
+      }
       if (type != HG_TYPE_REAL && type != HG_TYPE_INTEGER) return BAD_ARGUMENT;
       left = keepValues(rows, left, range);
+    } else if (isText) {
+      if (state != STATE_MISSING || !load<f64>(range + R_MISSING)) left = 0;
     } else if (!holds(range, state == STATE_MISSING ? load<f64>(range + R_MISSING) : NaN)) left = 0;
   }
   return <i32>left;
@@ -119,8 +138,8 @@ function whole(bound: f64, isLow: bool, isOpen: bool): i64 {
 
 /**
  * Removes, in place, the rows of a memtable that are not in all `k` ranges; returns how many rows
- * remain. Unlike `filterSegment`, it does not check that the columns are numeric: a value that is
- * not a number is in no range. Cost: for each row and range, a scan of the record's properties up
+ * remain. Unlike `filterSegment`, it does not check the types of the columns: a value of another
+ * type is in no range. Cost: for each row and range, a scan of the record's properties up
  * to the column.
  */
 export function filterMemtable(m: usize, rows: usize, n: u32, ranges: usize, k: u32): u32 {
@@ -147,6 +166,10 @@ function recordHolds(record: usize, ranges: usize, k: u32): bool {
       continue;
     }
     const entry = findProperty(record, column);
+    if (load<u32>(range + R_FLAGS) & TEXT_RANGE) {
+      if (entry ? !entryHasText(entry, range) : !load<f64>(range + R_MISSING)) return false;
+      continue;
+    }
     if (!holds(range, entry ? propertyNumber(entry) : load<f64>(range + R_MISSING))) return false;
   }
   return true;

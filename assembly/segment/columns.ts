@@ -95,6 +95,25 @@ export function textLength(cursor: usize, code: u32): u32 {
 }
 
 /**
+ * Returns the dictionary code of a text, or -1 if the dictionary does not contain it. The
+ * dictionary is in byte order, and a text follows its prefixes.
+ */
+export function findText(cursor: usize, text: usize, length: u32): i32 {
+  let low: u32 = 0;
+  let high = load<u32>(<usize>load<u32>(cursor + C_OFFSETS) - 4);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const size = textLength(cursor, middle);
+    let order = memory.compare(textStart(cursor, middle), text, size < length ? size : length);
+    if (!order) order = <i32>(size > length) - <i32>(size < length);
+    if (!order) return <i32>middle;
+    if (order < 0) low = middle + 1;
+    else high = middle;
+  }
+  return -1;
+}
+
+/**
  * Returns a numeric column's value as f64. This is exact for INTEGER, whose values are safe
  * integers.
  */

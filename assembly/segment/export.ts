@@ -11,17 +11,15 @@ import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
 import { lowerBoundTime } from '../tpi/seek';
 import {
   C_DEFAULT,
-  C_OFFSETS,
   C_TYPE,
   CURSOR_BYTES,
+  findText,
   isDefault,
   openColumn,
   propertyBytes,
   STATE_ALL_NULL,
   STATE_MISSING,
   STATE_VALUES,
-  textLength,
-  textStart,
   writeProperty,
 } from './columns';
 import {
@@ -77,25 +75,6 @@ function writeProperties(out: usize, cursors: usize, count: u32, row: u32): void
     written++;
   }
   store<u16>(out, <u16>written);
-}
-
-/**
- * Returns the dictionary code of a text, or -1 if the dictionary does not contain it. The
- * dictionary is in byte order, and a text follows its prefixes.
- */
-function findText(cursor: usize, text: usize, length: u32): i32 {
-  let low: u32 = 0;
-  let high = load<u32>(<usize>load<u32>(cursor + C_OFFSETS) - 4);
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const size = textLength(cursor, middle);
-    let order = memory.compare(textStart(cursor, middle), text, size < length ? size : length);
-    if (!order) order = <i32>(size > length) - <i32>(size < length);
-    if (!order) return <i32>middle;
-    if (order < 0) low = middle + 1;
-    else high = middle;
-  }
-  return -1;
 }
 
 /**

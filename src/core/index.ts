@@ -55,6 +55,7 @@ export {
   type RangeSet,
   ROLE_RANGE,
   roleRange,
+  textRange,
 } from './ranges.ts';
 export { RecordText } from './record-text.ts';
 export { RecordChecker } from './records.ts';

@@ -1,5 +1,5 @@
-// Ranges of numeric columns and of ids, encoded for the core (assembly/README.md). They define
-// which rows a filter keeps.
+// Ranges of numeric columns and of ids, and conditions on roles and texts, encoded for the core
+// (assembly/README.md). They define which rows a filter keeps.
 
 import type { SegmentFacts } from './segment-facts.ts';
 
@@ -28,6 +28,11 @@ export interface NumericRange {
    * means infinity. Then `high` is Infinity and `lowOpen` is true.
    */
   nullIsIn?: true;
+  /**
+   * UTF-8 of a text: the condition is that the value of a text column is this text. Then the bounds
+   * are 0, and `missing` is 1 if rows that do not have the column match, otherwise 0.
+   */
+  text?: Uint8Array;
 }
 
 /**
@@ -43,6 +48,7 @@ const RANGE_BYTES = 32;
 const LOW_OPEN = 1;
 const HIGH_OPEN = 2;
 const NULL_IN = 8;
+const TEXT = 16;
 
 /** Returns the range of ends above a time: those of the intervals that go on after it. */
 export function endsAfter(column: number, time: number): NumericRange {
@@ -57,21 +63,30 @@ export function endsAfter(column: number, time: number): NumericRange {
   };
 }
 
-/** Returns the core's flags for a range: open bounds, and whether nulls are in it. */
-export function rangeFlags({ lowOpen, highOpen, nullIsIn }: NumericRange): number {
+/** Returns the core's flags for a range: open bounds, whether nulls are in it, and a text. */
+export function rangeFlags({ lowOpen, highOpen, nullIsIn, text }: NumericRange): number {
+  if (text !== undefined) return TEXT;
   return (lowOpen ? LOW_OPEN : 0) | (highOpen ? HIGH_OPEN : 0) | (nullIsIn ? NULL_IN : 0);
 }
 
+/** Encodes ranges, followed by the texts of those that have one. */
 export function encodeRanges(ranges: readonly NumericRange[]): RangeSet {
-  const bytes = new Uint8Array(ranges.length * RANGE_BYTES);
+  let end = ranges.length * RANGE_BYTES;
+  let length = end;
+  for (const { text } of ranges) if (text !== undefined) length += text.length;
+  const bytes = new Uint8Array(length);
   const view = new DataView(bytes.buffer);
   for (const [index, range] of ranges.entries()) {
     const at = index * RANGE_BYTES;
-    view.setFloat64(at, range.low, true);
-    view.setFloat64(at + 8, range.high, true);
+    const { text } = range;
+    view.setFloat64(at, text === undefined ? range.low : end - at, true);
+    view.setFloat64(at + 8, text === undefined ? range.high : text.length, true);
     view.setFloat64(at + 16, range.missing, true);
     view.setUint32(at + 24, range.column, true);
     view.setUint32(at + 28, rangeFlags(range), true);
+    if (text === undefined) continue;
+    bytes.set(text, end);
+    end += text.length;
   }
   return { ranges, bytes };
 }
@@ -82,6 +97,24 @@ export function encodeRanges(ranges: readonly NumericRange[]): RangeSet {
  */
 export function roleRange(node: number, mask: number): NumericRange {
   return { column: ROLE_RANGE, low: node, high: node, lowOpen: false, highOpen: false, missing: mask };
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Returns the condition that a text column contains `text`, which must be well-formed. `missing` is
+ * the value of rows that do not have the column.
+ */
+export function textRange(column: number, text: string, missing: unknown): NumericRange {
+  return {
+    column,
+    low: 0,
+    high: 0,
+    lowOpen: false,
+    highOpen: false,
+    missing: missing === text ? 1 : 0,
+    text: encoder.encode(text),
+  };
 }
 
 /** Returns whether no value can be in the range. */
@@ -102,7 +135,8 @@ export function mayHold(facts: SegmentFacts, { ranges }: RangeSet): boolean {
       const { interval } = facts;
       return interval === undefined || interval.column !== range.column || interval.greatestEnd > range.low;
     }
-    return column === undefined ? holds(range, range.missing) : !column.allNull;
+    if (column !== undefined) return !column.allNull;
+    return range.text === undefined ? holds(range, range.missing) : range.missing === 1;
   });
 }
 

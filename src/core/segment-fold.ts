@@ -99,11 +99,11 @@ export class SegmentFold {
 
   /**
    * Keeps the rows whose number is in the range or, with `outside`, the rows that have a number not
-   * in the range.
+   * in the range. If the range is a text, keeps the rows that have it; `outside` is then false.
    */
   keepRange(field: RowField, range: NumericRange, outside = false): void {
     const { bytes } = encodeRanges([{ ...range, column: field.column }]);
-    if (outside) bytes[bytes.length - 4]! |= OUTSIDE;
+    if (outside) bytes[FLAGS_OFFSET]! |= OUTSIDE;
     const at = this.#take(bytes.length);
     this.#core.memory.write(at, bytes);
     const status = this.#core.exports.hg_segment_select(this.#segment, this.#selection, field.kind, at);
@@ -204,6 +204,8 @@ export class SegmentFold {
 
 /** Range flag of the core that keeps the values outside the range. */
 const OUTSIDE = 4;
+/** Offset of the flags in an encoded range. */
+const FLAGS_OFFSET = 28;
 const NO_VALUES = new Float64Array(0);
 /** One code that all rows have. */
 export const ONE_CODE: RowCodes = { count: 1, values: NO_VALUES, pointer: 0 };

@@ -229,9 +229,9 @@ export class ResidentSegment {
    * index of the column; returns -1 if the segment has no such index. Cost: log2 rows.
    */
   countInOrder(range: NumericRange): number {
-    const { column, low, high, nullIsIn } = range;
-    // An order has no nulls.
-    if (nullIsIn) return -1;
+    const { column, low, high, nullIsIn, text } = range;
+    // An order has no nulls, and texts have none.
+    if (nullIsIn || text !== undefined) return -1;
     return Math.max(-1, this.#core.exports.hg_segment_psi_count(this.#handle, column, low, high, rangeFlags(range)));
   }
 

@@ -214,6 +214,14 @@ export interface RangeCondition {
   highInclusive?: boolean | undefined;
 }
 
+/** Selects rows that have exactly this text in a TEXT column. Null never matches. */
+export interface TextCondition {
+  /** The id of the column, which stays the same if the column is renamed. */
+  readonly column: number;
+  /** Without lone halves of surrogate pairs. */
+  readonly text: string;
+}
+
 /** Selects rows in which a node has a role. */
 export interface RoleCondition {
   node: number;
@@ -246,6 +254,8 @@ export interface ScanBounds {
   inRoles?: readonly RoleCondition[] | undefined;
   /** Conditions that must all hold. */
   where?: readonly RangeCondition[] | undefined;
+  /** Texts of columns; all must hold. */
+  texts?: readonly TextCondition[] | undefined;
   /** Maximum number of rows. If it is omitted, there is no limit. */
   limit?: number | undefined;
   /** Selects only rows strictly after this key, to resume a cursor. */

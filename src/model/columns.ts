@@ -139,6 +139,10 @@ export class ColumnSet {
     );
   }
 
+  withId(id: number): Column | undefined {
+    return this.columns.find((column) => column.id === id);
+  }
+
   find(name: string): Column | undefined {
     return this.#byName.get(name.toLowerCase());
   }

@@ -253,12 +253,13 @@ function testOperator(condition: BoundExpression): string {
 
 /** Returns the plan node of one pattern's scan. */
 function scanNode(scan: ScanPlan, pattern: BoundPattern, figures: Figures): PlanNode {
+  const filter = [...scan.texts.map(({ expression }) => expression), ...scan.filter];
   const own = {
     alias: pattern.alias,
     table: pattern.table.name,
     estimated_rows: scan.estimatedRows,
     ...actual(scan, figures),
-    ...(scan.filter.length === 0 ? {} : { filter: scan.filter.map((condition) => condition.text) }),
+    ...(filter.length === 0 ? {} : { filter: filter.map((condition) => condition.text) }),
   };
   const paths = scan.paths.map((path) => pathNode(path, pattern));
   if (paths.length === 0) return { operator: 'NoRows', ...own };

@@ -221,7 +221,7 @@ function contextOf(shape: MatchShape, text: string, options: ReadOptions, measur
 /** Returns the source through which the executor reads the rows of a view. */
 export function sourceOf(view: ReadView): RowSource {
   return {
-    scan: ({ table }, { startTs, endTs, at, nodes, anyOf, inRoles, where, limit }, columns) => {
+    scan: ({ table }, { startTs, endTs, at, nodes, anyOf, inRoles, where, texts, limit }, columns) => {
       const request: ScanRequest = {
         startTs,
         endTs,
@@ -230,14 +230,15 @@ export function sourceOf(view: ReadView): RowSource {
         anyOf,
         inRoles,
         where,
+        texts,
         limit,
         format: 'columns',
         columns,
       };
       return table.scan(request, view.snapshotOf(table), view.overlayOf(table));
     },
-    scanApart: ({ table }, { startTs, endTs, at, where }, columns) => {
-      const request: ScanRequest = { startTs, endTs, at, where, format: 'columns', columns };
+    scanApart: ({ table }, { startTs, endTs, at, where, texts }, columns) => {
+      const request: ScanRequest = { startTs, endTs, at, where, texts, format: 'columns', columns };
       return table.scanApart(request, view.snapshotOf(table), view.overlayOf(table));
     },
     segmentScan: ({ table }, bounds) => table.segmentScan(bounds, view.snapshotOf(table), view.overlayOf(table)),

@@ -4,7 +4,7 @@
 
 import type { Scan, ScanRequest } from '../engine/index.ts';
 import { type AskedMembers, membersAreObjects } from './executor/values/shown-members.ts';
-import type { AccessPath, MatchPlan, Strategy } from './planner/plan.ts';
+import type { AccessPath, MatchPlan, ScanPlan, Strategy } from './planner/plan.ts';
 import type { MatchShape } from './planner/shape.ts';
 import type { ReadView } from './read.ts';
 import type { QueryPlanFigures } from './result.ts';
@@ -62,7 +62,8 @@ export class WrittenRead {
     this.table = table.name;
     this.strategy = plan.strategy;
     this.view = view;
-    this.totalBuckets = plan.input.op === 'scan' ? plan.input.totalBuckets : 0;
+    const { totalBuckets, texts } = plan.input as ScanPlan;
+    this.totalBuckets = totalBuckets;
     this.nowUs = nowUs;
     this.startUs = startUs;
     this.endUs = 0;
@@ -74,6 +75,7 @@ export class WrittenRead {
       nodes: nodes.length === 0 ? undefined : nodes,
       where: ranges.length === 0 ? undefined : ranges,
       inRoles,
+      texts: texts.length === 0 ? undefined : texts,
       limit: plan.limit,
       // Rows that are wrapped must each end with a newline, by which `wrapped` finds their ends.
       format: before === undefined ? format : 'ndjson',

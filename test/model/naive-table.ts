@@ -9,6 +9,7 @@ import type {
   RangeCondition,
   RoleCondition,
   RowKey,
+  TextCondition,
 } from '../../src/engine/types.ts';
 
 /** A read request, like the engine's ScanRequest but without the text format. */
@@ -19,6 +20,8 @@ export interface NaiveRequest {
   nodes?: readonly number[] | undefined;
   inRoles?: readonly RoleCondition[] | undefined;
   where?: readonly RangeCondition[] | undefined;
+  /** Texts of columns, given by id for the engine and by name for the model. */
+  texts?: readonly (TextCondition & { readonly name: string })[] | undefined;
   limit?: number | undefined;
   after?: RowKey | undefined;
 }
@@ -212,7 +215,7 @@ export function isEdge(row: EdgeRow, eventTs: number, members: readonly number[]
 /** Returns the rows of `ordered` that a request selects, and whether its limit left some out. */
 export function select(ordered: readonly EdgeRow[], request: NaiveRequest): { rows: EdgeRow[]; hasMore: boolean } {
   const { startTs = -Infinity, endTs = Infinity, at, nodes = [], where = [], limit = Infinity, after } = request;
-  const { inRoles = [] } = request;
+  const { inRoles = [], texts = [] } = request;
   const rows = ordered.filter(
     (row) =>
       row.event_ts >= startTs &&
@@ -221,6 +224,7 @@ export function select(ordered: readonly EdgeRow[], request: NaiveRequest): { ro
       nodes.every((node) => row.members.includes(node)) &&
       inRoles.every((condition) => isInRole(row, condition)) &&
       where.every((condition) => isInRange(row, condition)) &&
+      texts.every(({ name, text }) => row[name] === text) &&
       (after === undefined || row.event_ts > after.eventTs || (row.event_ts === after.eventTs && row.id > after.id)),
   );
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit };

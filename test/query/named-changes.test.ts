@@ -29,14 +29,18 @@ afterAll(() => duckdb?.close());
 
 const tally: Record<string, number> = { changed: 0, none: 0, refused: 0, rolledBack: 0, byDuckDb: 0, outOfRange: 0 };
 
-/** Returns the keys of the rows that a MATCH finds, or undefined if a value is out of range. */
+/**
+ * Returns the keys of the rows that a MATCH finds, or undefined if a value is out of range or the
+ * random text is no statement: comparisons do not chain.
+ */
 async function keysOf({ text, parameters }: RandomStatement, { tables }: NamedState) {
-  const node = parseStatement(text) as MatchNode;
+  let node: MatchNode;
   let keys: number[];
   try {
+    node = parseStatement(text) as MatchNode;
     keys = naiveMatch(node, text, tables, parameters).entries.map(({ values }) => values[0] as number);
   } catch (error) {
-    if (error instanceof Refusal) return undefined;
+    if (error instanceof Refusal || error instanceof HedgerowError) return undefined;
     throw error;
   }
   if (duckdb !== undefined) {

@@ -182,6 +182,7 @@ export class Ties {
       () => `${this.nodesOf(edge)} ${pick(random, ['=', '<>'])} ${this.members(edge)}`,
       () => `size(${this.nodesOf(edge)}) ${pick(random, ['>', '<', '='])} ${random.below(4)}`,
       () => `${alias}.event_ts ${pick(random, ['<', '>='])} ${random.below(60) - 20}`,
+      () => `${alias}.${pick(random, ['place', 'formation'])} = ${pick(random, ["'home'", "'a'", "''"])}`,
       () => this.#suited([edge], (shape) => indexable(shape)),
       () => this.#suited([edge], (shape) => indexable(shape)),
       () => this.#suited([edge], (shape) => `(${condition(shape, 1 + random.below(2))})`),

@@ -15,8 +15,9 @@ function scanOf(condition: string, parameters?: ParameterValues): ScanPlan {
 
 /** Returns every access path, and the remaining filter. */
 function accessOf(condition: string, parameters?: ParameterValues): string[] {
-  const { paths, filter } = scanOf(condition, parameters);
-  return [...paths.map(shown), ...filter.map((one) => `filter ${one.text}`)];
+  const { paths, texts, filter } = scanOf(condition, parameters);
+  const checked = texts.map(({ expression }) => `text ${expression.text}`);
+  return [...paths.map(shown), ...checked, ...filter.map((one) => `filter ${one.text}`)];
 }
 
 describe('the access paths for times', () => {
@@ -135,13 +136,27 @@ describe('the access paths for nodes and ranges', () => {
     ['a.n BETWEEN 2 AND 5.5', ['n [2, ] n [, 5.5]']],
     ['a.n < 5 AND a.weight >= 2', ['n [, 5) weight [2, ]']],
     ['a.n <> 5', ['everything', 'filter a.n <> 5']],
-    ["a.place = 'x'", ['everything', "filter a.place = 'x'"]],
+    ["a.place = 'x'", ['everything', "text a.place = 'x'"]],
+    ["'x' = a.place", ['everything', "text 'x' = a.place"]],
+    ["a.place = ''", ['everything', "text a.place = ''"]],
+    ['a.place = $p', ['everything', 'text a.place = $p']],
+    ["a.place = 'x' AND a.formation = 'y'", ['everything', "text a.place = 'x'", "text a.formation = 'y'"]],
+    ["a.place = 'x' AND a.place = 'y'", ['everything', "text a.place = 'x'", "filter a.place = 'y'"]],
+    ["a.n < 5 AND a.place = 'x'", ['n [, 5)', "text a.place = 'x'"]],
+    ["3 IN a.members AND a.place = 'x' AND a.n <> 2", ['nodes 3', "text a.place = 'x'", 'filter a.n <> 2']],
+    ["a.place = 'x' AND a.event_ts IN [1, 2, 9]", ['1..2', '9..9', "text a.place = 'x'"]],
+    ["a.place <> 'x'", ['everything', "filter a.place <> 'x'"]],
+    ["a.place >= 'x'", ['everything', "filter a.place >= 'x'"]],
+    ["NOT a.place = 'x'", ['everything', "filter NOT a.place = 'x'"]],
+    ['a.place = NULL', ['everything', 'filter a.place = NULL']],
+    ['a.place = a.formation', ['everything', 'filter a.place = a.formation']],
+    ['a.place = $long', ['everything', 'filter a.place = $long']],
     ['a.id = 5', ['id [5, 5]']],
     ['a.n + 1 = 5', ['everything', 'filter a.n + 1 = 5']],
     ['a.n = a.weight', ['everything', 'filter a.n = a.weight']],
     ['true AND 3 IN a.members', ['nodes 3']],
   ])('are right for %s', (condition, expected) => {
-    expect(accessOf(condition, { t: 7 })).toEqual(expected);
+    expect(accessOf(condition, { t: 7, p: 'x', long: 'x'.repeat(1025) })).toEqual(expected);
   });
 
   it('combine the nodes of MEMBERS with those of the conditions', () => {

@@ -267,7 +267,11 @@ export function indexable(shape: Shape): string {
   const compare = () => pick(random, ['=', '<', '<=', '>', '>=', '<>']);
   const node = () => random.below(9) - 3;
   const numeric = () => pick(random, ['n', 'score', 'weight', 'big']);
+  const text = () => (random.below(3) === 0 ? parameter(shape, pick(random, TEXTS)) : literal(random, 'text'));
   const forms: (() => string)[] = [
+    () => `${a}.place = ${text()}`,
+    () => `${text()} = ${a}.place`,
+    () => `${a}.formation = ${text()}`,
     () => `holds(${a}, ${time()})`,
     () => `HOLDS(${a}, ${parameter(shape, time())})`,
     () => `(holds(${a}, ${time()}) OR ${node()} IN ${a}.members)`,
@@ -303,6 +307,6 @@ export function indexable(shape: Shape): string {
     () => `${b}.event_ts BETWEEN ${a}.event_ts AND ${a}.event_ts + ${random.below(30)}`,
     () => `${a}.members = ${b}.members`,
   ];
-  const own = 14;
+  const own = 17;
   return forms[random.below(a === b && random.below(8) > 0 ? own : forms.length)]!();
 }

@@ -23,6 +23,9 @@ const WRITTEN = [
   ['WHERE a.event_ts >= $from', 'a LIMIT $limit'],
   ['WHERE a.n >= 0 AND a.score < 100', '* LIMIT 3'],
   ['WHERE a.weight > -1000', 'a.id AS id, a.event_ts, a.members AS members'],
+  ["WHERE a.place = 'x'", '*'],
+  ['WHERE a.place = $place AND a.n >= 0', 'a.id, a.event_ts, a.members, a.place LIMIT 3'],
+  ["WHERE a.place = 'home' AND 3 IN a.members", 'a'],
 ] as const;
 
 /**
@@ -39,13 +42,13 @@ const MADE = [
   ['', '* LIMIT 0'],
   ['', '* ORDER BY a.id'],
   ['', '* ORDER BY a.event_ts DESC LIMIT 3'],
-  ["WHERE a.place = 'x'", '*'],
+  ["WHERE a.place <> 'x'", '*'],
   ['WHERE 1 IN a.members OR 2 IN a.members', '*'],
   ['WHERE a.event_ts > 5 AND a.event_ts < 5', '*'],
   ['', 'a, a.id'],
 ] as const;
 
-const PARAMETERS = { node: 2, from: -5, to: 40, limit: 4 };
+const PARAMETERS = { node: 2, from: -5, to: 40, limit: 4, place: 'home' };
 
 function textOf(read: WrittenRead): string {
   const pieces: Uint8Array[] = [];

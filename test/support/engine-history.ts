@@ -12,7 +12,7 @@ import { DocumentHistory } from './document-history.ts';
 import { EdgeSource } from './edge-source.ts';
 import { FollowedHistory, isOfDisk } from './followed-history.ts';
 import { FOLLOWED } from './follower.ts';
-import { checkStrategy, requestOf, strategyOf } from './history-requests.ts';
+import { addTexts, checkStrategy, requestOf, strategyOf } from './history-requests.ts';
 import { type HistoryWorld, type Inflight, type ModelDdl, refusedBy } from './history-world.ts';
 import { LogMemory } from './memory-log.ts';
 import { Random } from './random.ts';
@@ -770,8 +770,10 @@ export class EngineHistory {
     return this.#random.chance(0.5) ? 'json' : 'ndjson';
   }
 
-  #request(rows: readonly EdgeRow[]): NaiveRequest {
+  #request(rows: readonly EdgeRow[], table?: Table): NaiveRequest {
     const request = requestOf(this.#random, this.#source, rows);
+    if (table !== undefined && this.#random.chance(0.15)) addTexts(request, this.#random, table, rows);
+    if (request.texts !== undefined && select(rows, request).rows.length > 0) this.#saw('filter by text');
     if (request.where !== undefined && request.where.length > 0) this.#saw('filter');
     if (request.at !== undefined) this.#saw('read at a time');
     return request;
@@ -780,9 +782,9 @@ export class EngineHistory {
   #read(): void {
     const name = this.#name();
     const rows = this.#models.get(name)!.at(this.#db.lastLsn);
-    const request = this.#request(rows);
-    const format = this.#format();
     const table = this.#db.table(name);
+    const request = this.#request(rows, table);
+    const format = this.#format();
     this.log.push(`read ${name} ${JSON.stringify(request)}`);
     const scan = table.scan({ ...request, format } as ScanRequest);
     this.#compare(scan, select(rows, request), format, `${name} ${JSON.stringify(request)}`);
@@ -845,7 +847,7 @@ export class EngineHistory {
     if (scan.plan().strategy === 'PSI_RANGE') this.#saw('order of a column');
     if (this.#compaction !== undefined || this.#damaged || this.#db.lastLsn !== this.#head) return;
     checkStrategy(request, scan.plan().strategy);
-    if (request.where !== undefined || request.at !== undefined) return;
+    if (request.where !== undefined || request.texts !== undefined || request.at !== undefined) return;
     const { segments, memtables } = table.version;
     const filled = memtables.filter(({ memtable }) => memtable.rows > 0);
     const inSegments = filled.length === 0 && segments.every((segment) => segment.dead.count === 0);
@@ -880,7 +882,7 @@ export class EngineHistory {
     const { snapshot, table, versions } = this.#source.pick(this.#pinned);
     const { name } = table;
     const rows = versions.map(({ row }) => row);
-    const request = this.#random.chance(0.3) ? {} : this.#request(rows);
+    const request = this.#random.chance(0.3) ? {} : this.#request(rows, table);
     const format = this.#format();
     this.log.push(`read pinned ${name} at ${snapshot.lsn} ${JSON.stringify(request)}`);
     const what = `${name} at ${snapshot.lsn} ${JSON.stringify(request)}`;
@@ -903,7 +905,7 @@ export class EngineHistory {
     if (this.#scans.length > 3) return;
     const name = this.#name();
     const rows = this.#models.get(name)!.at(this.#db.lastLsn);
-    const request = this.#random.chance(0.4) ? {} : this.#request(rows);
+    const request = this.#random.chance(0.4) ? {} : this.#request(rows, this.#db.table(name));
     const format = this.#format();
     this.log.push(`open scan ${name} ${JSON.stringify(request)}`);
     const scan = this.#db.table(name).scan({ ...request, format });
@@ -940,7 +942,7 @@ export class EngineHistory {
     const table = this.#db.table(name);
     const snapshot = this.#db.snapshot(table);
     const rows = this.#models.get(name)!.at(snapshot.lsn);
-    const { after: _, ...request } = this.#request(rows);
+    const { after: _, ...request } = this.#request(rows, table);
     const limit = 1 + this.#random.below(7);
     let after: NaiveRequest['after'];
     for (let page = 0; page < 30; page++) {

@@ -15,6 +15,7 @@ const COLUMNS = [
   { name: 'note', type: 'TEXT' },
   { name: 'open', type: 'BOOLEAN' },
 ] as const;
+const NOTES = ['', 'a', 'ab', 'é', '日本'];
 const REALS = [0, -0, 0.5, -0.5, 1 / 3, 1e300, -1e300, 5e-324, 1, 2, 3];
 const INTEGERS = [0, 1, -1, MAX, -MAX, MAX - 1, 7, 7, 8];
 
@@ -23,11 +24,12 @@ export function randomEdge(random: Random): EdgeInput {
   const properties: Record<string, number | string | null> = {};
   if (random.chance(0.7)) properties.weight = random.chance(0.2) ? null : pick(REALS);
   if (random.chance(0.5)) properties.speed = random.below(1000) / 8;
+  if (random.chance(0.8)) properties.note = random.chance(0.2) ? null : pick(NOTES);
   if (random.chance(0.5)) properties.COUNT = random.chance(0.2) ? null : pick(INTEGERS);
   return { event_ts: random.below(300), members: [random.below(6), 50], properties };
 }
 
-function randomRequest(random: Random): NaiveRequest {
+function randomRequest(random: Random, noteId: number): NaiveRequest {
   const pick = <T>(values: readonly T[]): T => values[random.below(values.length)]!;
   const condition = (): RangeCondition => {
     const column = pick(['weight', 'SPEED', 'count', 'mean_dist_m', 'Id']);
@@ -41,6 +43,8 @@ function randomRequest(random: Random): NaiveRequest {
     return made;
   };
   const request: NaiveRequest = { where: Array.from({ length: 1 + random.below(2) }, condition) };
+  if (random.chance(0.4)) request.texts = [{ column: noteId, name: 'note', text: pick([...NOTES, 'else']) }];
+  if (request.texts !== undefined && random.chance(0.6)) request.where = undefined;
   if (random.chance(0.4)) request.startTs = random.below(300);
   if (random.chance(0.4)) request.endTs = (request.startTs ?? 0) + random.below(150);
   if (random.chance(0.3)) request.nodes = random.chance(0.5) ? [random.below(6)] : [random.below(6), 50];
@@ -99,7 +103,7 @@ export class Pair {
     const rows = this.model.at(lsn);
     const strategies = new Set<string>();
     for (let i = 0; i < requests; i++) {
-      const request = randomRequest(this.random);
+      const request = randomRequest(this.random, this.table.columns.find('note')!.id);
       const wanted = select(rows, request);
       const running = scan({ ...request, format: 'ndjson' });
       const what = JSON.stringify(request);

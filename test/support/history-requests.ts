@@ -1,5 +1,6 @@
 // Makes random requests for reads whose bounds are times, nodes and values that rows have.
 
+import type { Table } from '../../src/engine/index.ts';
 import type { EdgeRow, RangeCondition } from '../../src/engine/types.ts';
 import type { NaiveRequest } from '../model/naive-table.ts';
 import type { EdgeSource } from './edge-source.ts';
@@ -34,6 +35,24 @@ export function requestOf(random: Random, source: EdgeSource, rows: readonly Edg
     request.after = { eventTs: row.event_ts, id: Math.max(0, row.id + random.below(3) - 1) };
   }
   return request;
+}
+
+/** Asks for texts that rows have in the table's columns, or nearly have. */
+export function addTexts(
+  request: NaiveRequest,
+  random: Random,
+  { columns }: Pick<Table, 'columns'>,
+  rows: readonly EdgeRow[],
+): void {
+  const texts = columns.columns.filter(({ type }) => type === 'TEXT');
+  if (rows.length === 0 || texts.length === 0) return;
+  request.texts = texts
+    .filter(() => random.chance(0.6))
+    .map(({ id, name }) => {
+      const value = rows[random.below(rows.length)]![name];
+      const text = typeof value === 'string' ? value : '';
+      return { column: id, name, text: random.chance(0.1) ? `${text}a` : text };
+    });
 }
 
 /** Asks for a member of the row in a role, if its table has roles. */

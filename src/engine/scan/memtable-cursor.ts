@@ -139,17 +139,25 @@ function lookUpAny(cursor: MemtableCursor, nodes: Float64Array, bounds: StepBoun
 
 /**
  * Examines the rows of one step and keeps those in the ranges. Returns the number of buckets that
- * were examined for the first time. When all rows have been examined, the cursor is ready:
- * `listing` is undefined and `rows` is set.
+ * were examined for the first time. When all rows have been examined, or more rows than `limit`
+ * were found, the cursor is ready: `listing` is undefined and `rows` is set. One row after the
+ * limit shows that there are more.
  */
-export function listMore(cursor: MemtableCursor, endTs: number, ranges: RangeSet, bucketSeconds: number): number {
+export function listMore(
+  cursor: MemtableCursor,
+  endTs: number,
+  ranges: RangeSet,
+  bucketSeconds: number,
+  limit: number,
+): number {
   const { memtable, hidden } = cursor;
   const { low, found } = cursor.listing!;
   const to = memtable.seek(endTs, Infinity);
   const { rows, next, buckets } = memtable.visibleRows(memtable.seek(low.eventTs, low.id), to, cursor.lsn);
   const kept = memtable.filter(rows, ranges);
   found.push(hidden === undefined ? kept : kept.filter((row) => !hidden.has(row)));
-  if (next < to) cursor.listing = { low: memtable.keyAt(next), found };
+  const isEnough = found.reduce((sum, list) => sum + list.length, 0) > limit;
+  if (next < to && !isEnough) cursor.listing = { low: memtable.keyAt(next), found };
   else {
     cursor.listing = undefined;
     cursor.rows = joined(found);

@@ -1,15 +1,25 @@
-// Validates a scan request and encodes its conditions as ranges for the core, those on roles among
-// them.
+// Validates a scan request and encodes its conditions as ranges for the core, those on roles and
+// texts among them.
 
-import { encodeRanges, endsAfter, ID_RANGE, type NumericRange, type RangeSet, roleRange } from '../../core/index.ts';
+import {
+  encodeRanges,
+  endsAfter,
+  ID_RANGE,
+  type NumericRange,
+  type RangeSet,
+  roleRange,
+  textRange,
+} from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
+import { kindOfType } from '../../model/column-types.ts';
 import type { ColumnSet } from '../../model/columns.ts';
 import type { RoleSet } from '../../model/roles.ts';
-import type { RangeCondition, RoleCondition, ScanBounds } from '../types.ts';
+import { HALF_PAIR, isWellFormed } from '../../model/text.ts';
+import type { RangeCondition, RoleCondition, ScanBounds, TextCondition } from '../types.ts';
 
 /**
  * Returns the ranges of a request, or undefined if it has none. `older` contains the columns at the
- * time of the reader's snapshot; they are used for names that were dropped or renamed since then.
+ * time of the reader's snapshot; they are used for columns that were dropped or renamed since then.
  * Throws `unknown_column` or `invalid_input`.
  */
 export function checkScanRequest(
@@ -18,10 +28,13 @@ export function checkScanRequest(
   older: ColumnSet | undefined,
 ): RangeSet | undefined {
   if (request.nodes?.length === 0) throw wrong(['nodes'], 'must hold at least one node id, or be left out');
-  const { where = NONE, inRoles = NONE, at } = request;
+  const { where = NONE, inRoles = NONE, texts = NONE, at } = request;
   // A scan with `anyOf` lists the rows found first, as with ranges.
-  if (where.length === 0 && inRoles.length === 0 && at === undefined) return request.anyOf && encodeRanges([]);
+  if (where.length === 0 && inRoles.length === 0 && texts.length === 0 && at === undefined)
+    return request.anyOf && encodeRanges([]);
   const ranges = [
+    // Codes of texts are compared faster than numbers.
+    ...texts.map((condition, index) => textOf(condition, index, columns, older)),
     ...where.map((condition, index) => {
       const isGone = older !== undefined && columns.find(condition.column) === undefined;
       return rangeOf(condition, index, isGone ? older : columns);
@@ -43,6 +56,19 @@ function conditionOf(
   if (mask === 0) throw wrong(['inRoles', index, 'role'], `cannot be used: ${roles.unknownText(role)}`);
   if (nodes?.includes(node) !== true) throw wrong(['inRoles', index, 'node'], 'must be one of the nodes');
   return roleRange(node, mask);
+}
+
+function textOf(
+  { column, text }: TextCondition,
+  index: number,
+  columns: ColumnSet,
+  older: ColumnSet | undefined,
+): NumericRange {
+  const found = columns.withId(column) ?? older?.withId(column);
+  if (found === undefined || kindOfType(found.type) !== 'text')
+    throw wrong(['texts', index, 'column'], 'must be the id of a TEXT column');
+  if (!isWellFormed(text)) throw wrong(['texts', index, 'text'], HALF_PAIR);
+  return textRange(column, text, found.default);
 }
 
 /** Returns the range of the ends of edges that hold at a time, if they have begun by then. */

@@ -175,7 +175,7 @@ export class Scan {
     const begunUs = source.nowUs();
     for (const cursor of this.memtables) {
       while (cursor.listing !== undefined) {
-        this.buckets += listMore(cursor, bounds.endTs, ranges, source.bucketSeconds);
+        this.buckets += listMore(cursor, bounds.endTs, ranges, source.bucketSeconds, this.limit);
         if (cursor.listing !== undefined && source.nowUs() - begunUs > SLICE_US) return false;
       }
     }

@@ -1,4 +1,4 @@
-// Turns the conditions on one pattern into index accesses and a remaining filter.
+// Turns the conditions on one pattern into index accesses, texts and a remaining filter.
 //
 // One access ("way") is a conjunction that a scan answers exactly: a time window, nodes that every
 // row must contain, and ranges of numeric columns. There are three outcomes for a condition:
@@ -14,10 +14,14 @@
 // access without the union; the planner chooses the one that reads fewer buckets.
 //
 // Example: the conditions `e.event_ts >= 100 AND (1 IN e.members OR 2 IN e.members)` give two ways,
-// [100, max] with node 1 and [100, max] with node 2. A further condition `e.room = 'x'` remains as
-// a filter.
+// [100, max] with node 1 and [100, max] with node 2. A further condition `e.room LIKE 'x%'` remains
+// as a filter.
+//
+// A condition such as `e.room = 'x'` is left by the indexes, but it is a text: the core checks it
+// on the rows of each way, so that the others are not copied out. It does not choose a way.
 
 import { nodeNumber, type RangeCondition, type RoleCondition, type Table } from '../../engine/index.ts';
+import { isWellFormed } from '../../model/text.ts';
 import type {
   BoundComparison,
   BoundExpression,
@@ -30,12 +34,18 @@ import type { ParameterValues } from '../binder/parameters.ts';
 import { flipped } from '../executor/values/compare.ts';
 import { fixedValue } from './fixed-values.ts';
 import { patternsOf } from './patterns-of.ts';
+import type { TextEquality } from './plan.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 /** Maximum number of branches of an OR or IN that are each answered by an index access. */
 const MOST_BRANCHES = 64;
 /** Maximum number of keys in an IN that are looked up to find nodes. */
 const MOST_KEYS = 4096;
+/**
+ * Maximum number of UTF-16 units of a text that the core compares. Each segment in memory keeps a
+ * copy of the text.
+ */
+const MOST_TEXT_UNITS = 1024;
 
 /** The bounds of one access to the indexes of a table. All of them must hold. */
 export interface Bounds {
@@ -55,6 +65,8 @@ export interface Bounds {
  */
 export interface Access {
   readonly ways: readonly Bounds[];
+  /** Texts of columns, at most one of each. They are checked on each row. */
+  readonly texts: readonly TextEquality[];
   readonly filter: readonly BoundExpression[];
   /**
    * The alternative to several ways: a single way that covers them all. The condition that became
@@ -63,7 +75,7 @@ export interface Access {
   readonly instead: Access | undefined;
 }
 
-const NOTHING: Access = { ways: [], filter: [], instead: undefined };
+const NOTHING: Access = { ways: [], texts: [], filter: [], instead: undefined };
 
 /**
  * Returns the access for `conditions`, which read no other pattern. If the access has no ways, no
@@ -77,21 +89,27 @@ export function accessOf(
   const reader = new AccessReader(parameters, pattern.table);
   const bounds = reader.begin(pattern);
   if (bounds === undefined) return NOTHING;
+  const texts: TextEquality[] = [];
   const filter: BoundExpression[] = [];
   let union: { condition: BoundExpression; ways: Bounds[] } | undefined;
   for (const condition of conditions) {
     const outcome = reader.take(condition, bounds);
     if (outcome === 'nothing') return NOTHING;
     if (outcome === 'taken') continue;
+    const text = reader.text(condition);
+    if (text !== undefined && !texts.some(({ column }) => column === text.column)) {
+      texts.push(text);
+      continue;
+    }
     const ways = union === undefined ? reader.union(condition) : undefined;
     if (ways === undefined) filter.push(condition);
     else union = { condition, ways };
   }
   if (!canMatch(bounds)) return NOTHING;
-  if (union === undefined) return { ways: [bounds], filter, instead: undefined };
+  if (union === undefined) return { ways: [bounds], texts, filter, instead: undefined };
   const ways = merged(union.ways.map((way) => both(bounds, way)).filter(canMatch));
-  const instead = { ways: [bounds], filter: [...filter, union.condition], instead: undefined };
-  return { ways, filter, instead: ways.length > 1 ? instead : undefined };
+  const instead = { ways: [bounds], texts, filter: [...filter, union.condition], instead: undefined };
+  return { ways, texts, filter, instead: ways.length > 1 ? instead : undefined };
 }
 
 /** Merges windows that touch and have no other bounds, as those of `event_ts IN [5, 6]`. */
@@ -239,6 +257,21 @@ class AccessReader {
     if (side.kind === 'bucket') return takeTime(operator, value as number, side.bucketSeconds, bounds);
     bounds.ranges.push(rangeOf(side as BoundField, operator, value as number));
     return 'taken';
+  }
+
+  /**
+   * Returns the condition if it compares a TEXT column with a constant text that may be stored.
+   * Other texts are left to the filter, which gives them their meaning.
+   */
+  text(condition: BoundExpression): TextEquality | undefined {
+    if (condition.kind !== 'compare' || condition.operator !== '=') return undefined;
+    const { left, right } = condition;
+    const [side, other] = left.kind === 'field' ? [left, right] : [right, left];
+    if (side.kind !== 'field' || side.field.kind !== 'property' || side.type !== 'text') return undefined;
+    if (other.kind !== 'constant' && other.kind !== 'parameter') return undefined;
+    const text = fixedValue(other, this.#parameters);
+    if (typeof text !== 'string' || text.length > MOST_TEXT_UNITS || !isWellFormed(text)) return undefined;
+    return { column: side.field.id, text, expression: condition };
   }
 
   /**

@@ -169,7 +169,7 @@ function looksUp(left: ScanPlan, right: ScanPlan, patterns: readonly BoundPatter
   const { isOfNodes } = patterns[left.pattern]!.table;
   if (!isOfNodes && !patterns[right.pattern]!.table.isOfNodes) return false;
   if (right.paths.length !== 1 || right.paths[0]!.nodes.length > 0 || right.estimatedRows < FEW_ROWS) return false;
-  const kept = left.estimatedRows * KEPT_SHARE ** Math.min(1, left.filter.length);
+  const kept = left.estimatedRows * KEPT_SHARE ** Math.min(1, left.texts.length + left.filter.length);
   return kept * (isOfNodes ? 1 : MEMBERS_AN_EDGE) * ROWS_A_LOOKUP <= right.estimatedRows;
 }
 

@@ -1,8 +1,8 @@
 // The plan of a MATCH: how its rows are found, joined and made into results. It consists of plain
 // values, and EXPLAIN prints it.
 
-import type { RangeCondition, RoleCondition } from '../../engine/index.ts';
-import type { BoundAggregate, BoundExists, BoundExpression, BoundMatch } from '../binder/bound.ts';
+import type { RangeCondition, RoleCondition, TextCondition } from '../../engine/index.ts';
+import type { BoundAggregate, BoundComparison, BoundExists, BoundExpression, BoundMatch } from '../binder/bound.ts';
 
 /** The ways to find rows and pairs, as EXPLAIN and answers name them. */
 export type Strategy =
@@ -49,6 +49,12 @@ export interface ColumnNeeds {
   readonly properties: Set<number>;
 }
 
+/** A condition that a TEXT column is a given text. The core checks it, without an index. */
+export interface TextEquality extends TextCondition {
+  /** The condition itself. */
+  readonly expression: BoundComparison;
+}
+
 export interface ScanPlan {
   readonly op: 'scan';
   readonly pattern: number;
@@ -57,7 +63,9 @@ export interface ScanPlan {
    * returned once.
    */
   readonly paths: readonly AccessPath[];
-  /** Conditions on this pattern alone that no index answers. */
+  /** Conditions on this pattern alone that the core checks on the rows of each path. */
+  readonly texts: readonly TextEquality[];
+  /** Further conditions on this pattern alone that no index answers. */
   readonly filter: readonly BoundExpression[];
   readonly needs: ColumnNeeds;
   /** NaN if a run did not need the estimate. */

@@ -118,7 +118,7 @@ function orderOf(match: BoundMatch, rows: InputPlan, limit: number | undefined):
 function shortcutOf(match: BoundMatch, input: InputPlan): ShortcutPlan | undefined {
   const { grouping } = match;
   if (grouping === undefined || grouping.keys.length > 0 || input.op !== 'scan') return undefined;
-  if (input.filter.length > 0 || input.paths.length !== 1) return undefined;
+  if (input.filter.length > 0 || input.texts.length > 0 || input.paths.length !== 1) return undefined;
   const path = input.paths[0]!;
   if (path.nodes.length > 0 || path.ranges.length > 0 || path.at !== undefined) return undefined;
   const values: ShortcutPlan['values'][number][] = [];

@@ -53,11 +53,11 @@ export function planScan(
   totalBuckets?: (pattern: BoundPattern) => number,
 ): ScanPlan {
   const ways = access.ways.filter((way) => way.startTs <= way.endTs);
-  const { filter } = access;
+  const { texts, filter } = access;
   if (totalBuckets !== undefined && ways.length <= 1) {
     const paths = ways.map((way) => planOnlyPath(pattern, way, estimate));
     const total = totalBuckets(pattern);
-    return { op: 'scan', pattern: place, paths, filter, needs, estimatedRows: Number.NaN, totalBuckets: total };
+    return { op: 'scan', pattern: place, paths, texts, filter, needs, estimatedRows: Number.NaN, totalBuckets: total };
   }
   const paths = ways.map((way) => planPath(pattern, way, estimate));
   // Rows that several ways find are recognized by their keys, so the keys are read.
@@ -68,7 +68,7 @@ export function planScan(
   const total = estimate(pattern, EVERYTHING);
   const sum = paths.reduce((rows, path) => rows + path.estimatedRows, 0);
   const estimatedRows = Math.min(total.rows, sum);
-  return { op: 'scan', pattern: place, paths, filter, needs, estimatedRows, totalBuckets: total.totalBuckets };
+  return { op: 'scan', pattern: place, paths, texts, filter, needs, estimatedRows, totalBuckets: total.totalBuckets };
 }
 
 const EVERYTHING: EstimateRequest = {

@@ -79,7 +79,15 @@ function needs(members: boolean, columns: Iterable<number>, masks = false): Colu
   return { times: true, ids: true, sizes: members, members, masks, properties: new Set(columns) };
 }
 
-const EMPTY_PLAN = { op: 'scan', pattern: 0, paths: [], filter: [], estimatedRows: 0, totalBuckets: 0 } as const;
+const EMPTY_PLAN = {
+  op: 'scan',
+  pattern: 0,
+  paths: [],
+  texts: [],
+  filter: [],
+  estimatedRows: 0,
+  totalBuckets: 0,
+} as const;
 const refuse = (): never => {
   throw new Error('rows are read by the scans of the reader alone');
 };

@@ -62,7 +62,7 @@ export function* foldRows(
   const { scan } = fold;
   const pattern = context.patterns[scan.pattern]!;
   const columns = columnPlan(context.columns[scan.pattern]!, scan.needs);
-  const segments = context.source.segmentScan(pattern, boundsOf(scan.paths[0]!));
+  const segments = context.source.segmentScan(pattern, boundsOf(scan, scan.paths[0]!));
   function* read(blocks: Scan, sink?: TextSink): Batches<{ readonly count: number }> {
     for (const set of readScan(blocks, scan, columns, context, sink)) {
       if (set === null) {

@@ -1,8 +1,8 @@
 // Folds the nodes of a node table, each as often as there are edges that it is in, without making
 // pairs of nodes and edges.
 //
-// 1. The nodes that satisfy the conditions are read. If there are conditions, at first only the
-//    columns that they need.
+// 1. The nodes that satisfy the conditions are read. If rows have to be filtered, at first only the
+//    columns that the filter needs.
 // 2. The edges of these nodes are counted. Where all edges of a window count, the posting lists of
 //    a segment give the counts: those of a few nodes are looked up, those of many are read in order.
 //    Otherwise, and in segments with deleted edges, the members of the edges are read.
@@ -192,8 +192,8 @@ function* countEdges(plan: NodeCountPlan, counts: EdgeCounts, context: QueryCont
 }
 
 /** Returns whether all edges of a window count, with all their members. */
-function isPlainWindow({ edges: { paths, filter }, mask }: NodeCountPlan): boolean {
-  if (mask !== undefined || filter.length > 0 || paths.length !== 1) return false;
+function isPlainWindow({ edges: { paths, texts, filter }, mask }: NodeCountPlan): boolean {
+  if (mask !== undefined || texts.length > 0 || filter.length > 0 || paths.length !== 1) return false;
   const { nodes, ranges, at, inRoles } = paths[0]!;
   return nodes.length === 0 && ranges.length === 0 && at === undefined && inRoles.length === 0;
 }
@@ -208,7 +208,7 @@ function* countSegments(
   // Of rows that have to be read, only those with one of a few nodes are.
   const areFew = numbers.length <= NODES_AT_ONCE && numbers.length * ROWS_A_LOOKUP <= edges.estimatedRows;
   if (areFew) context.lookedUp.add(join);
-  const bounds = boundsOf(edges.paths[0]!, undefined, areFew ? numbers : undefined);
+  const bounds = boundsOf(edges, edges.paths[0]!, undefined, areFew ? numbers : undefined);
   const segments = context.source.segmentScan(context.patterns[edges.pattern]!, bounds);
   let sink: TextSink | undefined;
   const read = (blocks: Scan) => {

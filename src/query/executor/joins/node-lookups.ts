@@ -70,7 +70,7 @@ function* read(right: ScanPlan, path: AccessPath, numbers: Float64Array, context
   const kept: RowSet[] = [];
   for (let from = 0; from < numbers.length; from += NODES_AT_ONCE) {
     const anyOf = numbers.subarray(from, from + NODES_AT_ONCE);
-    const scan = context.source.scan(pattern, boundsOf(path, undefined, anyOf), columns);
+    const scan = context.source.scan(pattern, boundsOf(right, path, undefined, anyOf), columns);
     for (const set of readScan(scan, right, columns, context)) {
       if (set === null) {
         yield null;

@@ -64,7 +64,7 @@ function scansApart(
   const pattern = context.patterns[plan.pattern]!;
   // Times and ids are read because the rows are merged by key.
   const columns = columnPlan(context.columns[plan.pattern]!, { ...plan.needs, times: true, ids: true });
-  const scans = context.source.scanApart(pattern, boundsOf(path), columns);
+  const scans = context.source.scanApart(pattern, boundsOf(plan, path), columns);
   return scans && { scans, columns };
 }
 
@@ -120,15 +120,16 @@ function* scanPath(
   limit: number | undefined,
   sink: TextSink | undefined,
 ): Batches<RowSet> {
-  const bounds = boundsOf(path, limit === undefined ? undefined : Math.max(1, limit));
+  const bounds = boundsOf(plan, path, limit === undefined ? undefined : Math.max(1, limit));
   yield* readScan(context.source.scan(context.patterns[plan.pattern]!, bounds, columns), plan, columns, context, sink);
 }
 
 /**
- * Returns a path as a request to the engine. Is called for every statement, so that all fields are
- * written here: a spread with more fields makes slow objects in Node 20.
+ * Returns a path of a scan as a request to the engine. Is called for every statement, so that all
+ * fields are written here: a spread with more fields makes slow objects in Node 20.
  */
 export function boundsOf(
+  { texts }: ScanPlan,
   { startTs, endTs, at, nodes, ranges, inRoles }: AccessPath,
   limit?: number,
   anyOf?: Float64Array,
@@ -139,6 +140,7 @@ export function boundsOf(
     at,
     nodes: nodes.length === 0 ? undefined : nodes,
     where: ranges.length === 0 ? undefined : ranges,
+    texts: texts.length === 0 ? undefined : texts,
     inRoles: inRoles.length === 0 ? undefined : inRoles,
     limit,
     anyOf,

@@ -1,6 +1,6 @@
 // Shares reads among the patterns of a join. If patterns read overlapping windows of the same
-// table with the same ranges and no other conditions, the rows are read only once, and each
-// pattern gets a part of them.
+// table with the same ranges and texts and no other conditions, the rows are read only once, and
+// each pattern gets a part of them.
 
 import type { JoinPlan, ScanPlan } from '../../planner/plan.ts';
 import type { Batches, QueryContext } from '../context.ts';
@@ -65,6 +65,7 @@ function goTogether(a: ScanPlan, b: ScanPlan, { patterns }: QueryContext): boole
   if (patterns[a.pattern]!.table !== patterns[b.pattern]!.table) return false;
   if (startOf(a) > endOf(b) || startOf(b) > endOf(a)) return false;
   if (a.paths[0]!.at !== b.paths[0]!.at) return false;
+  if (!areSame(a.texts, b.texts)) return false;
   const ranges = a.paths[0]!.ranges;
   const others = b.paths[0]!.ranges;
   return (
@@ -79,6 +80,13 @@ function goTogether(a: ScanPlan, b: ScanPlan, { patterns }: QueryContext): boole
         range.highInclusive === other.highInclusive
       );
     })
+  );
+}
+
+function areSame(texts: ScanPlan['texts'], others: ScanPlan['texts']): boolean {
+  return (
+    texts.length === others.length &&
+    texts.every(({ column, text }, place) => column === others[place]!.column && text === others[place]!.text)
   );
 }
 
