@@ -14,7 +14,7 @@
 // access without the union; the planner chooses the one that reads fewer buckets.
 //
 // Example: the conditions `e.event_ts >= 100 AND (1 IN e.members OR 2 IN e.members)` give two ways,
-// [100, max] with node 1 and [100, max] with node 2. A further condition `e.room LIKE 'x%'` remains
+// [100, max] with node 1 and [100, max] with node 2. A further condition `e.room <> 'x'` remains
 // as a filter.
 //
 // A condition such as `e.room = 'x'` is left by the indexes, but it is a text: the core checks it
