@@ -4,8 +4,8 @@
 // 1. The nodes that satisfy the conditions are read. If rows have to be filtered, at first only the
 //    columns that the filter needs.
 // 2. The edges of these nodes are counted. Where all edges of a window count, the posting lists of
-//    a segment give the counts: those of a few nodes are looked up, those of many are read in order.
-//    Otherwise, and in segments with deleted edges, the members of the edges are read.
+//    a segment give the counts: those of a few nodes are looked up, those of many are read in
+//    order. Otherwise, and in segments with deleted edges, the members of the edges are read.
 // 3. The nodes that are in an edge are folded with their counts. If columns are still missing, they
 //    are read now: for these nodes alone if there are few.
 //
