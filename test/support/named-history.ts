@@ -213,12 +213,13 @@ export class NamedHistory {
     try {
       await world.open();
       this.#reads.all();
+      checkNodes(world.db);
     } catch (error) {
-      if (!isOfDisk(error)) throw error;
-      world.saw('open that the disk refused');
+      if (world.isShortOfMemory(error)) world.memory.relieve();
+      else if (isOfDisk(error)) world.saw('open that the disk refused');
+      else throw error;
       return this.#crash();
     }
-    checkNodes(world.db);
   }
 
   async #end(): Promise<void> {
