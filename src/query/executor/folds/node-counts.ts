@@ -93,26 +93,59 @@ function everyRow(rows: number): Uint32Array {
   return Uint32Array.from({ length: rows }, (_, row) => row);
 }
 
-/** The number of edges of each node, by the node's number. */
+/** With at most this many numbers between them for each node, all of these numbers are counted. */
+const NUMBERS_A_NODE = 16;
+
+/** The number of edges of each node. */
 class EdgeCounts {
   /** The nodes, each once, ascending. */
   readonly numbers: Float64Array;
   readonly #least: number;
-  /** By number minus `least`. Also counts nodes in between that are not asked for. */
+  /**
+   * Whether a count is at its node's number minus the least one, and nodes in between that are not
+   * asked for have counts too. Otherwise it is where its node is in `numbers`.
+   */
+  readonly isDense: boolean;
   readonly #counts: Uint32Array;
 
-  constructor(numbers: Float64Array, least: number, greatest: number) {
+  /** `numbers` must not be empty. */
+  constructor(numbers: Float64Array) {
+    const least = numbers[0]!;
+    const range = numbers[numbers.length - 1]! - least + 1;
     this.numbers = numbers;
     this.#least = least;
-    this.#counts = new Uint32Array(greatest - least + 1);
+    this.isDense = range <= NUMBERS_A_NODE * numbers.length;
+    this.#counts = new Uint32Array(this.isDense ? range : numbers.length);
+  }
+
+  get bytes(): number {
+    return this.numbers.byteLength + this.#counts.byteLength;
+  }
+
+  /** Returns the place of a node's count; -1, or a place after the last one, for other numbers. */
+  #placeOf(number: number): number {
+    if (this.isDense) return number - this.#least;
+    const { numbers } = this;
+    let from = 0;
+    let to = numbers.length;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (numbers[middle]! < number) from = middle + 1;
+      else to = middle;
+    }
+    return numbers[from] === number ? from : -1;
   }
 
   /** Adds the counts of `numbers`. */
   add(counts: Uint32Array): void {
-    for (let i = 0; i < counts.length; i++) this.#counts[this.numbers[i]! - this.#least]! += counts[i]!;
+    const { isDense, numbers } = this;
+    for (let i = 0; i < counts.length; i++) this.#counts[isDense ? numbers[i]! - this.#least : i]! += counts[i]!;
   }
 
-  /** Adds the counts of all nodes of a segment. Returns false if it gives none. */
+  /**
+   * Adds the counts of all nodes of a segment. Returns false if it gives none. `isDense` must be
+   * true.
+   */
   *tally(part: SegmentPart): Generator<null, boolean, void> {
     return yield* part.tallyNodes(this.#least, this.#counts);
   }
@@ -120,23 +153,22 @@ class EdgeCounts {
   /** Counts the members of all rows of a set, or those that have one of the roles. */
   addMembers({ members, masks, offsets, rows }: RowSet, mask: number | undefined): void {
     const counts = this.#counts;
-    const least = this.#least;
     const end = offsets[rows]!;
     for (let at = offsets[0]!; at < end; at++) {
       if (mask !== undefined && (masks[at]! & mask) === 0) continue;
-      const place = members[at]! - least;
+      const place = this.#placeOf(members[at]!);
       if (place >= 0 && place < counts.length) counts[place]!++;
     }
   }
 
   /** Returns the number of pairs of a node that is asked for and an edge. */
   pairs(): number {
-    return this.numbers.reduce((sum, number) => sum + this.#counts[number - this.#least]!, 0);
+    return this.numbers.reduce((sum, number) => sum + this.#counts[this.#placeOf(number)]!, 0);
   }
 
   /** Returns the nodes that are in an edge, ascending. */
   present(): Float64Array {
-    return this.numbers.filter((number) => this.#counts[number - this.#least]! > 0);
+    return this.numbers.filter((number) => this.#counts[this.#placeOf(number)]! > 0);
   }
 
   /** Returns the rows whose node is in an edge, with the number of its edges, and the sum. */
@@ -147,7 +179,8 @@ class EdgeCounts {
     let found = 0;
     let pairs = 0;
     for (let i = 0; i < count; i++) {
-      const edges = this.#counts[numbers[i]! - this.#least]!;
+      // A node that was not asked for may be read together with those that were.
+      const edges = this.#counts[this.#placeOf(numbers[i]!)] ?? 0;
       if (edges === 0) continue;
       rows[found] = i;
       times[found++] = edges;
@@ -162,19 +195,16 @@ function countsFor(sets: readonly RowSet[], context: QueryContext): EdgeCounts |
   const total = sets.reduce((sum, { rows }) => sum + rows, 0);
   if (total === 0) return undefined;
   const numbers = new Float64Array(total);
-  let least = Infinity;
-  let greatest = -Infinity;
   let at = 0;
   for (const { times, rows } of sets) {
     numbers.set(times.subarray(0, rows), at);
     at += rows;
-    least = Math.min(least, times[0]!);
-    greatest = Math.max(greatest, times[rows - 1]!);
   }
-  context.charge(numbers.byteLength + 4 * (greatest - least + 1));
   // The rows of several paths follow each other.
   if (sets.length > 1) numbers.sort();
-  return new EdgeCounts(numbers, least, greatest);
+  const counts = new EdgeCounts(numbers);
+  context.charge(counts.bytes);
+  return counts;
 }
 
 /** Counts the edges of the nodes. */
@@ -211,12 +241,8 @@ function* countSegments(
   const bounds = boundsOf(edges, edges.paths[0]!, undefined, areFew ? numbers : undefined);
   const segments = context.source.segmentScan(context.patterns[edges.pattern]!, bounds);
   let sink: TextSink | undefined;
-  const read = (blocks: Scan) => {
-    sink ??= new TextSink();
-    return readScan(blocks, edges, columns, context, sink);
-  };
-  function* readAll(blocks: Scan): Batches<{ readonly count: number }> {
-    for (const set of read(blocks)) {
+  function* readAll(blocks: Scan, into: TextSink | undefined): Batches<{ readonly count: number }> {
+    for (const set of readScan(blocks, edges, columns, context, into)) {
       if (set !== null) counts.addMembers(set, undefined);
       yield set && { count: set.rows };
     }
@@ -226,15 +252,18 @@ function* countSegments(
   try {
     for (let part = segments.next(); part !== undefined; part = segments.next()) {
       while (!part.load()) yield null;
-      const areMany = numbers.length * TALLIES_A_LOOKUP > part.segment.facts.nodes;
+      const areMany = counts.isDense && numbers.length * TALLIES_A_LOOKUP > part.segment.facts.nodes;
       const before = areMany && isMeasured ? counts.pairs() : 0;
-      if (!(areMany ? yield* counts.tally(part) : part.countNodes(numbers, found)))
-        yield* readAll(segments.blocks(columns, part.segment));
-      else yield areMany && isMeasured ? { count: counts.pairs() - before } : null;
+      if (areMany ? yield* counts.tally(part) : part.countNodes(numbers, found))
+        yield areMany && isMeasured ? { count: counts.pairs() - before } : null;
+      else {
+        sink ??= new TextSink();
+        yield* readAll(segments.blocks(columns, part.segment), sink);
+      }
     }
     counts.add(found);
     yield { count: found.reduce((sum, each) => sum + each, 0) };
-    yield* readAll(segments.blocks(columns, undefined));
+    yield* readAll(segments.blocks(columns, undefined), sink);
   } finally {
     context.touch(edges, segments.buckets);
     segments.close();
