@@ -45,7 +45,7 @@ const CONDITIONS = [
   "p IN c.members AND p.name IN ['n1', 'n99', 'n299']",
   "p IN c.callee AND p.name IN ['n149', 'n2', 'nobody']",
   "p IN c.members AND p.name IN ['n1', 'n149'] AND c.place = 'p0'",
-  "p IN c.members AND p.born = 1907 AND c.event_ts < 700",
+  'p IN c.members AND p.born = 1907 AND c.event_ts < 700',
   "p IN c.members AND (p.city = 'Oslo' OR p.name = 'n3') AND c.event_ts >= 200 AND c.event_ts < 700",
   "p IN c.members AND c.place = 'p1'",
   'p IN c.members AND c.event_ts > 5000',
