@@ -186,7 +186,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the page of a node', { timeout: 1
     await page.getByRole('region', { name: 'Edges of visits' }).getByRole('button', { name: 'HEDGE-1' }).click();
     await page.getByRole('dialog').getByRole('link', { name: '12', exact: true }).click();
     await expect.poll(() => title().textContent()).toBe('12');
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     const others = page.getByRole('table', { name: 'Neighbours in visits' });
     await others.getByRole('link', { name: '..', exact: true }).click();
     await isAt('..');
