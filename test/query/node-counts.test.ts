@@ -114,7 +114,8 @@ test('many nodes, each of which is a group of its own', async () => {
     'CREATE HYPEREDGE TABLE calls (Person)',
   ]);
   const random = new Random(3);
-  const count = 20_000;
+  // More than one step counts.
+  const count = 70_000;
   const persons = database.nodes.table('Person');
   const transaction = database.begin();
   for (let n = 0; n < count; n++)

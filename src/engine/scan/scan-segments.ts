@@ -69,7 +69,7 @@ export interface SegmentPart {
 }
 
 /** Number of nodes that one step of `tallyNodes` counts at most. */
-const TALLIED_AT_ONCE = 2 ** 18;
+const TALLIED_AT_ONCE = 2 ** 16;
 
 export class SegmentScan {
   readonly #source: ScanSource;
