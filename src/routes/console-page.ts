@@ -55,7 +55,7 @@ const page = validated({
     if (bytes === undefined) {
       throw refusal(
         'route_not_found',
-        'The console was not built; run npm run build:console. The API is described at /docs.',
+        'The console is not built yet. After a first start this takes a minute: reload this address then. If it stays so, run npm run build:console. The API is described at /docs.',
       );
     }
     // If no key is needed, the page is marked accordingly. To find out by itself, the page would
