@@ -53,6 +53,7 @@ export function contextOf(
     nodes: new NodeDirectory({
       instantiate: () => residency.instance(),
       charge,
+      visibleLsn: () => committer.visibleLsn,
       limitBytes: memoryBudgetBytes * KEYS_OF_BUDGET,
     }),
     filterRoom,

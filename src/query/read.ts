@@ -50,7 +50,7 @@ function planOf(shape: MatchShape, text: string, { parameters, view }: ReadOptio
 }
 
 export function estimatorOf(view: ReadView): Estimator {
-  return ({ table }, { startTs, endTs, at, nodes, ranges, inRoles }) => {
+  const estimator: Estimator = ({ table }, { startTs, endTs, at, nodes, ranges, inRoles }) => {
     const bounds = {
       startTs,
       endTs,
@@ -61,6 +61,8 @@ export function estimatorOf(view: ReadView): Estimator {
     };
     return table.estimate(bounds, view.snapshotOf(table), view.overlayOf(table));
   };
+  estimator.lsn = view.lsn;
+  return estimator;
 }
 
 export function runRead(node: MatchNode, text: string, options: ReadOptions): StatementResult {
@@ -205,6 +207,7 @@ function contextOf(shape: MatchShape, text: string, options: ReadOptions, measur
     source: sourceOf(view),
     patterns: match.inner.length === 0 ? match.patterns : [...match.patterns, ...match.inner],
     parameters,
+    lsn: view.lsn,
     nowUs,
     measured,
     expressions: () => expressionsOf(match),

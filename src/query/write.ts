@@ -242,6 +242,7 @@ function searchOf(
     source: sourceOf(view),
     patterns: [pattern, ...search.inner],
     parameters,
+    lsn: view.lsn,
     nowUs,
     tooLarge: TOO_MANY_CHANGES,
     expressions: () => [...plan.filter, ...values],

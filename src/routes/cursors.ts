@@ -304,7 +304,7 @@ function invalidCursor(): HedgerowError {
   );
 }
 
-function cursorGone(lsn: number): HedgerowError {
+export function cursorGone(lsn: number): HedgerowError {
   return refusal(
     'cursor_gone',
     `This cursor has expired: the state at LSN ${lsn}, which it reads, is no longer held. Start again without a cursor.`,

@@ -24,7 +24,7 @@ import { readEdge, readEdgeKey, tableNameOf } from '../model/edge.ts';
 import type { Call, Route } from './application.ts';
 import { bulkInsert } from './bulk-insert.ts';
 import { rowBody } from './edge-body.ts';
-import { lookedUpNode } from './looked-up-node.ts';
+import { namedNode } from './looked-up-node.ts';
 import { formOf, givenMembers, readMemberForm, shownRow } from './member-form.ts';
 import { bindingOf } from './open-rows.ts';
 import { parseRowsQuery, type RowsQuery, requireWindow, wantsIso } from './rows-query.ts';
@@ -54,11 +54,11 @@ function lookup(call: Call): Reply | Promise<Reply> {
 
 function rows(call: Call, query: RowsQuery, given: string | undefined): Reply | Promise<Reply> {
   const table = call.database.table(query.table);
-  const node = given === undefined ? undefined : lookedUpNode(call, table, given, query.kind);
+  const named = given === undefined ? undefined : namedNode(call, table, given, query.kind);
   const format = formatOf(call.accept);
   const { startTs, endTs, at, limit, cursor, isoTimes = false } = query;
   const members = formOf(table, query.members);
-  const role = node === undefined ? undefined : query.role;
+  const role = named === undefined ? undefined : query.role;
   if (role !== undefined && table.roles.maskOf(role) === 0)
     throw invalidFields([{ loc: ['query', 'role'], msg: `cannot be used: ${table.roles.unknownText(role)}` }]);
   const tag = cursor === undefined ? rowsTag(table, format, isoTimes, members) : undefined;
@@ -69,8 +69,8 @@ function rows(call: Call, query: RowsQuery, given: string | undefined): Reply | 
   const place =
     cursor === undefined
       ? undefined
-      : call.services.cursors.read(cursor, table, bindingOf({ table, node, role, startTs, endTs, at }));
-  const request = { table, node, role, startTs, endTs, at, limit, place, format, isoTimes, members, tag };
+      : call.services.cursors.read(cursor, table, bindingOf({ table, named, role, startTs, endTs, at }));
+  const request = { table, named, role, startTs, endTs, at, limit, place, format, isoTimes, members, tag };
   // The cursor may be from the leader, whose state has not arrived here yet.
   if (place === undefined || place.lsn <= call.database.lastLsn) return rowsReply(call, request, true);
   return untilVisible(call, place.lsn).then(() => rowsReply(call, request, false));

@@ -4,20 +4,32 @@ import { NO_NODE, type Table } from '../engine/index.ts';
 import { invalidFields, parseInteger } from '../http/index.ts';
 import { keyProblem, kindIndex } from '../model/node-refs.ts';
 import type { Call } from './application.ts';
-import type { LookedUpNode } from './rows-frame.ts';
 
 const INTEGER = 'must be an integer of at most 2^53-1, written in digits';
 
+/** A node as a path names it. */
+export interface NamedNode {
+  /** `node_id` of the answer, as JSON: the number, or the key of a named table. */
+  readonly text: string;
+  /** The name to which a cursor is bound. */
+  readonly name: string;
+  /**
+   * Returns the number of the node in the state at an LSN; NO_NODE if no node has the key, which
+   * finds no edges; undefined if that state is no longer held.
+   */
+  readonly numberAt: (lsn: number) => number | undefined;
+}
+
 /**
  * Returns the node that a path names; `kind` is the query parameter, needed if the members of the
- * table have several kinds. A key that no node has finds no edges. Throws `invalid_input`.
+ * table have several kinds. Throws `invalid_input`.
  */
-export function lookedUpNode(call: Call, table: Table, given: string, kind: string | undefined): LookedUpNode {
+export function namedNode(call: Call, table: Table, given: string, kind: string | undefined): NamedNode {
   const { kinds } = table;
   if (kinds === undefined) {
     const number = parseInteger(given);
     if (Number.isNaN(number)) throw invalidFields([{ loc: ['path', 'node_id'], msg: INTEGER }]);
-    return { number, text: String(number) };
+    return { text: String(number), name: String(number), numberAt: () => number };
   }
   const names = kinds.map(({ name }) => name).join(', ');
   if (kind === undefined && kinds.length > 1)
@@ -27,5 +39,10 @@ export function lookedUpNode(call: Call, table: Table, given: string, kind: stri
   const key = chosen.isInteger ? parseInteger(given) : given;
   const problem = Number.isNaN(key) ? INTEGER : keyProblem(key, chosen);
   if (problem !== undefined) throw invalidFields([{ loc: ['path', 'node_id'], msg: problem }]);
-  return { number: call.database.nodes.find(chosen.table, key) || NO_NODE, text: JSON.stringify(key) };
+  const numberAt = (lsn: number) => {
+    const number = call.database.nodes.findAt(chosen.table, key, lsn);
+    return number === 0 ? NO_NODE : number;
+  };
+  const text = JSON.stringify(key);
+  return { text, name: `${chosen.slot} ${text}`, numberAt };
 }

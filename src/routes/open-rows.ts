@@ -13,14 +13,15 @@ import {
 } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
 import type { Call } from './application.ts';
-import type { CursorPlace, Pin } from './cursors.ts';
+import { type CursorPlace, cursorGone, type Pin } from './cursors.ts';
 import { isoRows } from './iso-rows.ts';
+import type { NamedNode } from './looked-up-node.ts';
 import type { MemberForm } from './member-form.ts';
 import { frameBytesOf, type LookedUpNode, writeHead, writeTail } from './rows-frame.ts';
 
 export interface RowsRequest {
   table: Table;
-  node: LookedUpNode | undefined;
+  named: NamedNode | undefined;
   /** A role of the table that the node must have. */
   role: string | undefined;
   startTs: number | undefined;
@@ -47,6 +48,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   readonly #call: Call;
   readonly #pin: Pin | undefined;
   readonly #after: RowKey | undefined;
+  readonly #node: LookedUpNode | undefined;
   #scan: Scan;
   /** The cursor of an NDJSON stream, which is sent in a header before the rows. */
   #cursor: string | null = null;
@@ -54,7 +56,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
 
   constructor(call: Call, request: RowsRequest) {
     this.request = request;
-    this.frameBytes = frameBytesOf(request.node?.text);
+    this.frameBytes = frameBytesOf(request.named?.text);
     this.#call = call;
     const { cursors } = call.services;
     if (request.place !== undefined) {
@@ -65,6 +67,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
     }
     this.lsn = this.#pin === undefined ? call.database.lastLsn : this.#pin.snapshot.lsn;
     try {
+      this.#node = request.named && nodeAt(request.named, this.lsn);
       this.#scan = this.#start();
     } catch (error) {
       if (this.#pin !== undefined) cursors.release(this.#pin);
@@ -99,7 +102,7 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   }
 
   writeHead(into: Uint8Array): number {
-    return writeHead(into, this.request.table, this.request.node);
+    return writeHead(into, this.request.table, this.#node);
   }
 
   writeTail(into: Uint8Array, from: number): number {
@@ -166,7 +169,8 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   }
 
   #start(): Scan {
-    const { table, node, role, startTs, endTs, at, limit, format, isoTimes, members } = this.request;
+    const { table, role, startTs, endTs, at, limit, format, isoTimes, members } = this.request;
+    const node = this.#node;
     const snapshot = this.#pin?.snapshot;
     return table.scan(
       {
@@ -189,12 +193,19 @@ export class OpenRows implements AnswerText, AnswerFrame, QueryFacts {
   }
 }
 
+/** Throws `cursor_gone` if the state at the LSN is no longer held. */
+function nodeAt({ text, numberAt }: NamedNode, lsn: number): LookedUpNode {
+  const number = numberAt(lsn);
+  if (number === undefined) throw cursorGone(lsn);
+  return { number, text };
+}
+
 /**
  * Returns the parameters to which a cursor is bound, in addition to its snapshot. The page size and
  * the format may change between pages.
  */
-export function bindingOf(request: Pick<RowsRequest, 'table' | 'node' | 'role' | 'startTs' | 'endTs' | 'at'>): string {
-  const { table, node, role, startTs = '', endTs = '', at } = request;
+export function bindingOf(request: Pick<RowsRequest, 'table' | 'named' | 'role' | 'startTs' | 'endTs' | 'at'>): string {
+  const { table, named, role, startTs = '', endTs = '', at } = request;
   const roleText = role === undefined ? '' : `|${role.toLowerCase()}`;
-  return `${table.name}|${node?.number ?? ''}|${startTs}|${endTs}${roleText}${at === undefined ? '' : `|at ${at}`}`;
+  return `${table.name}|${named?.name ?? ''}|${startTs}|${endTs}${roleText}${at === undefined ? '' : `|at ${at}`}`;
 }

@@ -26,6 +26,8 @@ test(
       for (const [name, times] of Object.entries(history.world.seen)) totals[name] = (totals[name] ?? 0) + times;
     }
     if (HISTORIES > 1000) console.log(totals);
+    for (const what of ['a key that is gone', 'refused in a transaction: conflict'])
+      expect(totals[what], what).toBeGreaterThan(0);
     expect(totals.read).toBeGreaterThan(0);
   },
   HISTORIES * 1000 + 60_000,

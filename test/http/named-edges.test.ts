@@ -173,6 +173,36 @@ describe.each(transportsHere())('hyperedges with keys over %s', (transport) => {
     expect(rows).toEqual(membersOf(await range('calls')));
   });
 
+  test('the pages of a node go on when it is deleted, and created again', async () => {
+    const times = [700, 701, 702, 703, 704, 705, 706];
+    const add = async () => {
+      for (const event_ts of times)
+        await insert({ table: 'meetings', event_ts, members: [{ kind: 'Person', key: 'Gone' }] });
+    };
+    const removeAll = async () => {
+      await send(server, 'POST', '/v1/query', {
+        query: "DELETE FROM meetings WHERE node(Person, 'Gone') IN members",
+      });
+      expect((await send(server, 'DELETE', '/v1/nodes/Person/Gone')).status).toBe(200);
+    };
+    await add();
+    const timesOf = ({ json }: Answer) => json.hyperedges.map(({ event_ts }: { event_ts: number }) => event_ts);
+    const first = await lookup('Gone', 'table=meetings&kind=person&limit=3');
+    await removeAll();
+    const second = await lookup('Gone', `table=meetings&kind=Person&limit=3&cursor=${first.json.next_cursor}`);
+    await add();
+    const third = await lookup('Gone', `table=meetings&kind=Person&limit=3&cursor=${second.json.next_cursor}`);
+    expect([first, second, third].flatMap(timesOf)).toEqual(times);
+    expect(third.json).toMatchObject({ node_id: 'Gone', next_cursor: null });
+    const other = await lookup('Grace', `table=meetings&kind=Person&limit=3&cursor=${first.json.next_cursor}`);
+    expect(other.json.code).toBe('invalid_cursor');
+    const room = await lookup(7, `table=meetings&kind=Room&limit=3&cursor=${first.json.next_cursor}`);
+    expect(room.json.code).toBe('invalid_cursor');
+    expect(timesOf(await lookup('Gone', 'table=meetings&kind=Person'))).toEqual(times);
+    await removeAll();
+    expect(timesOf(await lookup('Gone', 'table=meetings&kind=Person'))).toEqual([]);
+  });
+
   test('NDJSON with keys, objects and other tables', async () => {
     const lines = [
       { event_ts: 100, members: ['N1', 'N2'] },

@@ -17,6 +17,8 @@ export interface CommitPlan {
   readonly operations: number;
   /** Nodes that the frame creates. */
   readonly born: readonly NaiveNode[];
+  /** Nodes that the frame deletes. */
+  readonly died?: readonly NaiveNode[];
   /** Returns the state after the commit. */
   readonly next: (state: NamedState) => NamedState;
 }

@@ -28,11 +28,14 @@ export class OpenTransaction implements Holder {
   readonly held = new Set<NaiveNode>();
   readonly tx: Transaction;
   readonly base: NamedState;
+  /** Whether all its snapshots were taken when it began. */
+  readonly isPinned: boolean;
   staged: Staged[] = [];
 
-  constructor(tx: Transaction, base: NamedState) {
+  constructor(tx: Transaction, base: NamedState, isPinned: boolean) {
     this.tx = tx;
     this.base = base;
+    this.isPinned = isPinned;
   }
 
   get dead(): Set<NaiveNode> {
@@ -79,6 +82,19 @@ export class OpenTransaction implements Holder {
       if (each.kind === 'delete') return seen !== undefined && matches(each, seen);
       return each.kind === 'insert' ? each.edge.id === id : each.target.id === id;
     });
+  }
+
+  /** Whether a live edge that the transaction has not deleted holds a node. */
+  isUsed(state: NamedState, node: NaiveNode): boolean {
+    return state.usersOf(node.kind).some(({ token, rows }) => {
+      const isSeen = this.edges(token).some(({ members }) => members.has(node));
+      return isSeen || rows.some((edge) => edge.members.has(node) && !this.hasChanged(token, edge));
+    });
+  }
+
+  /** Whether an edge is one of the transaction or is among the rows of the newest state. */
+  isThere(target: EdgeVersion, rows: readonly EdgeVersion[]): boolean {
+    return this.staged.some((each) => 'edge' in each && each.edge === target) || rows.includes(target);
   }
 }
 

@@ -101,7 +101,7 @@ export class NamedTransactions {
       world.saw('begin without memory');
       return undefined;
     }
-    const open = new OpenTransaction(tx, world.visible());
+    const open = new OpenTransaction(tx, world.visible(), pinned);
     world.holders.add(open);
     world.note(`begin${pinned ? ' pinned' : ''} at ${tx.lsn}`);
     return open;
@@ -168,6 +168,7 @@ export class NamedTransactions {
   #refusal(open: OpenTransaction, table: EdgeTable, refs: readonly Ref[]): string | undefined {
     const { state } = this.#world;
     const { dead } = open;
+    if (refs.some((ref) => this.#isGone(open, ref))) return 'conflict';
     const isUnknown = ({ kind, key }: Ref): boolean => {
       if (state.find(kind, key) !== undefined) return false;
       return ![...open.held].some((node) => node.kind === kind && node.key === key && this.#isOwn(open, node));
@@ -176,6 +177,11 @@ export class NamedTransactions {
     const isDead = ({ kind, key }: Ref): boolean =>
       [...dead].some((node) => node.kind === kind && node.key === key && this.#isFound(node));
     return refs.some(isDead) ? 'conflict' : undefined;
+  }
+
+  /** Whether another commit has deleted a node with the key since the snapshots were taken. */
+  #isGone(open: OpenTransaction, ref: Ref): boolean {
+    return open.isPinned && this.#world.deaths.isSince(ref, open.tx.lsn);
   }
 
   /** Whether the transaction creates the node. */
@@ -209,7 +215,7 @@ export class NamedTransactions {
 
   /** The numbers of keys that were looked up stay held, even if the operation was refused. */
   #hold(open: OpenTransaction, table: EdgeTable, refs: readonly Ref[]): void {
-    if (!table.createNodes || this.#wasShort) return;
+    if (!table.createNodes || this.#wasShort || refs.some((ref) => this.#isGone(open, ref))) return;
     for (const ref of refs) this.#world.resolve(ref, open);
   }
 
@@ -309,6 +315,7 @@ export class NamedTransactions {
 
   /** Returns the node of a key as the transaction finds it, or why it is refused. */
   #find(open: OpenTransaction, kind: NaiveKind, key: Ref['key']): NodeVersion | 'conflict' | undefined {
+    if (this.#isGone(open, { kind, key })) return 'conflict';
     const node = this.#world.state.find(kind, key) ?? this.#own(open, { kind, key });
     if (node === undefined || open.dead.has(node)) return undefined;
     return open.nodes(kind).find((version) => version.node === node) ?? 'conflict';
@@ -333,7 +340,7 @@ export class NamedTransactions {
     const world = this.#world;
     const table = world.state.kind(kind)!;
     const live = world.state.find(kind, key) ?? this.#own(open, { kind, key });
-    const isDead = live !== undefined && open.dead.has(live);
+    const isDead = (live !== undefined && open.dead.has(live)) || this.#isGone(open, { kind, key });
     const code = isDead ? 'conflict' : live === undefined ? undefined : 'node_exists';
     const attributes = world.source.attributes(table);
     const what = `insert ${kind.name} ${JSON.stringify(key).slice(0, 30)}`;
@@ -376,18 +383,10 @@ export class NamedTransactions {
     const found = this.#findNode(open, kind, key);
     if (found === 'refused' || found === undefined) return;
     const { number } = found.node;
-    const code = this.#isUsed(open, found.node) ? 'node_in_use' : undefined;
+    const code = open.isUsed(this.#world.state, found.node) ? 'node_in_use' : undefined;
     this.#try(open, `delete ${kind.name} ${number}`, code, () => {
       open.tx.deleteRow(this.#tableOf(kind), { eventTs: number, id: number });
       open.staged.push({ kind: 'delete node', target: found });
-    });
-  }
-
-  /** Whether a live edge that the transaction has not deleted holds a node. */
-  #isUsed(open: OpenTransaction, node: NaiveNode): boolean {
-    return this.#world.state.usersOf(node.kind).some(({ token, rows }) => {
-      const isSeen = open.edges(token).some(({ members }) => members.has(node));
-      return isSeen || rows.some((edge) => edge.members.has(node) && !open.hasChanged(token, edge));
     });
   }
 
@@ -420,6 +419,7 @@ export class NamedTransactions {
     this.#reads.attempt(() => {
       const scan = open.tx.scan(this.#tableOf(table.kind), { format: 'ndjson' });
       this.#reads.compareNodes(scan, { rows, hasMore: false }, `in a transaction: ${table.name}`);
+      if (open.isPinned) this.#reads.keysAt(this.#tableOf(table.kind), base, open.tx.lsn);
     });
   }
 
@@ -435,7 +435,8 @@ export class NamedTransactions {
     const born = needed.flatMap((each) =>
       each.kind === 'birth' ? [each.node] : each.kind === 'insert node' ? [each.version.node] : [],
     );
-    const plan: CommitPlan = { codes, isEither, operations, born, next: (state) => applied(state, needed) };
+    const died = needed.flatMap((each) => (each.kind === 'delete node' ? [each.target.node] : []));
+    const plan: CommitPlan = { codes, isEither, operations, born, died, next: (state) => applied(state, needed) };
     await world.commit(`commit x${staged.length} ${codes}`, () => open.tx.commit(), plan);
     for (const { kind } of codes.length === 0 ? staged : []) world.saw(`committed: ${kind}`);
     world.release(open);
@@ -462,7 +463,7 @@ export class NamedTransactions {
         const base = open.base.table(each.token);
         if (base !== undefined && (base.columns !== table.columns || base.name !== table.name)) codes.add('conflict');
         if (base === undefined) codes.add('conflict');
-        if ('target' in each && !this.#isTargetThere(open, each, table.rows)) must('conflict');
+        if ('target' in each && !open.isThere(each.target, table.rows)) must('conflict');
         if ('edge' in each && [...each.edge.members].some(isGone)) must('conflict');
         continue;
       }
@@ -477,14 +478,9 @@ export class NamedTransactions {
       if (base === undefined || !isSameShape(base, table)) codes.add('conflict');
       if (each.kind === 'insert node' && (state.isLive(node) || isGone(node))) must('conflict');
       if ('target' in each && !this.#isNodeThere(open, each.target, table)) must('conflict');
-      if (each.kind === 'delete node' && this.#isUsed(open, node)) must('node_in_use');
+      if (each.kind === 'delete node' && open.isUsed(state, node)) must('node_in_use');
     }
     return { codes: [...codes], isEither };
-  }
-
-  #isTargetThere(open: OpenTransaction, { target }: { target: EdgeVersion }, rows: readonly EdgeVersion[]): boolean {
-    const isOwn = open.staged.some((each) => 'edge' in each && each.edge === target);
-    return isOwn || rows.includes(target);
   }
 
   #isNodeThere(open: OpenTransaction, target: NodeVersion, table: NodeTable): boolean {

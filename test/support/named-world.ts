@@ -9,6 +9,7 @@ import type { KindAndKey, NodeKey } from '../../src/model/node-refs.ts';
 import { type EdgeTable, type NaiveKind, type NaiveNode, NamedState } from '../model/named-state.ts';
 import { SimMemory } from '../sim/sim-memory.ts';
 import { isOfDisk } from './followed-history.ts';
+import { NamedDeaths } from './named-deaths.ts';
 import { type CommitPlan, type Holder, type Outcome, settledOf } from './named-plan.ts';
 import { NamedSource, type Ref } from './named-source.ts';
 import { Random } from './random.ts';
@@ -35,6 +36,7 @@ export class NamedWorld {
   isDamaged = false;
   /** Open transactions and bulk inserts. */
   readonly holders = new Set<Holder>();
+  readonly deaths = new NamedDeaths();
   /** Reads something while a write is under way. */
   readMeanwhile: () => void = () => undefined;
   onLost: () => void = () => undefined;
@@ -71,10 +73,6 @@ export class NamedWorld {
       ...(isFollowed || random.chance(0.2) ? { history: { seconds: 1e9, bytes: 1e9 } } : {}),
       module: this.memory,
     };
-  }
-
-  get keepsHistory(): boolean {
-    return this.options.history !== undefined;
   }
 
   note(line: string): void {
@@ -124,6 +122,7 @@ export class NamedWorld {
     if (lsn < this.#acked) throw new Error(`LSN ${this.#acked} was acknowledged, the log ends at ${lsn}`);
     if (!this.states.has(lsn)) this.#settleDoubt(lsn);
     this.#doubt = undefined;
+    this.deaths.clear();
     const state = this.stateAt(lsn);
     for (const each of this.states.keys()) if (each > lsn) this.states.delete(each);
     for (const [node, born] of this.#born) if (born > lsn) this.#forget(node);
@@ -148,7 +147,7 @@ export class NamedWorld {
 
   /** Whether a frame of so many operations can be that of the plan. */
   #isOf(plan: CommitPlan, operations: number): boolean {
-    return this.keepsHistory ? operations >= plan.operations : operations === plan.operations;
+    return this.options.history ? operations >= plan.operations : operations === plan.operations;
   }
 
   #planFaults(): void {
@@ -313,11 +312,12 @@ export class NamedWorld {
   }
 
   /** Makes the state after a commit the newest one. */
-  #advance({ born, next }: Pick<CommitPlan, 'born' | 'next'>, lsn = this.db.headLsn): void {
+  #advance({ born, died = [], next }: Pick<CommitPlan, 'born' | 'died' | 'next'>, lsn = this.db.headLsn): void {
     this.#doubt = undefined;
     this.state = next(this.state);
     this.headLsn = lsn;
     this.states.set(lsn, this.state);
+    this.deaths.add(died, lsn);
     for (const node of born) {
       this.#born.set(node, lsn);
       this.#pending.get(node.kind)?.delete(node.key);
@@ -472,7 +472,7 @@ export class NamedWorld {
   learnAll(): void {
     for (const { name, nodes } of this.state.kinds) {
       const table = this.db.nodes.table(name);
-      for (const { node } of nodes) this.learn(node, nodeNumber(table, node.key));
+      for (const { node } of nodes) this.learn(node, nodeNumber(table, node.key, Infinity));
     }
   }
 

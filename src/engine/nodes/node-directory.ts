@@ -11,7 +11,8 @@
 // it gives its holds back, and a number that nobody holds and no commit created is forgotten.
 //
 // A node that is deleted is free to be created again, with another number. Its key is still found
-// by its old number, because older snapshots show it. A commit whose members were found before a
+// by its old number, and its old number by its key at an older LSN (dead-keys.ts), because older
+// snapshots show it. A commit whose members were found before a
 // deletion is refused if it takes a node that is gone.
 
 import { assert } from '../../assert.ts';
@@ -21,6 +22,7 @@ import type { KindAndKey, MemberKind, NodeKey, NodeRef } from '../../model/node-
 import type { TableDefinition } from '../catalog/catalog.ts';
 import type { CatalogChange } from '../catalog/changes.ts';
 import type { Table } from '../table/table.ts';
+import { DeadKeys } from './dead-keys.ts';
 import { keyColumnOf } from './definitions.ts';
 import { FoldedKeys } from './folded-keys.ts';
 import { KeyOrders } from './key-orders.ts';
@@ -51,6 +53,8 @@ export interface NodeDirectoryOptions {
   readonly instantiate: () => Core;
   /** Charges memory to the budget of the database; negative to give it back. */
   readonly charge: (bytes: number) => void;
+  /** The LSN of the newest state that readers see. */
+  readonly visibleLsn: () => number;
   /** Size in bytes at which the dictionary takes no new keys. */
   readonly limitBytes: number;
 }
@@ -83,8 +87,10 @@ export class NodeDirectory {
   #deathsDropped = 0;
   #droppedLsn = 0;
 
-  /** The snapshots of node tables that are open. */
-  readonly readers = new Map<{ readonly lsn: number }, Table>();
+  /** The snapshots of node tables and named tables that are open. */
+  readonly #readers = new Map<{ readonly lsn: number }, Table>();
+  /** The keys of deleted nodes that these snapshots may show. */
+  readonly #deadKeys: DeadKeys;
 
   /** The nodes by key, for lists. */
   readonly orders: KeyOrders;
@@ -93,6 +99,7 @@ export class NodeDirectory {
     const { charge, limitBytes } = options;
     this.#options = options;
     this.orders = new KeyOrders({ directory: this, charge, limitBytes });
+    this.#deadKeys = new DeadKeys(charge, () => this.#oldestSeen());
   }
 
   /** The dictionary, which is made when it is first needed. */
@@ -115,10 +122,11 @@ export class NodeDirectory {
   }
 
   /**
-   * Size in bytes of the dictionary and of the orders of keys; 0 if there never was a node table.
+   * Size in bytes of the dictionary, of the orders of keys and of the keys of deleted nodes; 0 if
+   * there never was a node table.
    */
   get bytes(): number {
-    return this.#chargedBytes + this.orders.bytes;
+    return this.#chargedBytes + this.orders.bytes + this.#deadKeys.bytes;
   }
 
   /** Whether the dictionary takes no new keys. */
@@ -241,6 +249,22 @@ export class NodeDirectory {
   }
 
   /**
+   * Returns the number that a node had in the state at an LSN, which is an open snapshot or the
+   * newest visible state; 0 if no node had the key. The number may be of a node that is about to be
+   * created: whether its row and its edges are seen depends on the snapshot. Returns undefined if
+   * the snapshot was released and the state is no longer known.
+   */
+  findAt(kind: NodeKind, key: NodeKey, lsn: number): number | undefined {
+    const dead = this.#deadKeys.find(kind.slot, key, lsn);
+    return dead === 0 ? this.keys.find(kind.slot, key) : dead;
+  }
+
+  /** Whether a node with a key was deleted since an LSN, at which a snapshot is open. */
+  hasDiedSince(kind: NodeKind, key: NodeKey, lsn: number): boolean {
+    return this.#deadKeys.find(kind.slot, key, lsn) !== 0;
+  }
+
+  /**
    * Returns the numbers of the members of a named table, in the order of the references. A key that
    * is not known gets a number that the caller holds: it is appended to `held`, and must be given
    * back with `release`, after an error too. Throws `unknown_node` if the table does not create
@@ -345,14 +369,32 @@ export class NodeDirectory {
   /** Returns the index of the first death after the oldest state that a snapshot may show. */
   #firstSeen(table: Table): number | undefined {
     let seenLsn = Math.min(table.version.sinceLsn, table.context.committer.visibleLsn);
-    for (const [{ lsn }, read] of this.readers) if (read === table) seenLsn = Math.min(seenLsn, lsn);
+    for (const [{ lsn }, read] of this.#readers) if (read === table) seenLsn = Math.min(seenLsn, lsn);
     return this.#droppedLsn > seenLsn ? undefined : placeAfter(this.#deathLsns, seenLsn);
+  }
+
+  /** Notes that a snapshot of a node table or a named table is open. */
+  openedSnapshot(snapshot: { readonly lsn: number }, table: Table): void {
+    this.#readers.set(snapshot, table);
+  }
+
+  releasedSnapshot(snapshot: { readonly lsn: number }): void {
+    if (this.#readers.delete(snapshot)) this.#deadKeys.released(snapshot.lsn);
+  }
+
+  /** Returns the LSN of the oldest state that an open or later snapshot shows. */
+  #oldestSeen(): number {
+    let oldest = this.#options.visibleLsn();
+    for (const { lsn } of this.#readers.keys()) oldest = Math.min(oldest, lsn);
+    return oldest;
   }
 
   /** Applies the deletion of a node by the operation with this LSN. */
   died(table: Table, number: number, lsn: number): void {
+    const kind = this.kindOf(table);
+    this.#deadKeys.add(kind.slot, this.keys.keyOf(number)!, number, lsn);
     this.keys.kill(number);
-    this.orders.died(this.kindOf(table), number);
+    this.orders.died(kind, number);
     this.#deaths.push(number);
     this.#deathLsns.push(lsn);
     if (this.#deaths.length <= 2 * MOST_DEATHS) return;

@@ -116,6 +116,16 @@ export class Nodes {
     return nodes.find(nodes.kindOf(table), key);
   }
 
+  /**
+   * Returns the number of the node with a key in the state at an LSN, or 0 if there is none;
+   * undefined if that state is no longer held. Throws `table_corrupt`.
+   */
+  findAt(table: Table, key: NodeKey, lsn: number): number | undefined {
+    table.assertUsable();
+    const { nodes } = this.#options.context;
+    return nodes.findAt(nodes.kindOf(table), key, lsn);
+  }
+
   /** Returns the index of TEXT keys by their folded form. */
   get folded(): FoldedKeys {
     return this.#options.context.nodes.folded;

@@ -24,6 +24,7 @@ const NODES_A_STEP = 1024;
 
 export class TransactionNodes {
   readonly #context: EngineContext;
+  readonly #lsn: number | undefined;
   readonly held: number[] = [];
   /** The nodes that the transaction creates, with the place of the operation. */
   readonly #born = new Map<number, number>();
@@ -32,8 +33,10 @@ export class TransactionNodes {
   /** When the first member was found; undefined before. */
   #deathMark: number | undefined;
 
-  constructor(context: EngineContext) {
+  /** `lsn` is the LSN of the snapshots of a pinned transaction. */
+  constructor(context: EngineContext, lsn: number | undefined) {
     this.#context = context;
+    this.#lsn = lsn;
   }
 
   /** Notes that members are looked up from now on. */
@@ -52,10 +55,24 @@ export class TransactionNodes {
 
   /**
    * Returns the numbers of the members of an edge; new ones are held. A table that creates no nodes
-   * takes those that the transaction creates. Throws like `NodeDirectory.resolve`.
+   * takes those that the transaction creates. Throws like `NodeDirectory.resolve` and
+   * `assertThere`.
    */
   resolve(table: Table, refs: readonly NodeRef[]): number[] {
+    if (this.#lsn !== undefined) for (const { kind, key } of refs) this.assertThere(table.kinds![kind]!, key);
     return this.#context.nodes.resolve(table, refs, this.held, (number) => this.#born.has(number));
+  }
+
+  /**
+   * Throws `conflict` if another commit has deleted a node with this key since the snapshot was
+   * taken: the transaction sees it, and would create a second one.
+   */
+  assertThere(kind: NodeKind, key: NodeKey): void {
+    if (this.#lsn === undefined || !this.#context.nodes.hasDiedSince(kind, key, this.#lsn)) return;
+    throw new HedgerowError(
+      'conflict',
+      `Another commit has deleted the ${kind.name} with the key ${JSON.stringify(key)} meanwhile. Nothing was applied; begin again.`,
+    );
   }
 
   /** Throws `conflict` if the transaction deletes one of the nodes. */
@@ -86,6 +103,12 @@ export class TransactionNodes {
     const { keys } = this.#context.nodes;
     const number = keys.find(kind.slot, key);
     return number !== 0 && (keys.isLive(number) || this.#born.has(number)) ? number : 0;
+  }
+
+  /** Like `find`. Throws `conflict` like `assertThere`. */
+  findThere(kind: NodeKind, key: NodeKey): number {
+    this.assertThere(kind, key);
+    return this.find(kind, key);
   }
 
   /** Forgets what was staged from `mark` on. Held numbers stay held until the end. */

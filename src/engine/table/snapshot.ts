@@ -31,7 +31,7 @@ export class Snapshot {
     this.roles = table.roles;
     this.rowPlan = table.rowPlan;
     table.countSnapshot(1);
-    if (table.isOfNodes) table.context.nodes.readers.set(this, table);
+    if (table.isOfNodes || table.kinds !== undefined) table.context.nodes.openedSnapshot(this, table);
   }
 
   /** Releases the version; further calls do nothing. */
@@ -39,8 +39,8 @@ export class Snapshot {
     if (this.#released) return;
     this.#released = true;
     this.#table.countSnapshot(-1);
-    this.#table.context.nodes.readers.delete(this);
     this.#table.unpin(this.version);
+    if (this.#table.isOfNodes || this.#table.kinds !== undefined) this.#table.context.nodes.releasedSnapshot(this);
   }
 }
 

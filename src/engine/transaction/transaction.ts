@@ -74,7 +74,7 @@ export class Transaction {
     this.#context = context;
     this.lsn = context.committer.visibleLsn;
     this.#isPinned = pinned !== undefined;
-    this.nodes = new TransactionNodes(context);
+    this.nodes = new TransactionNodes(context, pinned && this.lsn);
     try {
       for (const table of pinned ?? []) if (table.corrupt === null) this.#look(table, table.snapshot());
     } catch (error) {
@@ -289,6 +289,7 @@ export class Transaction {
     const { nodes } = this.#context;
     const kind = nodes.kindOf(table);
     const key = keyIn(table, properties);
+    this.nodes.assertThere(kind, key);
     const known = nodes.keys.find(kind.slot, key);
     if (known !== 0 && this.nodes.isDead(known)) throw this.nodes.deletedHere(table, known);
     if (known !== 0 && (nodes.keys.isLive(known) || this.nodes.isBorn(known))) throw nodeExists(table, key);
@@ -305,11 +306,11 @@ export class Transaction {
 
   /**
    * Returns the number of the node with this key, 0 if there is none. Throws `conflict` if another
-   * commit has created the node since the transaction began.
+   * commit has created or deleted the node since the transaction began.
    */
   findNode(table: Table, key: NodeKey): number {
     this.#assertWrites(table);
-    const number = this.nodes.find(this.#context.nodes.kindOf(table), key);
+    const number = this.nodes.findThere(this.#context.nodes.kindOf(table), key);
     if (number === 0 || this.nodes.isDead(number)) return 0;
     if (this.#seen(table).find({ eventTs: number, id: number }) === undefined) throw createdMeanwhile(table, key);
     return number;

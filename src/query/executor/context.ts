@@ -105,6 +105,8 @@ export class QueryContext {
     source: RowSource;
     patterns: readonly BoundPattern[];
     parameters: ParameterValues;
+    /** LSN of the state that `source` shows; the newest state if it is left out. */
+    lsn?: number | undefined;
     /** Monotonic microseconds. */
     nowUs: () => number;
     measured?: boolean;
@@ -128,6 +130,7 @@ export class QueryContext {
     this.columns = options.patterns.map(({ table }) => table.columns);
     this.environment = {
       parameters: options.parameters,
+      lsn: options.lsn,
       patterns: options.patterns.map(environmentOf),
       ...(options.patterns.some(({ table }) => table.isOfNodes || table.kinds !== undefined)
         ? { areNodes: options.patterns.map(({ table }) => table.isOfNodes), nodes: new Map() }

@@ -79,14 +79,15 @@ const NOTHING: Access = { ways: [], texts: [], filter: [], instead: undefined };
 
 /**
  * Returns the access for `conditions`, which read no other pattern. If the access has no ways, no
- * row can match.
+ * row can match. Keys of nodes are looked up in the state at `lsn`, or in the newest.
  */
 export function accessOf(
   pattern: BoundPattern,
   conditions: readonly BoundExpression[],
   parameters: ParameterValues,
+  lsn: number | undefined,
 ): Access {
-  const reader = new AccessReader(parameters, pattern.table);
+  const reader = new AccessReader(parameters, pattern.table, lsn);
   const bounds = reader.begin(pattern);
   if (bounds === undefined) return NOTHING;
   const texts: TextEquality[] = [];
@@ -167,15 +168,17 @@ type Outcome = 'taken' | 'left' | 'nothing';
 class AccessReader {
   readonly #parameters: ParameterValues;
   readonly #table: Table;
+  readonly #lsn: number | undefined;
   /**
    * Windows and ranges of ids that were computed, by list: the same list may occur in many
    * conditions.
    */
   readonly #windows = new Map<readonly Value[], readonly [first: number, last: number][] | undefined>();
 
-  constructor(parameters: ParameterValues, table: Table) {
+  constructor(parameters: ParameterValues, table: Table, lsn: number | undefined) {
     this.#parameters = parameters;
     this.#table = table;
+    this.#lsn = lsn;
   }
 
   /** Returns bounds with the nodes of MEMBERS, or undefined if no row can match. */
@@ -184,8 +187,8 @@ class AccessReader {
     if (pattern.members === undefined) return bounds;
     const nodes =
       'kind' in pattern.members
-        ? (fixedValue(pattern.members, this.#parameters) as readonly Value[])
-        : pattern.members.map((item) => fixedValue(item, this.#parameters));
+        ? (fixedValue(pattern.members, this.#parameters, this.#lsn) as readonly Value[])
+        : pattern.members.map((item) => fixedValue(item, this.#parameters, this.#lsn));
     for (const node of nodes) {
       // In a named table, 0 stands for a key that no node has.
       if (node === null || (node === 0 && pattern.table.kinds !== undefined)) return undefined;
@@ -207,12 +210,12 @@ class AccessReader {
   }
 
   #takeConstant(condition: BoundExpression): Outcome {
-    return fixedValue(condition, this.#parameters) === true ? 'taken' : 'nothing';
+    return fixedValue(condition, this.#parameters, this.#lsn) === true ? 'taken' : 'nothing';
   }
 
   /** Ends are integers, so a fraction of a second makes no difference. */
   #takeHeld(time: BoundExpression, bounds: Bounds): Outcome {
-    const value = fixedValue(time, this.#parameters);
+    const value = fixedValue(time, this.#parameters, this.#lsn);
     if (typeof value !== 'number' || value < -MAX) return 'nothing';
     const at = Math.min(MAX, Math.floor(value));
     bounds.endTs = Math.min(bounds.endTs, at);
@@ -232,7 +235,7 @@ class AccessReader {
 
   #takeNode({ node, role }: BoundHasNode, bounds: Bounds): Outcome {
     if (patternsOf(node) !== 0) return 'left';
-    const value = fixedValue(node, this.#parameters);
+    const value = fixedValue(node, this.#parameters, this.#lsn);
     if (!Number.isSafeInteger(value) || (value === 0 && node.kind === 'node')) return 'nothing';
     bounds.nodes.add(value as number);
     if (role !== undefined) bounds.inRoles.push({ node: value as number, role });
@@ -249,7 +252,7 @@ class AccessReader {
     const isKey = operator === '=' && this.#isKey(side);
     if (!isTime && !isKey && side.kind !== 'bucket' && !isNumericProperty(side, this.#table) && !isId(side))
       return 'left';
-    const value = fixedValue(other, this.#parameters);
+    const value = fixedValue(other, this.#parameters, this.#lsn);
     if (value === null) return 'nothing';
     if (operator === '<>') return 'left';
     if (isKey) return this.#takeKey(value, bounds);
@@ -269,7 +272,7 @@ class AccessReader {
     const [side, other] = left.kind === 'field' ? [left, right] : [right, left];
     if (side.kind !== 'field' || side.field.kind !== 'property' || side.type !== 'text') return undefined;
     if (other.kind !== 'constant' && other.kind !== 'parameter') return undefined;
-    const text = fixedValue(other, this.#parameters);
+    const text = fixedValue(other, this.#parameters, this.#lsn);
     if (typeof text !== 'string' || text.length > MOST_TEXT_UNITS || !isWellFormed(text)) return undefined;
     return { column: side.field.id, text, expression: condition };
   }
@@ -281,8 +284,12 @@ class AccessReader {
     return side.kind === 'field' && side.field.kind === 'property' && side.field.id === this.#table.definition.key;
   }
 
+  #numberOf(key: Value): number {
+    return nodeNumber(this.#table, key, this.#lsn ?? Number.POSITIVE_INFINITY);
+  }
+
   #takeKey(key: Value, bounds: Bounds): Outcome {
-    const number = nodeNumber(this.#table, key);
+    const number = this.#numberOf(key);
     return number === 0 ? 'nothing' : takeTime('=', number, 1, bounds);
   }
 
@@ -300,9 +307,9 @@ class AccessReader {
     const width = operand.kind === 'bucket' ? operand.bucketSeconds : 1;
     const values =
       'kind' in items
-        ? (fixedValue(items, this.#parameters) as readonly Value[])
+        ? (fixedValue(items, this.#parameters, this.#lsn) as readonly Value[])
         : items.every((item) => patternsOf(item) === 0)
-          ? items.map((item) => fixedValue(item, this.#parameters))
+          ? items.map((item) => fixedValue(item, this.#parameters, this.#lsn))
           : undefined;
     if (isKey) return values && this.#keysOf(values);
     return values && (isId(operand) ? this.#idsOf(values) : this.#windowsOf(values, width));
@@ -311,7 +318,7 @@ class AccessReader {
   /** Returns the windows of the nodes with these keys, or undefined if there are too many. */
   #keysOf(keys: readonly Value[]): Bounds[] | undefined {
     if (keys.length > MOST_KEYS) return undefined;
-    const numbers = keys.map((key) => nodeNumber(this.#table, key)).filter((number) => number !== 0);
+    const numbers = keys.map((key) => this.#numberOf(key)).filter((number) => number !== 0);
     return this.#windowsOf(numbers, 1);
   }
 

@@ -111,7 +111,7 @@ function planScans(shape: ExistsShape, bounds: (Bounds | undefined)[], planning:
   const { exists, own, joint } = shape;
   const { patterns, needs, parameters, estimate } = planning;
   const accesses = exists.patterns.map((pattern, place) =>
-    cheaper(accessOf(pattern, own[place]!, parameters), pattern, estimate),
+    cheaper(accessOf(pattern, own[place]!, parameters, estimate.lsn), pattern, estimate),
   );
   for (const [place, access] of accesses.entries()) bounds[exists.first + place] = onlyWay(access);
   // The bounds of the outer patterns must not become narrower: an EXISTS need not be true.

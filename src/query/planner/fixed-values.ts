@@ -6,10 +6,10 @@ import { constantValue } from '../executor/values/evaluate.ts';
 
 /**
  * Returns the value of an expression. Constants and parameters, the common cases, are evaluated
- * without vectors.
+ * without vectors. Keys of nodes are looked up in the state at `lsn`, or in the newest.
  */
-export function fixedValue(node: BoundExpression, parameters: ParameterValues): Value {
+export function fixedValue(node: BoundExpression, parameters: ParameterValues, lsn?: number): Value {
   if (node.kind === 'constant') return node.value;
   if (node.kind === 'parameter') return parameterValue(parameters, node);
-  return constantValue(node, parameters);
+  return constantValue(node, parameters, lsn);
 }

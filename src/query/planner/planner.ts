@@ -40,7 +40,7 @@ export function planShape(
   const { match, own, joint } = shape;
   const { patterns } = match;
   const accesses = patterns.map((pattern, place) =>
-    cheaper(accessOf(pattern, own[place]!, parameters), pattern, estimate),
+    cheaper(accessOf(pattern, own[place]!, parameters, estimate.lsn), pattern, estimate),
   );
   const windows = accesses.map((access) => (access.ways.length === 1 ? access.ways[0] : undefined));
   if (joint.length > 0) {

@@ -22,7 +22,11 @@ export interface EstimateRequest {
   readonly inRoles: readonly RoleCondition[];
 }
 
-export type Estimator = (pattern: BoundPattern, request: EstimateRequest) => Estimate;
+export interface Estimator {
+  (pattern: BoundPattern, request: EstimateRequest): Estimate;
+  /** LSN of the state that is read; the newest state if it is left out. */
+  lsn?: number;
+}
 
 /**
  * Keeps several ways only if an index answers each of them, and if together they read fewer buckets

@@ -37,7 +37,7 @@ export function planSearch(
   const shapes = existsShapes(tested);
   const patterns = [pattern, ...inner];
   const needs = patterns.map(noNeeds);
-  const access = accessOf(pattern, plain, parameters);
+  const access = accessOf(pattern, plain, parameters, estimate.lsn);
   for (const condition of [...access.filter, ...tested]) addNeeds(condition, needs, patterns);
   addNeedsOfExists(shapes, needs, patterns);
   addOthers(needs, patterns);

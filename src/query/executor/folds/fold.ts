@@ -253,7 +253,8 @@ class PartFolder {
       return true;
     }
     if (number === undefined) return false;
-    const other = number.differsFrom && constantValue(number.differsFrom, this.#context.environment.parameters);
+    const { parameters, lsn } = this.#context.environment;
+    const other = number.differsFrom && constantValue(number.differsFrom, parameters, lsn);
     if (other === null) this.#fold.selectWindow(0, 0);
     else {
       const bounds =

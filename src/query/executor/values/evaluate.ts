@@ -31,6 +31,8 @@ import { type ConstantVector, constant, NULL_VECTOR, type Scratch, type Vector, 
 /** The data that an evaluation needs besides the rows. */
 export interface Environment {
   readonly parameters: ParameterValues;
+  /** LSN of the state in which keys of nodes are looked up; the newest state if it is left out. */
+  readonly lsn?: number | undefined;
   /** The property columns of each pattern, for whole rows. */
   readonly patterns: readonly {
     readonly columns: readonly { readonly id: number; readonly name: string; readonly type: ColumnType }[];
@@ -125,10 +127,10 @@ const NO_BATCH: Batch = { count: 1, sides: [] };
 
 /**
  * Returns the value of an expression that reads no row: it consists of constants, parameters and
- * values that are computed from them.
+ * values that are computed from them. Keys of nodes are looked up in the state at `lsn`.
  */
-export function constantValue(node: BoundExpression, parameters: ParameterValues): Value {
-  return valueAt(evaluate(node, NO_BATCH, { parameters, patterns: [] }), 0);
+export function constantValue(node: BoundExpression, parameters: ParameterValues, lsn?: number): Value {
+  return valueAt(evaluate(node, NO_BATCH, { parameters, lsn, patterns: [] }), 0);
 }
 
 function fieldVector(node: BoundField, { set, rows }: Side, count: number): Vector {
