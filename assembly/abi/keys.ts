@@ -61,7 +61,7 @@ export function hg_keys_find(kind: u32, key: u32, bytes: u32): u32 {
 }
 
 export function hg_keys_hold(kind: u32, key: u32, bytes: u32): f64 {
-  return <f64>holdKey(kind, key, bytes, hashKey(kind, key, bytes));
+  return <f64>holdKey(kind, key, bytes, hashKey(kind, key, bytes), 0);
 }
 
 export function hg_keys_release(numbers: u32, n: u32): void {

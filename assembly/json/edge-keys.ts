@@ -1,19 +1,22 @@
 // The keys of lines of a named table: finds or holds their numbers in the key dictionary of the
 // instance, and lists the holds.
 
-import { findLive, holdKey, releaseNumbers, tookHold } from '../keys/dictionary';
-import { E_SHAPE } from '../keys/entry';
+import { findLive, holdKey, liveNumber, releaseNumbers, tookHold, unmark } from '../keys/dictionary';
+import { E_SHAPE, HELD_BY_TEXT } from '../keys/entry';
 import { isIntegerKind } from '../keys/kinds';
-import { firstEntry, hashKey } from '../keys/table';
+import { findFrom, firstEntry, hashKey } from '../keys/table';
 import { cell, get, put } from '../memory/cells';
 
 /** In place of a kind: members are numbers. */
 const NUMBERS: u32 = 0xffffffff;
 
-/** How many keys are looked up together. */
-const GROUP: u32 = 16;
-const hashes: usize = memory.data(16 * 8, 8);
-const loaded: usize = memory.data(16 * 4, 4);
+/** Maximum number of keys that are looked up together. */
+export const MOST_HASHED: u32 = 512;
+const hashes: usize = memory.data(512 * 8, 8);
+/** u32 address of the first entry of each key's bucket, or 0. */
+const firsts: usize = memory.data(512 * 4, 4);
+/** Keeps the loads of entries from being left out. */
+let loaded: u32 = 0;
 
 let kind: u32 = NUMBERS;
 let mayHold: bool = false;
@@ -30,6 +33,7 @@ export function beginKeys(ofKind: u32, create: bool, held: usize): void {
 
 /** Ends the text; members are numbers again. */
 export function endKeys(): void {
+  unmark(cell<u32>(holds, 1), holdCount());
   kind = NUMBERS;
 }
 
@@ -52,28 +56,31 @@ export function putKey(members: usize, index: u32, key: usize, end: usize): void
 }
 
 /**
- * Replaces n keys by their numbers (i64); returns false if a key has no number and cannot get one.
- * The holds that were taken are in the list in either case.
+ * Prepares the look-up of n keys, at most MOST_HASHED.
  *
  * In a large dictionary, the bucket and the entry of a key are rarely in the processor's cache. So
- * the ones of a group of keys are loaded first, without waiting for one before the next.
+ * those of all keys are loaded first, in loops so short that many loads are under way at once.
  */
-export function numberKeys(members: usize, n: u32): bool {
-  for (let from: u32 = 0; from < n; from += GROUP) {
-    const group = cell<u64>(members, from);
-    const count = min(GROUP, n - from);
-    for (let i: u32 = 0; i < count; i++) {
-      const key = get<u64>(group, i);
-      const hash = hashKey(kind, keyAt(key), keyBytes(key));
-      put<u64>(hashes, i, hash);
-      put<u32>(loaded, i, <u32>firstEntry(hash));
-    }
-    for (let i: u32 = 0; i < count; i++) put<u32>(loaded, i, load<u32>(get<u32>(loaded, i) + E_SHAPE));
-    for (let i: u32 = 0; i < count; i++) {
-      const number = numberOf(get<u64>(group, i), get<u64>(hashes, i));
-      if (number <= 0) return false;
-      put<i64>(group, i, number);
-    }
+export function hashKeys(keys: usize, n: u32): void {
+  if (!ASC_NO_ASSERT) assert(n <= MOST_HASHED, 'the hashes of the keys have space');
+  for (let i: u32 = 0; i < n; i++) {
+    const key = get<u64>(keys, i);
+    put<u64>(hashes, i, hashKey(kind, keyAt(key), keyBytes(key)));
+  }
+  for (let i: u32 = 0; i < n; i++) put<u32>(firsts, i, <u32>firstEntry(get<u64>(hashes, i)));
+  for (let i: u32 = 0; i < n; i++) loaded ^= load<u32>(get<u32>(firsts, i) + E_SHAPE);
+}
+
+/**
+ * Replaces the n keys from `first` on, which `hashKeys` has prepared, by their numbers (i64);
+ * returns false if a key has no number and cannot get one. The holds that were taken are in the
+ * list in either case.
+ */
+export function numberKeys(keys: usize, first: u32, n: u32): bool {
+  for (let i = first; i < first + n; i++) {
+    const number = numberOf(get<u64>(keys, i), get<u64>(hashes, i), <usize>get<u32>(firsts, i));
+    if (number <= 0) return false;
+    put<i64>(keys, i, number);
   }
   return true;
 }
@@ -86,9 +93,15 @@ function keyBytes(key: u64): u32 {
   return <u32>(key >> 32);
 }
 
-function numberOf(key: u64, hash: u64): i64 {
+/**
+ * `first` was the first entry of the key's bucket. Others may be before it now, or in its place; an
+ * entry with the key is still the right one.
+ */
+function numberOf(key: u64, hash: u64, first: usize): i64 {
+  const known = liveNumber(findFrom(first, kind, keyAt(key), keyBytes(key)));
+  if (known) return <i64>known;
   if (!mayHold) return <i64>findLive(kind, keyAt(key), keyBytes(key), hash);
-  const number = holdKey(kind, keyAt(key), keyBytes(key), hash);
+  const number = holdKey(kind, keyAt(key), keyBytes(key), hash, HELD_BY_TEXT);
   if (number > 0 && tookHold) {
     const count = holdCount() + 1;
     store<u32>(holds, count);
@@ -99,6 +112,8 @@ function numberOf(key: u64, hash: u64): i64 {
 
 /** Takes back the holds after the first `count`. */
 export function releaseAfter(count: u32): void {
-  releaseNumbers(cell<u32>(holds, count + 1), holdCount() - count);
+  const released = cell<u32>(holds, count + 1);
+  unmark(released, holdCount() - count);
+  releaseNumbers(released, holdCount() - count);
   store<u32>(holds, count);
 }

@@ -8,13 +8,10 @@
 // control characters. Reading stops at the first line that is not plain, and the host reads that
 // line itself. What is wrong with a line is therefore never reported from here.
 //
-// Lines of a named table have keys as members, texts or integers. When the rest of a line is read,
-// each key is looked up in the key dictionary of the instance: the number of a live node is the
-// member, and a key without a live node is held if that is allowed. If the line turns out not to be
-// plain, its holds are taken back.
-//
-// Every line ends with a newline, and a newline is not part of any token. A scan therefore needs no
-// other bound than the byte that it reads.
+// Lines of a named table have keys as members, texts or integers. Some lines are read before their
+// keys are looked up, together, in the key dictionary of the instance: the number of a live node is
+// the member, and a key without a live node is held if that is allowed, in the order of the lines.
+// The holds of a line that is not written after all are taken back.
 
 import { R_PROPERTIES, recordBound, sortMembers, writeRecord } from '../codec/record';
 import { isKnownKind } from '../keys/kinds';
@@ -28,7 +25,19 @@ import {
 } from '../limits';
 import { element, get, put } from '../memory/cells';
 import { BAD_ARGUMENT, failAt, setRows, tooSmall } from '../status';
-import { beginKeys, endKeys, hasIntegerKeys, hasKeys, holdCount, numberKeys, putKey, releaseAfter } from './edge-keys';
+import {
+  beginKeys,
+  endKeys,
+  hashKeys,
+  hasIntegerKeys,
+  hasKeys,
+  holdCount,
+  MOST_HASHED,
+  numberKeys,
+  putKey,
+  releaseAfter,
+} from './edge-keys';
+import { byteAt, decimals, digitsValue, MINUS, QUOTE, readNumber, skipSpaces, textEnd, wordEnd, ZERO } from './tokens';
 
 /*
  * The key table, made by the host: u32 number of keys, then per key {u32 offset of its name from
@@ -48,7 +57,6 @@ const K_END: u32 = 254;
 const MOST_COMPARED: u32 = 64;
 /** Maximum number of properties of a plain line. */
 const MOST_PROPERTIES: u32 = 64;
-const MOST_DIGITS: u32 = 15;
 
 /*
  * A property: u32 column, u32 type, then the value (8 bytes), or the u32 address and u32 size in
@@ -60,8 +68,27 @@ const P_VALUE: usize = 8;
 const P_TEXT_BYTES: usize = 12;
 const P_BYTES: usize = 16;
 
-const members: usize = memory.data(256 * 8 + 16, 16);
-const properties: usize = memory.data(64 * 16, 16);
+/*
+ * A line that was read, whose keys are not looked up yet: i64 event_ts, u32 address after its
+ * newline, u32 number of members, u32 number of properties, u32 size of its property block.
+ */
+const L_TIME: usize = 0;
+const L_NEXT: usize = 8;
+const L_MEMBERS: usize = 12;
+const L_PROPERTIES: usize = 16;
+const L_PROPERTY_BYTES: usize = 20;
+const L_BYTES: usize = 24;
+/** Maximum number of lines whose keys are looked up together, and of their properties. */
+const MOST_LINES: u32 = 32;
+const LINES_PROPERTIES: u32 = 256;
+
+const lines: usize = memory.data(32 * 24, 8);
+/** The members and properties of these lines, one after another. */
+const allMembers: usize = memory.data(512 * 8 + 16, 16);
+const allProperties: usize = memory.data(256 * 16, 16);
+/** Where the members and properties of the current line begin. */
+let members: usize = allMembers;
+let properties: usize = allProperties;
 /** One bit for each key of the table that the line has had. */
 const seen: usize = memory.data(128, 16);
 const SEEN_BYTES: usize = 128;
@@ -72,14 +99,9 @@ const powers: usize = memory.data<f64>([
   1e21, 1e22,
 ]);
 
-const QUOTE: u32 = 0x22;
 const COMMA: u32 = 0x2c;
-const MINUS: u32 = 0x2d;
-const POINT: u32 = 0x2e;
-const ZERO: u32 = 0x30;
 const COLON: u32 = 0x3a;
 const OPEN_LIST: u32 = 0x5b;
-const BACKSLASH: u32 = 0x5c;
 const CLOSE_LIST: u32 = 0x5d;
 const OPEN: u32 = 0x7b;
 const CLOSE: u32 = 0x7d;
@@ -91,90 +113,6 @@ let propertyCount: u32 = 0;
 let propertyBytes: u32 = 0;
 /** The end of the edge's interval; the greatest number if it has none. */
 let endTime: i64 = i64.MAX_VALUE;
-/** The number that was read last, its digits as an integer, and how many of them are decimals. */
-let digitsValue: i64 = 0;
-let decimals: u32 = 0;
-
-function byteAt(at: usize): u32 {
-  return <u32>load<u8>(at);
-}
-
-function skipSpaces(from: usize): usize {
-  let at = from;
-  while (byteAt(at) == 0x20 || byteAt(at) == 0x09) at++;
-  return at;
-}
-
-/**
- * Reads a number without an exponent into `digitsValue` and `decimals`; returns the address after
- * it, or 0. Not read: leading zeros, a negative zero, and more than 15 digits.
- */
-function readNumber(from: usize): usize {
-  let at = from;
-  const negative = byteAt(at) == MINUS;
-  if (negative) at++;
-  const start = at;
-  let value: i64 = 0;
-  let digit = byteAt(at) - ZERO;
-  while (digit < 10) {
-    value = value * 10 + <i64>digit;
-    at++;
-    digit = byteAt(at) - ZERO;
-  }
-  let digits = <u32>(at - start);
-  if (!digits || digits > MOST_DIGITS || (digits > 1 && byteAt(start) == ZERO)) return 0;
-  decimals = 0;
-  if (byteAt(at) == POINT) {
-    const point = at;
-    at++;
-    digit = byteAt(at) - ZERO;
-    while (digit < 10) {
-      value = value * 10 + <i64>digit;
-      at++;
-      digit = byteAt(at) - ZERO;
-    }
-    decimals = <u32>(at - point - 1);
-    digits += decimals;
-    if (!decimals || digits > MOST_DIGITS) return 0;
-  }
-  // An exponent follows.
-  if ((byteAt(at) | 0x20) == 0x65) return 0;
-  if (negative && !value) return 0;
-  digitsValue = negative ? -value : value;
-  return at;
-}
-
-/** Returns the address of the quote that ends a text without escapes, or 0. */
-function textEnd(from: usize): usize {
-  let at = from;
-  if (ASC_FEATURE_SIMD) {
-    // The host leaves 16 readable bytes after the text.
-    while (true) {
-      const bytes = v128.load(at);
-      const stops = v128.or(
-        v128.or(i8x16.eq(bytes, i8x16.splat(<i8>QUOTE)), i8x16.eq(bytes, i8x16.splat(<i8>BACKSLASH))),
-        i8x16.lt_u(bytes, i8x16.splat(0x20)),
-      );
-      const mask = i8x16.bitmask(stops);
-      if (mask) {
-        at += <usize>ctz(mask);
-        break;
-      }
-      at += 16;
-    }
-  } else {
-    while (byteAt(at) != QUOTE && byteAt(at) != BACKSLASH && byteAt(at) >= 0x20) at++;
-  }
-  return byteAt(at) == QUOTE ? at : 0;
-}
-
-/** Returns the address after a word of four or five letters, or 0. */
-function wordEnd(at: usize): usize {
-  const four = load<u32>(at);
-  if (four == 0x65757274 || four == 0x6c6c756e) return at + 4;
-  return four == 0x736c6166 && byteAt(at + 4) == 0x65 ? at + 5 : 0;
-}
-
 /** Reads the list of members; returns the address after it, or 0. */
 function readMembers(from: usize): usize {
   if (byteAt(from) != OPEN_LIST) return 0;
@@ -391,10 +329,9 @@ function writeProperties(block: usize): usize {
 
 /**
  * Writes the record of the line that was read; returns its size, 0 if the line has more than
- * `limit` distinct members or keys without numbers, or TOO_SMALL (`hg_result_needed`).
+ * `limit` distinct members, or TOO_SMALL (`hg_result_needed`).
  */
 function writeLine(limit: u32, out: usize, capacity: u32): i32 {
-  if (hasKeys() && !numberKeys(members, memberCount)) return 0;
   const n = sortMembers(members, memberCount);
   if (n > limit) return 0;
   const room = recordBound(n, propertyBytes);
@@ -420,22 +357,88 @@ function writeLine(limit: u32, out: usize, capacity: u32): i32 {
 export function parseEdges(text: usize, bytes: u32, keys: usize, limit: u32, out: usize, capacity: u32): i32 {
   if (!bytes || byteAt(text + bytes - 1) != 0x0a) return BAD_ARGUMENT;
   const end = text + bytes;
+  members = allMembers;
+  properties = allProperties;
   let at = text;
   let written: u32 = 0;
   let rows: u32 = 0;
   while (at < end) {
     const newline = readLine(at, keys);
     if (!newline) break;
-    const held = hasKeys() ? holdCount() : 0;
     const size = writeLine(limit, out + written, capacity - written);
     if (size <= 0) {
-      if (hasKeys()) releaseAfter(held);
       if (size < 0 && !rows) return size;
       break;
     }
     written += <u32>size;
     rows++;
     at = newline + 1;
+  }
+  setRows(rows);
+  failAt(0, <u32>(at - text));
+  return <i32>written;
+}
+
+/** Reads lines as far as there is space for them; returns how many. */
+function readLines(from: usize, end: usize, keys: usize): u32 {
+  let at = from;
+  let count: u32 = 0;
+  members = allMembers;
+  properties = allProperties;
+  const lastMembers = element(allMembers, MOST_HASHED - HG_MAX_MEMBERS, 8);
+  const lastProperties = element(allProperties, LINES_PROPERTIES - MOST_PROPERTIES, P_BYTES);
+  while (at < end && count < MOST_LINES && members <= lastMembers && properties <= lastProperties) {
+    const newline = readLine(at, keys);
+    if (!newline) break;
+    at = newline + 1;
+    const line = element(lines, count, L_BYTES);
+    store<i64>(line + L_TIME, eventTime);
+    store<u32>(line + L_NEXT, <u32>at);
+    store<u32>(line + L_MEMBERS, memberCount);
+    store<u32>(line + L_PROPERTIES, propertyCount);
+    store<u32>(line + L_PROPERTY_BYTES, propertyBytes);
+    members = element(members, memberCount, 8);
+    properties = element(properties, propertyCount, P_BYTES);
+    count++;
+  }
+  return count;
+}
+
+/** Same as `parseEdges`, for lines whose members are keys. */
+function parseKeyedEdges(text: usize, bytes: u32, keys: usize, limit: u32, out: usize, capacity: u32): i32 {
+  if (!bytes || byteAt(text + bytes - 1) != 0x0a) return BAD_ARGUMENT;
+  const end = text + bytes;
+  let at = text;
+  let written: u32 = 0;
+  let rows: u32 = 0;
+  let isStopped = false;
+  while (at < end && !isStopped) {
+    const count = readLines(at, end, keys);
+    hashKeys(allMembers, <u32>((members - allMembers) >> 3));
+    members = allMembers;
+    properties = allProperties;
+    isStopped = !count;
+    for (let i: u32 = 0; i < count; i++) {
+      const line = element(lines, i, L_BYTES);
+      eventTime = load<i64>(line + L_TIME);
+      memberCount = load<u32>(line + L_MEMBERS);
+      propertyCount = load<u32>(line + L_PROPERTIES);
+      propertyBytes = load<u32>(line + L_PROPERTY_BYTES);
+      const held = holdCount();
+      const isNumbered = numberKeys(allMembers, <u32>((members - allMembers) >> 3), memberCount);
+      const size = isNumbered ? writeLine(limit, out + written, capacity - written) : 0;
+      if (size <= 0) {
+        releaseAfter(held);
+        if (size < 0 && !rows) return size;
+        isStopped = true;
+        break;
+      }
+      written += <u32>size;
+      rows++;
+      at = <usize>load<u32>(line + L_NEXT);
+      members = element(members, memberCount, 8);
+      properties = element(properties, propertyCount, P_BYTES);
+    }
   }
   setRows(rows);
   failAt(0, <u32>(at - text));
@@ -460,7 +463,7 @@ export function parseNamedEdges(
 ): i32 {
   if (!isKnownKind(kind)) return BAD_ARGUMENT;
   beginKeys(kind, create, held);
-  const written = parseEdges(text, bytes, keys, limit, out, capacity);
+  const written = parseKeyedEdges(text, bytes, keys, limit, out, capacity);
   endKeys();
   return written;
 }

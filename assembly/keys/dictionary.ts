@@ -18,6 +18,7 @@ import {
   entryBytes,
   entryOf,
   forgetPages,
+  HELD_BY_TEXT,
   HOLDS,
   isSame,
   keyBytesOf,
@@ -79,7 +80,11 @@ export function findNumber(kind: u32, key: usize, bytes: u32): u32 {
 
 /** Returns the number of the live node of this kind and key, which have this hash, or 0. */
 export function findLive(kind: u32, key: usize, bytes: u32, hash: u64): u32 {
-  const entry = findEntry(kind, key, bytes, hash);
+  return liveNumber(findEntry(kind, key, bytes, hash));
+}
+
+/** Returns the number of an entry if its node is live, or 0; the entry may be 0. */
+export function liveNumber(entry: usize): u32 {
   return entry && load<u32>(entry + E_STATE) & LIVE ? load<u32>(entry + E_NUMBER) : 0;
 }
 
@@ -118,32 +123,43 @@ function createEntry(kind: u32, key: usize, bytes: u32, hash: u64, number: u32, 
   return 0;
 }
 
-/** Whether the last `holdKey` took a hold: false if the node was live. */
+/** Whether the last `holdKey` took a hold: false if the node was live, or the text had one. */
 export let tookHold: bool = false;
 
 /**
  * Returns the number of the key, which has this hash: of the live node, or of a held one with one
- * more hold, or a new number, held once. Returns BAD_ARGUMENT if the bytes are not a key of a known
- * kind, OUT_OF_MEMORY, or EXHAUSTED if all numbers are used; nothing is changed then.
+ * more hold, or a new number, held once. `mark` is HELD_BY_TEXT or 0: a text takes one hold of a
+ * number, however often it has the key, and ends with `unmark`. Returns BAD_ARGUMENT if the bytes
+ * are not a key of a known kind, OUT_OF_MEMORY, or EXHAUSTED if all numbers are used; nothing is
+ * changed then.
  */
-export function holdKey(kind: u32, key: usize, bytes: u32, hash: u64): i64 {
+export function holdKey(kind: u32, key: usize, bytes: u32, hash: u64, mark: u32): i64 {
   const entry = findEntry(kind, key, bytes, hash);
   tookHold = false;
   if (entry) {
     const state = load<u32>(entry + E_STATE);
-    if (!(state & LIVE)) {
+    if (!(state & (LIVE | mark))) {
       if ((state & HOLDS) == HOLDS) return OUT_OF_MEMORY;
-      store<u32>(entry + E_STATE, state + 1);
+      store<u32>(entry + E_STATE, (state + 1) | mark);
       tookHold = true;
     }
     return <i64>load<u32>(entry + E_NUMBER);
   }
   if (next > limit) return EXHAUSTED;
-  const status = createEntry(kind, key, bytes, hash, <u32>next, 1);
+  const status = createEntry(kind, key, bytes, hash, <u32>next, 1 | mark);
   if (status < 0) return status;
   tookHold = true;
   next++;
   return <i64>(next - 1);
+}
+
+/** Takes the marks of held numbers (u32[n]) away. */
+export function unmark(numbers: usize, n: u32): void {
+  for (let i: u32 = 0; i < n; i++) {
+    const entry = entryOf(get<u32>(numbers, i));
+    if (!ASC_NO_ASSERT) assert(entry != 0, 'a number that is held has an entry');
+    store<u32>(entry + E_STATE, load<u32>(entry + E_STATE) & ~HELD_BY_TEXT);
+  }
 }
 
 /**

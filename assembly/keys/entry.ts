@@ -25,8 +25,10 @@ export const DEAD: u32 = 0x40000000;
  * key between two quotes.
  */
 export const QUOTED: u32 = 0x20000000;
+/** The text that is read (json/edge-keys.ts) has a hold already. */
+export const HELD_BY_TEXT: u32 = 0x10000000;
 /** The number of holds. */
-export const HOLDS: u32 = 0x1fffffff;
+export const HOLDS: u32 = 0x0fffffff;
 
 const PAGE_BITS: u32 = 16;
 const PAGE_CELLS: u32 = 1 << PAGE_BITS;

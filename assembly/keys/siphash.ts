@@ -20,14 +20,10 @@ export function sipHash(at: usize, bytes: u32, tweak: u32): u64 {
   let v1 = second ^ 0x646f72616e646f6d;
   let v2 = key0 ^ 0x6c7967656e657261;
   let v3 = second ^ 0x7465646279746573;
-  const words = bytes >> 3;
-  const left = (bytes & 7) * 8;
-  // One round for each word and for the last, incomplete one; then three without input.
-  for (let i: u32 = 0; i < words + 4; i++, at += 8) {
-    let word: u64 = 0;
-    if (i < words) word = load<u64>(at);
-    else if (i == words) word = (load<u64>(at) & (((<u64>1) << left) - 1)) | ((<u64>bytes) << 56);
-    else if (i == words + 1) v2 ^= 0xff;
+  const end = at + (bytes & ~7);
+  // One round for each word.
+  for (; at < end; at += 8) {
+    const word = load<u64>(at);
     v3 ^= word;
     v0 += v1;
     v1 = rotl(v1, 13) ^ v0;
@@ -40,6 +36,34 @@ export function sipHash(at: usize, bytes: u32, tweak: u32): u64 {
     v1 = rotl(v1, 17) ^ v2;
     v2 = rotl(v2, 32);
     v0 ^= word;
+  }
+  // One for the last, incomplete word; then three without input.
+  const left = (bytes & 7) * 8;
+  const word = (load<u64>(end) & (((<u64>1) << left) - 1)) | ((<u64>bytes) << 56);
+  v3 ^= word;
+  v0 += v1;
+  v1 = rotl(v1, 13) ^ v0;
+  v0 = rotl(v0, 32);
+  v2 += v3;
+  v3 = rotl(v3, 16) ^ v2;
+  v0 += v3;
+  v3 = rotl(v3, 21) ^ v0;
+  v2 += v1;
+  v1 = rotl(v1, 17) ^ v2;
+  v2 = rotl(v2, 32);
+  v0 ^= word;
+  v2 ^= 0xff;
+  for (let i = 0; i < 3; i++) {
+    v0 += v1;
+    v1 = rotl(v1, 13) ^ v0;
+    v0 = rotl(v0, 32);
+    v2 += v3;
+    v3 = rotl(v3, 16) ^ v2;
+    v0 += v3;
+    v3 = rotl(v3, 21) ^ v0;
+    v2 += v1;
+    v1 = rotl(v1, 17) ^ v2;
+    v2 = rotl(v2, 32);
   }
   return v0 ^ v1 ^ v2 ^ v3;
 }

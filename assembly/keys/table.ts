@@ -63,8 +63,13 @@ export function firstEntry(hash: u64): usize {
 
 /** Returns the live or held entry of this kind and key, which have this hash, or 0. */
 export function findEntry(kind: u32, key: usize, bytes: u32, hash: u64): usize {
+  return findFrom(firstEntry(hash), kind, key, bytes);
+}
+
+/** Returns the entry of this kind and key among an entry and those after it in its chain, or 0. */
+export function findFrom(first: usize, kind: u32, key: usize, bytes: u32): usize {
   const shape = shapeOf(kind, bytes);
-  let entry = firstEntry(hash);
+  let entry = first;
   while (entry) {
     if (load<u32>(entry + E_SHAPE) == shape && isSame(entry + E_KEY, key, bytes)) return entry;
     entry = <usize>load<u32>(entry + E_NEXT);

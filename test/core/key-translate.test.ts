@@ -97,7 +97,7 @@ describe.each(BUILDS)('row text with keys, %s build', (build) => {
 
   it('has marks at every offset from the begin and the end of the text and of its slices', () => {
     const { dictionary } = open(build);
-    for (const length of [40, 65_536 + 40]) {
+    for (const length of [40, 2048 + 20, 65_536 + 40]) {
       for (let at = length - 40; at <= length; at++) {
         const text = Buffer.concat([Buffer.alloc(at, 'a'), mark(1), mark(0x01010101), Buffer.alloc(length - at, 'b')]);
         const expected = `${'a'.repeat(at)}"n1""n16843009"${'b'.repeat(length - at)}`;
