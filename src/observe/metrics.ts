@@ -17,10 +17,9 @@ import { type SchedulerFigures, type StepFigures, WORK_KINDS } from '../schedule
 import { AnswerCounts, BYTES_BOUNDS, DURATION_BOUNDS_US, Histograms, OPERATIONS_BOUNDS } from './accumulators.ts';
 import type { DatabaseFigures, FiguresSource, LogGroup } from './database-figures.ts';
 import { EventLoopMonitor } from './event-loop.ts';
-import type { QueryLabel, RefusalCode } from './observer.ts';
+import { QUERY_LABELS, type RefusalCode } from './observer.ts';
 
 const PREFIX = 'hedgerow_';
-export const QUERY_LABELS: readonly QueryLabel[] = ['tpi', 'fmi', 'psi', 'join', 'scan'];
 export const REFUSAL_CODES: readonly RefusalCode[] = ['rate_limited', 'overloaded', 'unauthorized', 'forbidden'];
 const MICRO = 1e-6;
 const MILLI = 1e-3;

@@ -5,7 +5,8 @@ import type { LogFields } from './log.ts';
 import type { ProcessMetrics } from './metrics.ts';
 
 /** Labels of the metric `query_duration_seconds`; a closed set. */
-export type QueryLabel = 'tpi' | 'fmi' | 'psi' | 'interval' | 'join' | 'scan';
+export const QUERY_LABELS = ['tpi', 'fmi', 'psi', 'join', 'scan'] as const;
+export type QueryLabel = (typeof QUERY_LABELS)[number];
 
 /** Events of the audit log; a closed set. */
 export type AuditEvent =

@@ -5,8 +5,15 @@ import type { AuditLog } from './audit.ts';
 import type { FiguresSource, LogGroup } from './database-figures.ts';
 import { jsonText } from './json-text.ts';
 import type { LogFields, ServiceLog } from './log.ts';
-import { type LagSource, Metrics, type ProcessMetrics, QUERY_LABELS, type TransportLabels } from './metrics.ts';
-import type { AuditFacts, Observer, QueryFacts, QueryLabel, RefusalCode } from './observer.ts';
+import { type LagSource, Metrics, type ProcessMetrics, type TransportLabels } from './metrics.ts';
+import {
+  type AuditFacts,
+  type Observer,
+  QUERY_LABELS,
+  type QueryFacts,
+  type QueryLabel,
+  type RefusalCode,
+} from './observer.ts';
 import { isOwnId, type QueryLines } from './query-line.ts';
 
 export interface ObserverOptions {
@@ -59,7 +66,7 @@ const LABEL_OF_STRATEGY: Readonly<Record<string, QueryLabel>> = {
   FMI_LOOKUP: 'fmi',
   FMI_INTERSECT: 'fmi',
   PSI_RANGE: 'psi',
-  INTERVAL_STAB: 'interval',
+  INTERVAL_STAB: 'tpi',
   FULL_SCAN: 'scan',
   NODE_LOOKUP: 'join',
   TEMPORAL_JOIN: 'join',

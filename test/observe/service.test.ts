@@ -67,6 +67,32 @@ describe('GET /metrics', () => {
     expect(grown('hedgerow_query_duration_seconds_count{strategy="fmi"}')).toBe(1);
   });
 
+  it('counts a query of every strategy', async () => {
+    await call('POST', '/v1/tables', { name: 'stays', intervals: true });
+    const statements = [
+      'INSERT INTO stays (event_ts, members, end_ts) VALUES (1, [1, 2], 5)',
+      'CREATE INDEX ON stays (weight)',
+      'MATCH (s:stays) WHERE holds(s, 3) RETURN s.id',
+      'MATCH (s:stays) WHERE s.weight > 3 RETURN s.id',
+      'MATCH (s:stays) WHERE 1 IN s.members RETURN s.id',
+      'MATCH (s:stays) WHERE 1 IN s.members AND 2 IN s.members RETURN s.id',
+      'MATCH (s:stays), (t:stays) WHERE s.id = t.id RETURN s.id',
+      'MATCH (s:stays), (t:stays) WHERE shared(s, t) >= 1 RETURN s.id',
+      'MATCH (s:stays), (t:stays) WHERE overlaps(s, t, 9) RETURN s.id',
+      'MATCH (s:stays), (t:stays) WHERE s.id < t.id RETURN s.id',
+      'MATCH (s:stays) RETURN s.id',
+    ];
+    const countOf = (samples: ReadonlyMap<string, number>) =>
+      [...samples].reduce(
+        (sum, [name, value]) => (name.startsWith('hedgerow_query_duration_seconds_count') ? sum + value : sum),
+        0,
+      );
+    const before = countOf(await scrape());
+    for (const query of statements) expect((await call('POST', '/v1/query', { query })).status, query).toBe(200);
+    expect((await call('GET', '/v1/hyperedges?table=stays&start_ts=0&end_ts=9&at=3')).json.num_tuples).toBe(1);
+    expect(countOf(await scrape()) - before).toBe(statements.length - 2 + 1);
+  });
+
   it('uses no label value that a client can invent', async () => {
     await call('GET', '/v1/tables/evil-one');
     await call('GET', '/evil-two?x=evil-three', undefined, { 'x-request-id': 'evil-four' });
