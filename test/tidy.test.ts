@@ -56,6 +56,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   schedule: GROUND,
   threads: GROUND,
   model: ['errors.ts', 'iso-time.ts', 'limits.ts'], // pure, because browsers run it: edges, columns, valid texts
+  text: ['errors.ts', 'model'], // pure: words, queries and BM25 know nothing of tables
   observe: BASE,
   config: [...BASE, 'observe'],
   'config.ts': [...BASE, 'config', 'observe'],
@@ -112,6 +113,7 @@ const ENTRIES = [
   'src/main.ts',
   'src/worker.ts',
   'src/core/index.ts',
+  'src/text/index.ts',
   'src/engine/compaction/worker.ts',
   'src/query/copy/parquet-thread.ts',
   'src/analytics/worker.ts',
