@@ -1,5 +1,16 @@
-// The entry module of text search: texts to terms.
+// The entry module of text search: texts to terms, queries to parts, and BM25.
 
 export { ANALYZER_VERSION, Analyzer } from './analyzer.ts';
+export { B, idf, K1, Statistics, scoreOf, weight } from './bm25.ts';
+export { type Document, documentOf } from './document.ts';
 export { MAX_TERM_BYTES } from './folding.ts';
+export { Matcher } from './matcher.ts';
+export {
+  MAX_PARTS,
+  MAX_PARTS_TERMS,
+  MAX_QUERY_LENGTH,
+  parseSearch,
+  type SearchPart,
+  type Sign,
+} from './search-query.ts';
 export { isLanguage, LANGUAGES, type Language } from './stemming.ts';
