@@ -65,7 +65,8 @@ export class Analyzer {
 
   #analyze(word: string): string {
     const folded = withoutElision(foldCase(word), this.language);
-    return shortTermOf(this.#stem?.(folded) ?? folded);
+    // Stemmers take time quadratic in the length of a word, and no word of a language is that long.
+    return shortTermOf(this.#stem?.(cutTerm(folded)) || folded);
   }
 
   #keep(word: string, term: string): void {
