@@ -14,6 +14,7 @@ export * from './abi/search';
 export * from './abi/segment';
 export * from './abi/sets';
 export * from './abi/structure';
+export * from './abi/text';
 export {
   HG_FILTER_ENTRY_BYTES,
   HG_MAX_MEMBERS,

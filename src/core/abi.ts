@@ -1,6 +1,8 @@
 // TypeScript declarations of the core's exports (assembly/README.md). All arguments and results are
 // numbers; addresses may be returned as signed integers.
 
+import type { TextExports } from './abi-text.ts';
+
 /**
  * Declared here instead of WebAssembly.Memory and WebAssembly.Global, whose types exist only if
  * TypeScript's library `dom` is included.
@@ -13,7 +15,7 @@ export interface WasmGlobal {
   readonly value: number;
 }
 
-export interface CoreExports {
+export interface CoreExports extends TextExports {
   readonly memory: WasmMemory;
   readonly HG_MAX_MEMBERS: WasmGlobal;
   readonly HG_MAX_SEGMENT_ROWS: WasmGlobal;

@@ -59,6 +59,7 @@ export {
 } from './ranges.ts';
 export { RecordText } from './record-text.ts';
 export { RecordChecker } from './records.ts';
+export { RowBitmap } from './row-bitmap.ts';
 export { STEP_ROWS, STEP_STATE, type StepBounds, type StepResult, TextSink } from './row-output.ts';
 
 export { buildRowPlan, type PlanColumn, type RowPlan, type RowPlanOptions } from './row-plan.ts';
@@ -78,3 +79,14 @@ export {
 } from './segment-fold.ts';
 export { loadSegment, SegmentLoad } from './segment-load.ts';
 export { coreError, STATUS } from './status.ts';
+export {
+  buildTextBlock,
+  NO_TERM,
+  openTextBlock,
+  type PlacedText,
+  placeTextBlock,
+  TextBlock,
+  type TextInput,
+  textCheck,
+} from './text-block.ts';
+export { TEXT_ROLE, type TextBest, type TextPart, TextQuery, type TextRole } from './text-query.ts';

@@ -1,0 +1,195 @@
+// A query over a text block: its parts, each with a cursor over the documents that contain it.
+//
+// A part is a word, all terms with a prefix, or a phrase. A word is read from its postings. For a
+// prefix or a phrase, a list of documents and frequencies is made first (prefix.ts, phrase.ts), in
+// steps. After that, all parts are cursors of the same kind, and can be counted, matched and scored
+// any number of times.
+
+import { alloc, free } from '../memory/alloc';
+import { bytesOf, element, get } from '../memory/cells';
+import { MORE } from '../segment/check-state';
+import { OUT_OF_MEMORY, setPointer } from '../status';
+import { CURSOR_BYTES, openEmpty, openTerm } from './cursor';
+import { badAt, NONE, T_DOCUMENTS, T_TERMS, T_WIDTH, TEXT_HEADER_BYTES } from './layout';
+import { preparePhrase } from './phrase';
+import { preparePrefix } from './prefix';
+
+const KIND_WORD: u32 = 0;
+const KIND_PREFIX: u32 = 1;
+const KIND_PHRASE: u32 = 2;
+export const ROLE_SHOULD: u32 = 0;
+export const ROLE_MUST: u32 = 1;
+export const ROLE_NOT: u32 = 2;
+export const MOST_PARTS: u32 = 256;
+export const MOST_PHRASE: u32 = 1024;
+
+/** Offsets in a part of the request: u32 kind, role, first, count. */
+const A_KIND: usize = 0;
+const A_ROLE: usize = 4;
+const A_FIRST: usize = 8;
+const A_COUNT: usize = 12;
+const REQUEST_PART_BYTES: usize = 16;
+
+/** Offsets in a query. */
+export const Q_BASE: usize = 0;
+export const Q_DOCUMENTS: usize = 4;
+export const Q_LENGTHS: usize = 8;
+export const Q_WIDTH: usize = 12;
+export const Q_PARTS: usize = 16;
+/** Index of the next part to prepare. */
+const Q_PREPARED: usize = 20;
+/** What is being prepared: the address of its work (0: none), and how far it is. */
+export const Q_WORK: usize = 24;
+export const Q_WORK_AT: usize = 28;
+export const Q_WORK_FOUND: usize = 32;
+/** The must part with the fewest documents, as an address; 0: no part is a must. */
+export const Q_DRIVER: usize = 36;
+/** Next part to match (matches.ts). */
+export const Q_MATCHED: usize = 40;
+/** State of the search for the best (top.ts). */
+export const Q_ALLOWED: usize = 44;
+export const Q_NEXT: usize = 48;
+export const Q_MOST: usize = 52;
+export const Q_FOUND: usize = 56;
+export const Q_BEST: usize = 60;
+/** Address of the order of parts by their bounds, u32 each; and how many are scored. */
+export const Q_ORDER: usize = 64;
+export const Q_SCORED: usize = 68;
+export const Q_THRESHOLD: usize = 72;
+export const Q_AVERAGE: usize = 80;
+/** f64 per length below NORMS: the part of the BM25 formula that depends on the length only. */
+export const Q_NORMS: usize = 96;
+export const NORMS: u32 = 256;
+const QUERY_BYTES: usize = 2144;
+
+/** Offsets in a part of a query. `first` and `count` are as in the request. */
+export const P_KIND: usize = 0;
+export const P_ROLE: usize = 4;
+export const P_FIRST: usize = 8;
+export const P_COUNT: usize = 12;
+export const P_WEIGHT: usize = 16;
+export const P_VALUE: usize = 24;
+/** Address of the list that was made for the part, or 0. */
+export const P_LIST: usize = 32;
+/** Bound of the part in the window (top.ts), and sum of the bounds of the parts before it. */
+export const P_BOUND: usize = 40;
+export const P_BELOW: usize = 48;
+const P_CURSOR: usize = 56;
+const PART_BYTES: usize = P_CURSOR + CURSOR_BYTES;
+
+export function partOf(q: usize, index: u32): usize {
+  return element(q + QUERY_BYTES, index, PART_BYTES);
+}
+
+export function cursorOf(part: usize): usize {
+  return part + P_CURSOR;
+}
+
+/** Returns whether the ordinals of a part of the request are in their ranges. */
+function isPart(base: usize, part: usize, ordinals: usize, n: u32): bool {
+  const terms = load<u32>(base + T_TERMS);
+  const kind = load<u32>(part + A_KIND);
+  const first = load<u32>(part + A_FIRST);
+  const count = load<u32>(part + A_COUNT);
+  if (kind > KIND_PHRASE || load<u32>(part + A_ROLE) > ROLE_NOT) return false;
+  if (kind == KIND_WORD) return first < terms || first == NONE;
+  if (kind == KIND_PREFIX) return first <= terms && count <= terms - first;
+  if (!count || count > MOST_PHRASE || first > n || count > n - first) return false;
+  for (let i: u32 = 0; i < count; i++) {
+    const ordinal = get<u32>(ordinals, first + i);
+    if (ordinal >= terms && ordinal != NONE) return false;
+  }
+  return true;
+}
+
+/**
+ * Makes a query over the checked block at `base`, which must not move as long as the query exists.
+ * `parts`: {u32 kind, role, first, count}[k], 1 to MOST_PARTS. A word: `first` is the ordinal of
+ * its term, or NONE if the block does not have it. A prefix: its terms are [first, first + count).
+ * A phrase: the ordinals of its words (or NONE) are `ordinals`[first, first + count), u32[n].
+ *
+ * Returns 0, and the address of the query in `hg_result_pointer`; BAD_ARGUMENT with the index of
+ * the part; or OUT_OF_MEMORY. `prepare` must be called next, and `freeQuery` at last.
+ */
+export function makeQuery(base: usize, parts: usize, k: u32, ordinals: usize, n: u32): i32 {
+  if (!k || k > MOST_PARTS) return badAt(k);
+  for (let i: u32 = 0; i < k; i++)
+    if (!isPart(base, element(parts, i, REQUEST_PART_BYTES), ordinals, n)) return badAt(i);
+  const partsBytes = element(0, k, PART_BYTES);
+  const q = alloc(<u32>(QUERY_BYTES + partsBytes + bytesOf<u32>(k) + bytesOf<u32>(n)));
+  if (!q) return OUT_OF_MEMORY;
+  memory.fill(q, 0, QUERY_BYTES + partsBytes);
+  const order = q + QUERY_BYTES + partsBytes;
+  const words = order + bytesOf<u32>(k);
+  memory.copy(words, ordinals, bytesOf<u32>(n));
+  store<u32>(q + Q_BASE, <u32>base);
+  store<u32>(q + Q_DOCUMENTS, load<u32>(base + T_DOCUMENTS));
+  store<u32>(q + Q_LENGTHS, <u32>(base + TEXT_HEADER_BYTES));
+  store<u32>(q + Q_WIDTH, load<u32>(base + T_WIDTH));
+  store<u32>(q + Q_PARTS, k);
+  store<u32>(q + Q_ORDER, <u32>order);
+  for (let i: u32 = 0; i < k; i++) {
+    const part = partOf(q, i);
+    memory.copy(part, element(parts, i, REQUEST_PART_BYTES), REQUEST_PART_BYTES);
+    openEmpty(cursorOf(part));
+    const kind = load<u32>(part + P_KIND);
+    if (kind == KIND_PHRASE) store<u32>(part + P_FIRST, <u32>words + <u32>bytesOf<u32>(load<u32>(part + P_FIRST)));
+    if (kind == KIND_WORD) store<u32>(part + P_COUNT, 1);
+  }
+  setPointer(q);
+  return 0;
+}
+
+/** Returns the term whose postings are those of the part, or NONE if a list must be made for it. */
+function onlyTerm(part: usize): u32 {
+  if (load<u32>(part + P_COUNT) != 1) return NONE;
+  const first = load<u32>(part + P_FIRST);
+  return load<u32>(part + P_KIND) == KIND_PHRASE ? load<u32>(first) : first;
+}
+
+/**
+ * Prepares the parts, in steps of about `work` units, at least one per call: a unit is a document
+ * of a posting list. Returns MORE (call again), 0, or OUT_OF_MEMORY: the query can then be prepared
+ * further, or freed. Makes lists of 6 bytes per document of each phrase and prefix; a prefix
+ * needs 4 bytes per document of the block meanwhile, a phrase 1 KB per word.
+ */
+export function prepare(q: usize, work: u32): i32 {
+  let left: i32 = <i32>min(work, 0x7fffffff);
+  const parts = load<u32>(q + Q_PARTS);
+  for (let i = load<u32>(q + Q_PREPARED); i < parts; i++) {
+    if (left < 0) return MORE;
+    const part = partOf(q, i);
+    const term = onlyTerm(part);
+    if (term != NONE) {
+      openTerm(cursorOf(part), load<u32>(q + Q_BASE), term);
+      left--;
+    } else if (load<u32>(part + P_COUNT) > 1) {
+      const kind = load<u32>(part + P_KIND);
+      left = kind == KIND_PREFIX ? preparePrefix(q, part, left) : preparePhrase(q, part, left);
+      if (left == PREPARE_MORE) return MORE;
+      if (left == PREPARE_NO_MEMORY) return OUT_OF_MEMORY;
+    }
+    store<u32>(q + Q_PREPARED, i + 1);
+  }
+  return 0;
+}
+
+/** Results of the preparation of a part other than the work that is left. */
+export const PREPARE_MORE: i32 = i32.MIN_VALUE;
+export const PREPARE_NO_MEMORY: i32 = i32.MIN_VALUE + 1;
+
+/** Frees the work of the part that is being prepared. */
+export function dropWork(q: usize): void {
+  free(load<u32>(q + Q_WORK));
+  store<u32>(q + Q_WORK, 0);
+  store<u32>(q + Q_WORK_AT, 0);
+  store<u32>(q + Q_WORK_FOUND, 0);
+}
+
+/** Frees a query and everything that was made for it. */
+export function freeQuery(q: usize): void {
+  dropWork(q);
+  for (let i: u32 = 0; i < load<u32>(q + Q_PARTS); i++) free(load<u32>(partOf(q, i) + P_LIST));
+  free(load<u32>(q + Q_BEST));
+  free(q);
+}

@@ -1,0 +1,125 @@
+// Scores documents by BM25 (Robertson, Zaragoza 2009): the sum over the parts of
+// w (tf (k1 + 1)) / (tf + k1 (1 - b + b dl / avgdl)).
+//
+// The operations and their order are always these, whatever path computes a score, so that equal
+// documents have equal scores to the last bit.
+
+import { get, put } from '../memory/cells';
+import {
+  C_BLOCKS,
+  C_BOUND,
+  C_COUNT,
+  C_ROW,
+  C_ROWS,
+  C_SHALLOW,
+  C_SKIPS,
+  frequency,
+  frequencyAt,
+  rewind,
+  seek,
+  skipOf,
+} from './cursor';
+import { lengthAt, MOST_STORED, X_FREQUENCY, X_LENGTH } from './layout';
+import {
+  cursorOf,
+  NORMS,
+  P_ROLE,
+  P_WEIGHT,
+  partOf,
+  Q_AVERAGE,
+  Q_LENGTHS,
+  Q_NORMS,
+  Q_PARTS,
+  Q_WIDTH,
+  ROLE_NOT,
+} from './query';
+
+const K1: f64 = 1.2;
+const B: f64 = 0.75;
+
+/** Returns the denominator of the formula without the frequency. */
+function norm(length: u32, average: f64): f64 {
+  return K1 * (1 - B + (B * <f64>length) / average);
+}
+
+/**
+ * Sets the weight (f64, >= 0) of each part, and the average length (> 0). `prepare` must be done;
+ * may be called again.
+ */
+export function weigh(q: usize, weights: usize, average: f64): void {
+  if (!ASC_NO_ASSERT) assert(average > 0, 'an average length is positive');
+  store<f64>(q + Q_AVERAGE, average);
+  for (let length: u32 = 0; length < NORMS; length++) put<f64>(q + Q_NORMS, length, norm(length, average));
+  const parts = load<u32>(q + Q_PARTS);
+  for (let i: u32 = 0; i < parts; i++) store<f64>(partOf(q, i) + P_WEIGHT, get<f64>(weights, i));
+}
+
+function normOf(q: usize, length: u32): f64 {
+  return length < NORMS ? get<f64>(q + Q_NORMS, length) : norm(length, load<f64>(q + Q_AVERAGE));
+}
+
+/** Returns what a part adds to the score of a document. */
+function contribution(weight: f64, frequency: u32, norm: f64): f64 {
+  return (weight * (<f64>frequency * (K1 + 1))) / (<f64>frequency + norm);
+}
+
+/** Returns what a part adds to the score of its cursor's document. */
+export function valueOf(q: usize, part: usize): f64 {
+  const c = cursorOf(part);
+  const length = lengthAt(load<u32>(q + Q_LENGTHS), load<u32>(q + Q_WIDTH), load<u32>(c + C_ROW));
+  return contribution(load<f64>(part + P_WEIGHT), frequency(c), normOf(q, length));
+}
+
+/**
+ * Returns a bound of what the part adds to the scores of the documents in its cursor's shallow
+ * block. It may be too low by rounding, by less than one part in 10^14.
+ */
+export function boundOf(q: usize, part: usize): f64 {
+  const c = cursorOf(part);
+  const known = load<f64>(c + C_BOUND);
+  if (known == known) return known;
+  const weight = load<f64>(part + P_WEIGHT);
+  let bound: f64;
+  if (load<u32>(c + C_SKIPS)) {
+    const skip = skipOf(c, load<u32>(c + C_SHALLOW));
+    const most = <u32>load<u16>(skip + X_FREQUENCY);
+    const least = normOf(q, load<u16>(skip + X_LENGTH));
+    bound = most == MOST_STORED ? weight * (K1 + 1) : contribution(weight, most, least);
+  } else bound = greatestOfBlock(q, c, weight);
+  store<f64>(c + C_BOUND, bound);
+  return bound;
+}
+
+/** Returns the greatest value in a list that has one block, which is loaded. */
+function greatestOfBlock(q: usize, c: usize, weight: f64): f64 {
+  if (!ASC_NO_ASSERT) assert(load<u32>(c + C_BLOCKS) == 1, 'a list without entries has one block');
+  const lengths = <usize>load<u32>(q + Q_LENGTHS);
+  const width = load<u32>(q + Q_WIDTH);
+  let most: f64 = 0;
+  for (let i: u32 = 0; i < load<u32>(c + C_COUNT); i++) {
+    const length = lengthAt(lengths, width, get<u16>(load<u32>(c + C_ROWS), i));
+    most = max(most, contribution(weight, frequencyAt(c, i), normOf(q, length)));
+  }
+  return most;
+}
+
+/**
+ * Writes the score (f64) of each of `n` ascending documents (u32) at `out`, whether or not they
+ * match; documents without a scored part have 0. Cost: per part, the blocks of its list that are
+ * between them, and 10 to 40 ns per document.
+ */
+export function scoreRows(q: usize, rows: usize, n: u32, out: usize): void {
+  for (let i: u32 = 0; i < n; i++) put<f64>(out, i, 0);
+  const parts = load<u32>(q + Q_PARTS);
+  for (let p: u32 = 0; p < parts; p++) {
+    const part = partOf(q, p);
+    if (load<u32>(part + P_ROLE) == ROLE_NOT) continue;
+    const c = cursorOf(part);
+    rewind(c);
+    for (let i: u32 = 0; i < n; i++) {
+      const row = get<u32>(rows, i);
+      seek(c, row);
+      if (load<u32>(c + C_ROW) == row) put<f64>(out, i, get<f64>(out, i) + valueOf(q, part));
+    }
+  }
+}

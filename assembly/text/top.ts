@@ -1,0 +1,349 @@
+// Finds the k best documents of a query without scoring all that match: MaxScore in windows between
+// the ends of blocks (Turtle, Flood 1995; Ding, Suel 2011).
+//
+// A window begins at a document and ends where the first of the parts' blocks ends. In it, each
+// part adds at most the bound of its block. If the sum of the bounds does not reach the k-th best
+// score so far, the whole window is passed without unpacking a block. Otherwise the parts are
+// ordered by their bounds. As long as the first of them together do not reach that score, a
+// document that has only these cannot be among the best: they are not essential, and the
+// candidates are the documents of the others. A candidate is given up as soon as its score so
+// far and the bounds of what is left do not reach the k-th best score. With must parts, the
+// candidates are the documents of the rarest of them.
+//
+// The best so far are in a heap whose root is the worst of them. A better document has a higher
+// score, or the same score and a lower number. Candidates ascend, so with k documents known, a
+// candidate must have a higher score than the worst. The caller's threshold, the k-th best score in
+// other blocks, must be reached only: equal scores are for the caller to order.
+
+import { alloc, free } from '../memory/alloc';
+import { bytesOf, cell, get, put } from '../memory/cells';
+import { MORE } from '../segment/check-state';
+import { OUT_OF_MEMORY } from '../status';
+import { C_DOCUMENTS, C_ROW, C_SHALLOW_LAST, next, rewind, seek, seekShallow } from './cursor';
+import { isAllowed, NONE } from './layout';
+import {
+  cursorOf,
+  P_BELOW,
+  P_BOUND,
+  P_ROLE,
+  P_VALUE,
+  partOf,
+  Q_ALLOWED,
+  Q_BEST,
+  Q_DOCUMENTS,
+  Q_DRIVER,
+  Q_FOUND,
+  Q_MOST,
+  Q_NEXT,
+  Q_ORDER,
+  Q_PARTS,
+  Q_SCORED,
+  Q_THRESHOLD,
+  ROLE_MUST,
+  ROLE_NOT,
+} from './query';
+import { boundOf, valueOf } from './scores';
+
+/** Factor above the rounding errors of a bound and of a sum of bounds. */
+const ROUNDING: f64 = 1 + 1e-12;
+
+/** Work that is left in the call. */
+const L_LEFT: usize = 0;
+const local: usize = memory.data(8, 16);
+
+function spend(units: i32): void {
+  store<i32>(local + L_LEFT, load<i32>(local + L_LEFT) - units);
+}
+
+function rowsOf(q: usize): usize {
+  return cell<f64>(load<u32>(q + Q_BEST), load<u32>(q + Q_MOST));
+}
+
+/**
+ * Begins a search for the `k` best documents in the bitmap `allowed` (0: all), which must stay
+ * unchanged until the search is done. The query is prepared and weighed. Returns 0 or
+ * OUT_OF_MEMORY. Uses 12 bytes for each of the k documents until the next search, or until the
+ * query is freed.
+ */
+export function beginTop(q: usize, allowed: usize, k: u32): i32 {
+  free(load<u32>(q + Q_BEST));
+  const most = min(k, load<u32>(q + Q_DOCUMENTS));
+  const best = alloc(<u32>(bytesOf<f64>(most) + bytesOf<u32>(most)));
+  store<u32>(q + Q_BEST, <u32>best);
+  store<u32>(q + Q_FOUND, 0);
+  store<u32>(q + Q_MOST, best ? most : 0);
+  store<u32>(q + Q_ALLOWED, <u32>allowed);
+  store<u32>(q + Q_NEXT, 0);
+  store<u32>(q + Q_DRIVER, 0);
+  if (!best) return OUT_OF_MEMORY;
+  const order = <usize>load<u32>(q + Q_ORDER);
+  let scored: u32 = 0;
+  let fewest: u32 = NONE;
+  for (let i: u32 = 0; i < load<u32>(q + Q_PARTS); i++) {
+    const part = partOf(q, i);
+    const c = cursorOf(part);
+    rewind(c);
+    if (load<u32>(part + P_ROLE) == ROLE_NOT) continue;
+    put<u32>(order, scored++, <u32>part);
+    if (load<u32>(part + P_ROLE) != ROLE_MUST || load<u32>(c + C_DOCUMENTS) >= fewest) continue;
+    fewest = load<u32>(c + C_DOCUMENTS);
+    store<u32>(q + Q_DRIVER, <u32>part);
+  }
+  store<u32>(q + Q_SCORED, scored);
+  return 0;
+}
+
+/** Returns whether a score may be among the best, if its bound is this. */
+function reaches(q: usize, bound: f64): bool {
+  const raised = bound * ROUNDING;
+  if (raised < load<f64>(q + Q_THRESHOLD)) return false;
+  return load<u32>(q + Q_FOUND) < load<u32>(q + Q_MOST) || raised > load<f64>(load<u32>(q + Q_BEST));
+}
+
+/** Returns whether entry a of the heap is worse than entry b. */
+function isWorse(scores: usize, rows: usize, a: u32, b: u32): bool {
+  const x = get<f64>(scores, a);
+  const y = get<f64>(scores, b);
+  return x < y || (x == y && get<u32>(rows, a) > get<u32>(rows, b));
+}
+
+function swap(scores: usize, rows: usize, a: u32, b: u32): void {
+  const score = get<f64>(scores, a);
+  const row = get<u32>(rows, a);
+  put<f64>(scores, a, get<f64>(scores, b));
+  put<u32>(rows, a, get<u32>(rows, b));
+  put<f64>(scores, b, score);
+  put<u32>(rows, b, row);
+}
+
+/** Moves entry `at` of a heap of n entries down to its place. */
+function sink(scores: usize, rows: usize, at: u32, n: u32): void {
+  while (true) {
+    let child = at * 2 + 1;
+    if (child >= n) return;
+    if (child + 1 < n && isWorse(scores, rows, child + 1, child)) child++;
+    if (!isWorse(scores, rows, child, at)) return;
+    swap(scores, rows, child, at);
+    at = child;
+  }
+}
+
+/** Adds a document with its exact score, if it is among the best so far. */
+function add(q: usize, row: u32, score: f64): void {
+  if (score < load<f64>(q + Q_THRESHOLD)) return;
+  const scores = <usize>load<u32>(q + Q_BEST);
+  const rows = rowsOf(q);
+  const n = load<u32>(q + Q_FOUND);
+  if (n == load<u32>(q + Q_MOST)) {
+    if (score <= load<f64>(scores)) return;
+    store<f64>(scores, score);
+    store<u32>(rows, row);
+    sink(scores, rows, 0, n);
+    return;
+  }
+  put<f64>(scores, n, score);
+  put<u32>(rows, n, row);
+  store<u32>(q + Q_FOUND, n + 1);
+  for (let at = n; at; ) {
+    const parent = (at - 1) >> 1;
+    if (!isWorse(scores, rows, at, parent)) return;
+    swap(scores, rows, at, parent);
+    at = parent;
+  }
+}
+
+/** Returns whether a not part contains the document. */
+function isExcluded(q: usize, row: u32): bool {
+  const parts = load<u32>(q + Q_PARTS);
+  if (load<u32>(q + Q_SCORED) == parts) return false;
+  for (let i: u32 = 0; i < parts; i++) {
+    const part = partOf(q, i);
+    if (load<u32>(part + P_ROLE) != ROLE_NOT) continue;
+    const c = cursorOf(part);
+    seek(c, row);
+    spend(1);
+    if (load<u32>(c + C_ROW) == row) return true;
+  }
+  return false;
+}
+
+/** Adds a candidate whose values are all known. They are added in the order of the parts. */
+function addCandidate(q: usize, row: u32): void {
+  let score: f64 = 0;
+  const parts = load<u32>(q + Q_PARTS);
+  for (let i: u32 = 0; i < parts; i++) {
+    const part = partOf(q, i);
+    if (load<u32>(part + P_ROLE) != ROLE_NOT) score += load<f64>(part + P_VALUE);
+  }
+  if (reaches(q, score) && !isExcluded(q, row)) add(q, row, score);
+}
+
+/** Sets the value of a part for a document, and returns it. */
+function valueAt(q: usize, part: usize, row: u32): f64 {
+  const c = cursorOf(part);
+  seek(c, row);
+  const value = load<u32>(c + C_ROW) == row ? valueOf(q, part) : 0;
+  store<f64>(part + P_VALUE, value);
+  return value;
+}
+
+function ordered(q: usize, index: u32): usize {
+  return get<u32>(load<u32>(q + Q_ORDER), index);
+}
+
+/**
+ * Moves all shallow positions to `row`, and orders the parts by their bounds. Returns the last
+ * document of the window, or NONE if no document from `row` on can match.
+ */
+function openWindow(q: usize, row: u32): u32 {
+  const n = load<u32>(q + Q_SCORED);
+  const order = <usize>load<u32>(q + Q_ORDER);
+  let end = NONE;
+  for (let i: u32 = 0; i < n; i++) {
+    const part = ordered(q, i);
+    const c = cursorOf(part);
+    let bound: f64 = 0;
+    if (seekShallow(c, row)) {
+      end = min(end, load<u32>(c + C_SHALLOW_LAST));
+      bound = boundOf(q, part);
+    } else if (load<u32>(part + P_ROLE) == ROLE_MUST) return NONE;
+    store<f64>(part + P_BOUND, bound);
+    // The order hardly changes from window to window, so this insertion takes few steps.
+    let j = i;
+    for (; j > 0 && load<f64>(ordered(q, j - 1) + P_BOUND) > bound; j--) put<u32>(order, j, get<u32>(order, j - 1));
+    put<u32>(order, j, <u32>part);
+  }
+  let sum: f64 = 0;
+  for (let i: u32 = 0; i < n; i++) {
+    store<f64>(ordered(q, i) + P_BELOW, sum);
+    sum += load<f64>(ordered(q, i) + P_BOUND);
+  }
+  spend(<i32>n);
+  return end;
+}
+
+/** Returns how many parts, at least `known`, together do not reach the k-th best score. */
+function notEssential(q: usize, known: u32): u32 {
+  const n = load<u32>(q + Q_SCORED);
+  while (known < n) {
+    const part = ordered(q, known);
+    if (reaches(q, load<f64>(part + P_BELOW) + load<f64>(part + P_BOUND))) break;
+    known++;
+  }
+  return known;
+}
+
+/** Scores a candidate, beginning with the part of the greatest bound, until it cannot be a best. */
+function scoreCandidate(q: usize, row: u32): void {
+  let sum: f64 = 0;
+  for (let i = load<u32>(q + Q_SCORED); i > 0; i--) {
+    const part = ordered(q, i - 1);
+    if (!reaches(q, sum + (load<f64>(part + P_BELOW) + load<f64>(part + P_BOUND)))) return;
+    spend(1);
+    sum += valueAt(q, part, row);
+  }
+  addCandidate(q, row);
+}
+
+/** Searches the window [row, end] without must parts. Returns the document to continue from. */
+function searchShould(q: usize, row: u32, end: u32): u32 {
+  const n = load<u32>(q + Q_SCORED);
+  const allowed = <usize>load<u32>(q + Q_ALLOWED);
+  let first = notEssential(q, 0);
+  for (let i = first; i < n; i++) seek(cursorOf(ordered(q, i)), row);
+  while (true) {
+    row = NONE;
+    for (let i = first; i < n; i++) row = min(row, load<u32>(cursorOf(ordered(q, i)) + C_ROW));
+    if (row > end) return end + 1;
+    if (isAllowed(allowed, row)) {
+      scoreCandidate(q, row);
+      first = notEssential(q, first);
+    }
+    for (let i = first; i < n; i++) {
+      const c = cursorOf(ordered(q, i));
+      if (load<u32>(c + C_ROW) == row) next(c);
+    }
+    spend(1);
+    if (load<i32>(local + L_LEFT) < 0) return row + 1;
+  }
+}
+
+/** Searches the window [row, end] with must parts. Returns the document to continue from. */
+function searchMust(q: usize, row: u32, end: u32): u32 {
+  const c = cursorOf(load<u32>(q + Q_DRIVER));
+  const allowed = <usize>load<u32>(q + Q_ALLOWED);
+  while (true) {
+    seek(c, row);
+    row = load<u32>(c + C_ROW);
+    if (row > end) return end + 1;
+    const met = isAllowed(allowed, row) ? meetMust(q, row) : row + 1;
+    if (met == row) scoreCandidate(q, row);
+    row = max(met, row + 1);
+    spend(1);
+    if (load<i32>(local + L_LEFT) < 0) return row;
+  }
+}
+
+/** Returns `row` if all must parts contain it, otherwise a later row before which none matches. */
+function meetMust(q: usize, row: u32): u32 {
+  const n = load<u32>(q + Q_SCORED);
+  for (let i: u32 = 0; i < n; i++) {
+    const part = ordered(q, i);
+    if (load<u32>(part + P_ROLE) != ROLE_MUST) continue;
+    const c = cursorOf(part);
+    seek(c, row);
+    spend(1);
+    if (load<u32>(c + C_ROW) > row) return load<u32>(c + C_ROW);
+  }
+  return row;
+}
+
+/**
+ * Continues a search. `threshold`: the k-th best score that is known elsewhere, -Infinity if none;
+ * documents with a lower score may be left out, those with the same score are not. Does about
+ * `work` units, each a seek or a score, 5 to 40 ns; at least one document or window. Returns MORE
+ * (call again), or 0: `takeBest` gives the result.
+ */
+export function top(q: usize, threshold: f64, work: u32): i32 {
+  store<f64>(q + Q_THRESHOLD, threshold);
+  store<i32>(local + L_LEFT, <i32>min(work, 0x7fffffff));
+  const documents = load<u32>(q + Q_MOST) ? load<u32>(q + Q_DOCUMENTS) : 0;
+  const driver = <usize>load<u32>(q + Q_DRIVER);
+  let row = load<u32>(q + Q_NEXT);
+  while (row < documents) {
+    if (load<i32>(local + L_LEFT) < 0) {
+      store<u32>(q + Q_NEXT, row);
+      return MORE;
+    }
+    if (driver) {
+      seek(cursorOf(driver), row);
+      row = load<u32>(cursorOf(driver) + C_ROW);
+    }
+    const end = row == NONE ? NONE : openWindow(q, row);
+    if (end == NONE) break;
+    const n = load<u32>(q + Q_SCORED);
+    if (notEssential(q, 0) == n) row = end + 1;
+    else row = driver ? searchMust(q, row, end) : searchShould(q, row, end);
+  }
+  store<u32>(q + Q_NEXT, documents);
+  return 0;
+}
+
+/**
+ * Writes the best documents, best first, at `rows` (u32[k]) and their scores at `scores` (f64[k]).
+ * Returns how many. Can be called once after each search. Cost: k log2 k.
+ */
+export function takeBest(q: usize, rows: usize, scores: usize): u32 {
+  const n = load<u32>(q + Q_FOUND);
+  const heap = <usize>load<u32>(q + Q_BEST);
+  const heapRows = rowsOf(q);
+  for (let left = n; left > 1; left--) {
+    swap(heap, heapRows, 0, left - 1);
+    sink(heap, heapRows, 0, left - 1);
+  }
+  memory.copy(scores, heap, bytesOf<f64>(n));
+  memory.copy(rows, heapRows, bytesOf<u32>(n));
+  store<u32>(q + Q_FOUND, 0);
+  store<u32>(q + Q_MOST, 0);
+  return n;
+}

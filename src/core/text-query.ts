@@ -1,0 +1,158 @@
+// A query over one text block: which documents match, how they score, and which are the best.
+
+import type { Steps } from '../schedule/steps.ts';
+import type { Core } from './load.ts';
+import type { RowBitmap } from './row-bitmap.ts';
+import { Scratch } from './scratch.ts';
+import { coreError, STATUS } from './status.ts';
+
+/**
+ * What a part is of a match: one of the should parts must be there if there is no must part; must
+ * parts must be there; not parts must not.
+ */
+export const TEXT_ROLE = { should: 0, must: 1, not: 2 } as const;
+export type TextRole = (typeof TEXT_ROLE)[keyof typeof TEXT_ROLE];
+
+/** A part of a query. Terms are ordinals of the block, or NO_TERM for words it does not have. */
+export type TextPart =
+  | { readonly kind: 'word'; readonly role: TextRole; readonly term: number }
+  | { readonly kind: 'prefix'; readonly role: TextRole; readonly first: number; readonly count: number }
+  | { readonly kind: 'phrase'; readonly role: TextRole; readonly terms: readonly number[] };
+
+/** Documents with their scores, best first: by score, then ascending by ordinal. */
+export interface TextBest {
+  readonly rows: Uint32Array;
+  readonly scores: Float64Array;
+}
+
+const KIND = { word: 0, prefix: 1, phrase: 2 } as const;
+/** Units of work of one step; takes 0.1 to 0.5 ms. */
+const STEP_UNITS = 16_384;
+const MORE = 1;
+const NOTHING: readonly number[] = [];
+
+export class TextQuery {
+  readonly #core: Core;
+  readonly #documents: number;
+  readonly #parts: number;
+  #query: number;
+
+  /** Makes a query over the block at `base`; use `TextBlock.query`. */
+  constructor(core: Core, base: number, documents: number, parts: readonly TextPart[]) {
+    this.#core = core;
+    this.#documents = documents;
+    this.#parts = parts.length;
+    const { exports, memory } = core;
+    const phrases = parts.flatMap((part) => (part.kind === 'phrase' ? part.terms : NOTHING));
+    const scratch = new Scratch(core);
+    try {
+      const at = scratch.take(parts.length * 16);
+      const words = scratch.take(phrases.length * 4);
+      memory.words.set(phrases, words / 4);
+      let first = 0;
+      const numbers = parts.flatMap((part) => {
+        if (part.kind === 'word') return [KIND.word, part.role, part.term, 1];
+        if (part.kind === 'prefix') return [KIND.prefix, part.role, part.first, part.count];
+        first += part.terms.length;
+        return [KIND.phrase, part.role, first - part.terms.length, part.terms.length];
+      });
+      memory.words.set(numbers, at / 4);
+      const status = exports.hg_text_query(base, at, parts.length, words, phrases.length);
+      if (status < 0) throw coreError(status, 'hg_text_query');
+      this.#query = exports.hg_result_pointer() >>> 0;
+    } finally {
+      scratch.free();
+    }
+  }
+
+  /**
+   * Finds the documents of phrases and prefixes. Must be done before all else. Throws `overloaded`.
+   */
+  *prepare(): Steps<void> {
+    for (;;) {
+      const status = this.#core.exports.hg_text_prepare(this.#query, STEP_UNITS);
+      if (status < 0) throw coreError(status, 'hg_text_prepare');
+      if (status !== MORE) return;
+      yield undefined;
+    }
+  }
+
+  /** Returns how many documents contain a part. Cost: 1 step per document if there is a set. */
+  count(part: number, allowed?: RowBitmap): number {
+    const n = this.#core.exports.hg_text_count(this.#query, part, allowed?.pointer ?? 0);
+    if (n === STATUS.badArgument) throw coreError(n, 'hg_text_count');
+    return n;
+  }
+
+  /**
+   * Puts the documents that match into `out`, and no others: those in `allowed` (default: all). The
+   * two sets must differ, and no other match of this query may be begun before the end.
+   */
+  *match(out: RowBitmap, allowed?: RowBitmap): Steps<void> {
+    const { exports } = this.#core;
+    while (exports.hg_text_match(this.#query, allowed?.pointer ?? 0, out.pointer, STEP_UNITS) === MORE) yield undefined;
+  }
+
+  /**
+   * Sets the weight (>= 0) of each part, and the average length of a document (> 0). Must be called
+   * before `scores` and `top`. Not parts are not scored, but have an entry too.
+   */
+  weigh(weights: Float64Array, averageLength: number): void {
+    const { exports, memory } = this.#core;
+    const scratch = new Scratch(this.#core);
+    const at = scratch.take(this.#parts * 8);
+    memory.numbers.set(weights.subarray(0, this.#parts), at / 8);
+    exports.hg_text_weigh(this.#query, at, averageLength);
+    scratch.free();
+  }
+
+  /**
+   * Returns the score of each of some ascending documents, whether or not they match. Pass a few
+   * thousand per call. Throws `overloaded`. Cost: 10 to 40 ns per document and part.
+   */
+  scores(rows: Uint32Array): Float64Array {
+    const { exports, memory } = this.#core;
+    const scratch = new Scratch(this.#core);
+    try {
+      const list = scratch.take(rows.length * 4);
+      const out = scratch.take(rows.length * 8);
+      memory.words.set(rows, list / 4);
+      exports.hg_text_scores(this.#query, list, rows.length, out);
+      return memory.numbers.slice(out / 8, out / 8 + rows.length);
+    } finally {
+      scratch.free();
+    }
+  }
+
+  /**
+   * Finds the `k` best documents that match and are in `allowed` (default: all). `threshold`
+   * returns the k-th best score known elsewhere at the time of the call, -Infinity if none:
+   * documents with lower scores may be left out, those with the same score are not. Throws
+   * `overloaded`.
+   */
+  *top(k: number, threshold: () => number, allowed?: RowBitmap): Steps<TextBest> {
+    const { exports, memory } = this.#core;
+    const status = exports.hg_text_top(this.#query, allowed?.pointer ?? 0, k);
+    if (status < 0) throw coreError(status, 'hg_text_top');
+    while (exports.hg_text_top_step(this.#query, threshold(), STEP_UNITS) === MORE) yield undefined;
+    const most = Math.min(k, this.#documents);
+    const scratch = new Scratch(this.#core);
+    try {
+      const rows = scratch.take(most * 4);
+      const scores = scratch.take(most * 8);
+      const n = exports.hg_text_top_take(this.#query, rows, scores) >>> 0;
+      return {
+        rows: memory.words.slice(rows / 4, rows / 4 + n),
+        scores: memory.numbers.slice(scores / 8, scores / 8 + n),
+      };
+    } finally {
+      scratch.free();
+    }
+  }
+
+  /** Frees all memory of the query; may be called twice. */
+  free(): void {
+    if (this.#query !== 0) this.#core.exports.hg_text_query_free(this.#query);
+    this.#query = 0;
+  }
+}
