@@ -240,6 +240,16 @@ function nextBlock(c: usize): void {
   else store<u32>(c + C_ROW, NONE);
 }
 
+/** Returns the index in [at, high] of the first document that is not below `row`. */
+function searchBlock(rows: usize, at: u32, high: u32, row: u32): u32 {
+  while (at < high) {
+    const middle = (at + high) >> 1;
+    if (<u32>get<u16>(rows, middle) < row) at = middle + 1;
+    else high = middle;
+  }
+  return at;
+}
+
 /**
  * Moves a cursor to its first document that is not below `row`, if it is not there yet. Cost: 1
  * step per block that is passed, then log2 128.
@@ -261,13 +271,14 @@ export function seek(c: usize, row: u32): void {
     if (load<u32>(c + C_ROW) >= row) return;
   }
   const rows = <usize>load<u32>(c + C_ROWS);
+  // The last document of the block is not below `row`, so the steps end in the block.
   let at = load<u32>(c + C_AT) + 1;
-  let high = load<u32>(c + C_COUNT) - 1;
-  for (let tries = 4; tries && at < high && <u32>get<u16>(rows, at) < row; tries--) at++;
-  while (at < high) {
-    const middle = (at + high) >> 1;
-    if (<u32>get<u16>(rows, middle) < row) at = middle + 1;
-    else high = middle;
+  let steps: u32 = 0;
+  while (<u32>get<u16>(rows, at) < row) {
+    at++;
+    if (++steps < 8) continue;
+    at = searchBlock(rows, at, load<u32>(c + C_COUNT) - 1, row);
+    break;
   }
   if (!ASC_NO_ASSERT) assert(<u32>get<u16>(rows, at) >= row, 'a block that ends at or above a document has its place');
   store<u32>(c + C_AT, at);

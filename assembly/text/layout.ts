@@ -133,6 +133,21 @@ export function isAllowed(bitmap: usize, row: u32): bool {
   return !bitmap || ((get<u64>(bitmap, row >> 6) >> <u64>(row & 63)) & 1) != 0;
 }
 
+/** Returns the first row from `row` on that is in a bitmap and below `rows`, or NONE. */
+export function nextAllowed(bitmap: usize, row: u32, rows: u32): u32 {
+  if (row >= rows) return NONE;
+  if (!bitmap) return row;
+  const words = (rows + 63) >> 6;
+  let word = row >> 6;
+  let bits = get<u64>(bitmap, word) >> <u64>(row & 63);
+  if (bits) return row + <u32>ctz(bits);
+  while (++word < words) {
+    bits = get<u64>(bitmap, word);
+    if (bits) return (word << 6) + <u32>ctz(bits);
+  }
+  return NONE;
+}
+
 /** Reports an argument that is out of its range, and its index. */
 export function badAt(index: u32): i32 {
   return failAt(BAD_ARGUMENT, index);

@@ -57,6 +57,8 @@ export const Q_ORDER: usize = 64;
 export const Q_SCORED: usize = 68;
 export const Q_THRESHOLD: usize = 72;
 export const Q_AVERAGE: usize = 80;
+/** The least score that may still be among the best (top.ts). */
+export const Q_FLOOR: usize = 88;
 /** f64 per length below NORMS: the part of the BM25 formula that depends on the length only. */
 export const Q_NORMS: usize = 96;
 export const NORMS: u32 = 256;

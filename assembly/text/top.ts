@@ -19,8 +19,8 @@ import { alloc, free } from '../memory/alloc';
 import { bytesOf, cell, get, put } from '../memory/cells';
 import { MORE } from '../segment/check-state';
 import { OUT_OF_MEMORY } from '../status';
-import { C_DOCUMENTS, C_ROW, C_SHALLOW_LAST, next, rewind, seek, seekShallow } from './cursor';
-import { isAllowed, NONE } from './layout';
+import { C_DOCUMENTS, C_ROW, C_SHALLOW_LAST, rewind, seek, seekShallow } from './cursor';
+import { isAllowed, NONE, nextAllowed } from './layout';
 import {
   cursorOf,
   P_BELOW,
@@ -32,6 +32,7 @@ import {
   Q_BEST,
   Q_DOCUMENTS,
   Q_DRIVER,
+  Q_FLOOR,
   Q_FOUND,
   Q_MOST,
   Q_NEXT,
@@ -93,11 +94,23 @@ export function beginTop(q: usize, allowed: usize, k: u32): i32 {
   return 0;
 }
 
+/**
+ * Sets the least score that may still be among the best: the threshold or, with k documents known,
+ * the next number above the score of the worst of them.
+ */
+function setFloor(q: usize): void {
+  let least = load<f64>(q + Q_THRESHOLD);
+  if (load<u32>(q + Q_FOUND) == load<u32>(q + Q_MOST)) {
+    const worst = load<f64>(load<u32>(q + Q_BEST));
+    if (!ASC_NO_ASSERT) assert(worst >= 0, 'no score is negative');
+    least = max(least, reinterpret<f64>(reinterpret<u64>(worst) + 1));
+  }
+  store<f64>(q + Q_FLOOR, least);
+}
+
 /** Returns whether a score may be among the best, if its bound is this. */
 function reaches(q: usize, bound: f64): bool {
-  const raised = bound * ROUNDING;
-  if (raised < load<f64>(q + Q_THRESHOLD)) return false;
-  return load<u32>(q + Q_FOUND) < load<u32>(q + Q_MOST) || raised > load<f64>(load<u32>(q + Q_BEST));
+  return bound * ROUNDING >= load<f64>(q + Q_FLOOR);
 }
 
 /** Returns whether entry a of the heap is worse than entry b. */
@@ -128,28 +141,33 @@ function sink(scores: usize, rows: usize, at: u32, n: u32): void {
   }
 }
 
-/** Adds a document with its exact score, if it is among the best so far. */
-function add(q: usize, row: u32, score: f64): void {
-  if (score < load<f64>(q + Q_THRESHOLD)) return;
-  const scores = <usize>load<u32>(q + Q_BEST);
-  const rows = rowsOf(q);
-  const n = load<u32>(q + Q_FOUND);
-  if (n == load<u32>(q + Q_MOST)) {
-    if (score <= load<f64>(scores)) return;
-    store<f64>(scores, score);
-    store<u32>(rows, row);
-    sink(scores, rows, 0, n);
-    return;
-  }
-  put<f64>(scores, n, score);
-  put<u32>(rows, n, row);
-  store<u32>(q + Q_FOUND, n + 1);
-  for (let at = n; at; ) {
+/** Moves the last entry of a heap, which is entry `at`, up to its place. */
+function rise(scores: usize, rows: usize, at: u32): void {
+  while (at) {
     const parent = (at - 1) >> 1;
     if (!isWorse(scores, rows, at, parent)) return;
     swap(scores, rows, at, parent);
     at = parent;
   }
+}
+
+/** Adds a document with its exact score, if it is among the best so far. */
+function add(q: usize, row: u32, score: f64): void {
+  if (score < load<f64>(q + Q_FLOOR)) return;
+  const scores = <usize>load<u32>(q + Q_BEST);
+  const rows = rowsOf(q);
+  const n = load<u32>(q + Q_FOUND);
+  if (n == load<u32>(q + Q_MOST)) {
+    store<f64>(scores, score);
+    store<u32>(rows, row);
+    sink(scores, rows, 0, n);
+  } else {
+    put<f64>(scores, n, score);
+    put<u32>(rows, n, row);
+    store<u32>(q + Q_FOUND, n + 1);
+    rise(scores, rows, n);
+  }
+  setFloor(q);
 }
 
 /** Returns whether a not part contains the document. */
@@ -176,15 +194,6 @@ function addCandidate(q: usize, row: u32): void {
     if (load<u32>(part + P_ROLE) != ROLE_NOT) score += load<f64>(part + P_VALUE);
   }
   if (reaches(q, score) && !isExcluded(q, row)) add(q, row, score);
-}
-
-/** Sets the value of a part for a document, and returns it. */
-function valueAt(q: usize, part: usize, row: u32): f64 {
-  const c = cursorOf(part);
-  seek(c, row);
-  const value = load<u32>(c + C_ROW) == row ? valueOf(q, part) : 0;
-  store<f64>(part + P_VALUE, value);
-  return value;
 }
 
 function ordered(q: usize, index: u32): usize {
@@ -235,44 +244,92 @@ function notEssential(q: usize, known: u32): u32 {
 
 /** Scores a candidate, beginning with the part of the greatest bound, until it cannot be a best. */
 function scoreCandidate(q: usize, row: u32): void {
+  const order = <usize>load<u32>(q + Q_ORDER);
+  const least = load<f64>(q + Q_FLOOR);
+  const n = load<u32>(q + Q_SCORED);
   let sum: f64 = 0;
-  for (let i = load<u32>(q + Q_SCORED); i > 0; i--) {
-    const part = ordered(q, i - 1);
-    if (!reaches(q, sum + (load<f64>(part + P_BELOW) + load<f64>(part + P_BOUND)))) return;
-    spend(1);
-    sum += valueAt(q, part, row);
+  for (let i = n; i > 0; i--) {
+    const part = <usize>get<u32>(order, i - 1);
+    if ((sum + (load<f64>(part + P_BELOW) + load<f64>(part + P_BOUND))) * ROUNDING < least) return;
+    const c = cursorOf(part);
+    if (load<u32>(c + C_ROW) < row) seek(c, row);
+    const value = load<u32>(c + C_ROW) == row ? valueOf(q, part) : 0;
+    store<f64>(part + P_VALUE, value);
+    sum += value;
   }
-  addCandidate(q, row);
+  spend(<i32>n);
+  if (sum * ROUNDING >= least) addCandidate(q, row);
 }
 
 /** Searches the window [row, end] without must parts. Returns the document to continue from. */
 function searchShould(q: usize, row: u32, end: u32): u32 {
   const n = load<u32>(q + Q_SCORED);
+  const order = <usize>load<u32>(q + Q_ORDER);
   const allowed = <usize>load<u32>(q + Q_ALLOWED);
   let first = notEssential(q, 0);
-  for (let i = first; i < n; i++) seek(cursorOf(ordered(q, i)), row);
-  while (true) {
-    row = NONE;
-    for (let i = first; i < n; i++) row = min(row, load<u32>(cursorOf(ordered(q, i)) + C_ROW));
-    if (row > end) return end + 1;
+  while (first < n) {
+    if (first + 1 == n) return searchOne(q, row, end);
+    row = nextAllowed(allowed, row, end + 1);
+    if (row == NONE) return end + 1;
+    let least = NONE;
+    for (let i = first; i < n; i++) {
+      const c = cursorOf(get<u32>(order, i));
+      if (load<u32>(c + C_ROW) < row) seek(c, row);
+      least = min(least, load<u32>(c + C_ROW));
+    }
+    if (least > end) return end + 1;
+    row = least;
+    spend(<i32>(n - first));
     if (isAllowed(allowed, row)) {
       scoreCandidate(q, row);
       first = notEssential(q, first);
     }
-    for (let i = first; i < n; i++) {
-      const c = cursorOf(ordered(q, i));
-      if (load<u32>(c + C_ROW) == row) next(c);
-    }
-    spend(1);
-    if (load<i32>(local + L_LEFT) < 0) return row + 1;
+    row++;
+    if (load<i32>(local + L_LEFT) < 0) return row;
   }
+  return end + 1;
+}
+
+/** Searches the window [row, end] where only the part of the greatest bound is essential. */
+function searchOne(q: usize, row: u32, end: u32): u32 {
+  const part = ordered(q, load<u32>(q + Q_SCORED) - 1);
+  const c = cursorOf(part);
+  const allowed = <usize>load<u32>(q + Q_ALLOWED);
+  const below = load<f64>(part + P_BELOW);
+  let left = load<i32>(local + L_LEFT);
+  do {
+    row = nextAllowed(allowed, row, end + 1);
+    if (row != NONE) {
+      seek(c, row);
+      row = load<u32>(c + C_ROW);
+    }
+    if (row > end) {
+      row = end + 1;
+      break;
+    }
+    left--;
+    if (isAllowed(allowed, row) && reaches(q, valueOf(q, part) + below)) {
+      store<i32>(local + L_LEFT, left);
+      scoreCandidate(q, row);
+      left = load<i32>(local + L_LEFT);
+      if (!reaches(q, below + load<f64>(part + P_BOUND))) {
+        row = end + 1;
+        break;
+      }
+    }
+    row++;
+  } while (left >= 0);
+  store<i32>(local + L_LEFT, left);
+  return row;
 }
 
 /** Searches the window [row, end] with must parts. Returns the document to continue from. */
 function searchMust(q: usize, row: u32, end: u32): u32 {
   const c = cursorOf(load<u32>(q + Q_DRIVER));
   const allowed = <usize>load<u32>(q + Q_ALLOWED);
-  while (true) {
+  do {
+    row = nextAllowed(allowed, row, end + 1);
+    if (row == NONE) return end + 1;
     seek(c, row);
     row = load<u32>(c + C_ROW);
     if (row > end) return end + 1;
@@ -280,8 +337,8 @@ function searchMust(q: usize, row: u32, end: u32): u32 {
     if (met == row) scoreCandidate(q, row);
     row = max(met, row + 1);
     spend(1);
-    if (load<i32>(local + L_LEFT) < 0) return row;
-  }
+  } while (load<i32>(local + L_LEFT) >= 0);
+  return row;
 }
 
 /** Returns `row` if all must parts contain it, otherwise a later row before which none matches. */
@@ -308,6 +365,7 @@ export function top(q: usize, threshold: f64, work: u32): i32 {
   store<f64>(q + Q_THRESHOLD, threshold);
   store<i32>(local + L_LEFT, <i32>min(work, 0x7fffffff));
   const documents = load<u32>(q + Q_MOST) ? load<u32>(q + Q_DOCUMENTS) : 0;
+  if (documents) setFloor(q);
   const driver = <usize>load<u32>(q + Q_DRIVER);
   let row = load<u32>(q + Q_NEXT);
   while (row < documents) {
@@ -315,6 +373,7 @@ export function top(q: usize, threshold: f64, work: u32): i32 {
       store<u32>(q + Q_NEXT, row);
       return MORE;
     }
+    row = nextAllowed(load<u32>(q + Q_ALLOWED), row, documents);
     if (driver) {
       seek(cursorOf(driver), row);
       row = load<u32>(cursorOf(driver) + C_ROW);

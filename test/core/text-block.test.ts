@@ -248,9 +248,9 @@ describe.each(BUILDS)('a text block, %s build', (build) => {
   });
 });
 
-describe('a text block of 65,536 documents', () => {
+describe.each(BUILDS)('a text block of 65,536 documents, %s build', (build) => {
   it('answers in steps of bounded work, each of which comes further', () => {
-    const core = loadCore().instantiate();
+    const core = loadCore(build).instantiate();
     const random = randomFrom(SEED + 4);
     const documents = randomDocuments(random, 65_536, 3000, 20);
     const block = blockOf(core, documents);
