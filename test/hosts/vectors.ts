@@ -330,6 +330,46 @@ function memtable(script: Script): void {
   script.holds('json', expected);
 }
 
+function textBlock(script: Script): void {
+  script.say('a text block of the documents "b a b", nothing and "ab": built, checked, and searched for "b" or "a*"');
+  script.region('starts', 16);
+  script.words('starts', [0, 3, 3, 4]);
+  script.region('stream', 16);
+  script.words('stream', [2, 0, 2, 1]);
+  script.region('termStarts', 16);
+  script.words('termStarts', [0, 1, 3, 4]);
+  script.region('terms', 4);
+  script.bytes('terms', utf8('aabb'));
+  script.call('hg_text_build', [3, 'starts', 'stream', 3, 'termStarts', 'terms', 9], 103);
+  script.keep('block', 'hg_result_pointer', []);
+  script.region('state', 64);
+  script.bytes('state', new Uint8Array(64));
+  script.call('hg_text_check', ['block', 103, 'state', 1000], 0);
+  script.call('hg_text_find', ['block', 'terms+3', 1], 2);
+  script.call('hg_text_prefix', ['block', 'terms', 1], 0);
+  script.call('hg_result_rows', [], 2);
+  script.region('parts', 32);
+  script.words('parts', [0, 0, 2, 1, 1, 0, 0, 2]);
+  script.call('hg_text_query', ['block', 'parts', 2, 'parts', 0], 0);
+  script.keep('query', 'hg_result_pointer', []);
+  script.call('hg_text_prepare', ['query', 1000], 0);
+  script.call('hg_text_count', ['query', 1, 0], 2);
+  script.region('weights', 16);
+  script.numbers('weights', [1, 0.5]);
+  script.call('hg_text_weigh', ['query', 'weights', 2]);
+  script.call('hg_text_top', ['query', 0, 5], 0);
+  script.call('hg_text_top_step', ['query', 0, 1000], 0);
+  script.region('best', 20);
+  script.region('scores', 40);
+  script.call('hg_text_top_take', ['query', 'best', 'scores'], 2);
+  script.holdsWords('best', [0, 2]);
+  const value = (weight: number, tf: number, dl: number) =>
+    (weight * (tf * 2.2)) / (tf + 1.2 * (1 - 0.75 + (0.75 * dl) / 2));
+  const scores = Float64Array.of(value(1, 2, 3) + value(0.5, 1, 3), value(0.5, 1, 1));
+  script.holds('scores', new Uint8Array(scores.buffer));
+  script.call('hg_text_query_free', ['query']);
+}
+
 /** Returns all steps, for an instance that has not been used yet. */
 export function makeVectors(): Step[] {
   const script = new Script();
@@ -342,6 +382,7 @@ export function makeVectors(): Step[] {
   lists(script);
   text(script);
   memtable(script);
+  textBlock(script);
   return script.steps;
 }
 
