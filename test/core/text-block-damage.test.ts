@@ -133,6 +133,24 @@ describe.each(BUILDS)('the bytes of a text block, %s build', (build) => {
     expect(usedBytes(core)).toBe(before);
   });
 
+  it('are refused if any byte of an entry of a posting block, of the header or of a length is changed', () => {
+    // With 304 lengths of one byte, no gap follows in which one more document would have no words.
+    const documents = Array.from({ length: 304 }, (_, row) => ['w', ...new Array<string>(row % 5).fill('w')]);
+    const good = Uint8Array.from(buildTextBlock(core, inputOf(documents)));
+    const view = new DataView(good.buffer);
+    const postings = view.getUint32(48, true);
+    const tag = 32;
+    const dictionary = view.getUint32(44, true);
+    for (let at = 0; at < postings + 3 * 12; at++) {
+      if ((at >= tag && at < tag + 4) || (at >= dictionary && at < postings)) continue;
+      const bytes = good.slice();
+      bytes[at]! ^= 1;
+      const placed = place(core, bytes);
+      expect(refusal(core, placed), `byte ${at}`).toBe('corrupt');
+      core.exports.hg_memory_free(placed.pointer);
+    }
+  });
+
   it('say that a version is not known', () => {
     const bytes = buildTextBlock(core, inputOf(samples[0]!));
     bytes[8] = 4;
