@@ -10,7 +10,7 @@ export function hg_abi_version(): u32 {
  * every version from 1 up to this one.
  */
 export function hg_format_version(): u32 {
-  return 2;
+  return 3;
 }
 
 /** Returns the features as bits. Bit 0: SIMD. Bit 1: debug build with assertions. */

@@ -80,7 +80,7 @@ export class Loaded {
   /** Builds the segment and returns its address; the caller frees it. */
   build(columns: number, columnCount: number): number {
     const { exports } = this.core;
-    const bytes = exports.hg_segment_build(this.list, this.rows, BUCKET_SECONDS, 1, columns, columnCount);
+    const bytes = exports.hg_segment_build(this.list, this.rows, BUCKET_SECONDS, 1, columns, columnCount, 0);
     if (bytes < 0) throw new Error(`hg_segment_build: ${bytes}`);
     return exports.hg_result_pointer() >>> 0;
   }

@@ -58,9 +58,10 @@ export function hg_segment_build(
   table: u32,
   columns: u32,
   columnCount: u32,
+  text: u32,
 ): i32 {
   const width = toInteger(bucketSeconds);
-  return buildSegment(addresses, rows, width, table, columns, columnCount);
+  return buildSegment(addresses, rows, width, table, columns, columnCount, text);
 }
 
 export function hg_segment_check_header(base: u32, available: u32, fileBytes: u32): i32 {

@@ -20,12 +20,12 @@ import {
   E_COLUMN,
   E_COUNT,
   E_OFFSET,
-  FORMAT_VERSION,
   findEntry,
   H_ENDS,
   H_TIME_MAX,
   H_VERSION,
   K_INTERVAL,
+  ROLES_VERSION,
   S_BASE,
   S_ROWS,
 } from '../segment/layout';
@@ -108,7 +108,7 @@ export function fillTree(file: usize, entry: usize, rows: u32): void {
   const entries = layLevels(rows);
   const tree = file + load<u32>(entry + E_OFFSET);
   for (let i: u32 = 0; i < entries; i++) put<i64>(tree, i, greatestOf(tree, i, rows, entries));
-  store<u32>(file + H_VERSION, FORMAT_VERSION);
+  store<u32>(file + H_VERSION, ROLES_VERSION);
   store<f32>(file + H_ENDS, distance(get<i64>(tree, entries - 1), load<i64>(file + H_TIME_MAX)));
 }
 

@@ -66,11 +66,13 @@ import {
   K_PSI,
   K_ROLES,
   K_SIZES,
+  K_TEXT,
   K_TIMES,
   MAGIC,
   ROLES_VERSION,
   sectionOf,
   storePacked,
+  TEXT_VERSION,
 } from './layout';
 import { fillRoles, haveRoles } from './roles';
 import { allocateFile, layOut, MAX_SECTIONS, planSection, seal } from './writer';
@@ -358,7 +360,8 @@ function areColumns(specs: usize, columns: u32): bool {
  * Builds the file of `rows` checked records (addresses u32[rows], strictly ascending by (event_ts,
  * id)). `specs` has one entry per column: {u16 column id, u8 type, u8 indexes (bit 0: the order of
  * the values, bit 1: the tree of the ends of intervals), u32 address of the property entry for
- * records without the column (0: null)}. Returns the size of the file in bytes;
+ * records without the column (0: null)}. `text`: {u32 address of a text block over the rows, u32
+ * its size in bytes, u32 tag of its index}, or 0. Returns the size of the file in bytes;
  * `hg_result_pointer` returns the address of the file, and the caller frees this region.
  *
  * Returns BAD_ARGUMENT if there are no rows, or too many rows or columns, if rows or columns are
@@ -373,6 +376,7 @@ export function buildSegment(
   table: u32,
   specs: usize,
   columns: u32,
+  text: usize,
 ): i32 {
   if (!rows || rows > HG_MAX_SEGMENT_ROWS || bucketSeconds < 1 || columns > 4000) return BAD_ARGUMENT;
   if (!areColumns(specs, columns) || !survey(records, rows, bucketSeconds)) return BAD_ARGUMENT;
@@ -382,12 +386,17 @@ export function buildSegment(
   const plan = alloc(8 + MAX_SECTIONS * <u32>ENTRY_BYTES);
   const bytes =
     work && scratch && plan
-      ? assemble(records, rows, bucketSeconds, table, specs, columns, work, scratch, plan)
+      ? assemble(records, rows, bucketSeconds, table, specs, columns, text, work, scratch, plan)
       : OUT_OF_MEMORY;
   free(work);
   free(scratch);
   free(plan);
   return bytes;
+}
+
+function fillText(file: usize, text: usize): void {
+  store<u32>(file + H_VERSION, TEXT_VERSION);
+  memory.copy(sectionOf(file, K_TEXT), <usize>load<u32>(text), load<u32>(text, 4));
 }
 
 function assemble(
@@ -397,6 +406,7 @@ function assemble(
   table: u32,
   specs: usize,
   columns: u32,
+  text: usize,
   work: usize,
   scratch: usize,
   plan: usize,
@@ -421,6 +431,7 @@ function assemble(
   planFixed(plan, records, rows);
   for (let c: u32 = 0; c < columns; c++)
     if (!planColumn(plan, records, rows, cell<u64>(specs, c), scratch)) return BAD_ARGUMENT;
+  if (text) planSection(plan, K_TEXT, 0, 0, 1, 0, load<u32>(text, 4), load<u32>(text, 8));
   const bytes = layOut(plan);
   if (!bytes) return BAD_ARGUMENT;
   const file = allocateFile(plan, bytes);
@@ -432,6 +443,7 @@ function assemble(
   fillNodes(file, keys, indexes, n, rowOf, tmpKeys);
   fillRoles(file, records, rows);
   fillColumns(file, records, rows, specs, columns, scratch);
+  if (text) fillText(file, text);
   seal(file, sections);
   setPointer(file);
   return <i32>bytes;

@@ -65,11 +65,13 @@ import {
   K_POSTINGS,
   K_ROLES,
   K_SIZES,
+  K_TEXT,
   K_TIMES,
   MAGIC,
   packed,
   ROLES_VERSION,
   sectionOf,
+  TEXT_VERSION,
 } from './layout';
 import { headerChecksum, MAX_SECTIONS } from './writer';
 
@@ -152,6 +154,8 @@ function checkFixedSizes(base: usize): i32 {
     load<u32>(filter + E_BYTES) >= 64 &&
     (load<u32>(filter + E_BYTES) & 63) == 0;
   if (!good) return failAt(CORRUPT, <u32>HEADER_BYTES);
+  const text = findEntry(base, K_TEXT, 0);
+  if (text && load<u32>(base + H_VERSION) < TEXT_VERSION) return failAt(CORRUPT, <u32>(text - base));
   const roles = findEntry(base, K_ROLES, 0);
   if (!roles) return 0;
   const known = load<u32>(base + H_VERSION) >= ROLES_VERSION && sizeIs(base, K_ROLES, incidences * 2);

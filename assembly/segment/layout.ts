@@ -3,11 +3,13 @@
 import { get, put } from '../memory/cells';
 
 /** The newest version of the format that this build reads. */
-export const FORMAT_VERSION: u32 = 2;
+export const FORMAT_VERSION: u32 = 3;
 /** The version of files without a section of a later version. */
 export const FIRST_VERSION: u32 = 1;
 /** The version that brought the section of role masks. */
 export const ROLES_VERSION: u32 = 2;
+/** The version that brought the section of texts. */
+export const TEXT_VERSION: u32 = 3;
 /** `HEDGESEG` */
 export const MAGIC: u64 = 0x4745534547444548;
 
@@ -62,6 +64,7 @@ export const K_ROLES: u32 = 10;
 export const K_COLUMN: u32 = 16;
 export const K_PSI: u32 = 17;
 export const K_INTERVAL: u32 = 18;
+export const K_TEXT: u32 = 19;
 
 export const FLAG_NULLS: u32 = 1;
 export const FLAG_ALL_NULL: u32 = 2;

@@ -22,9 +22,9 @@ import {
 
 /**
  * Maximum number of sections of a file: nine fixed sections, role masks, plus a column and an order
- * (PSI) for each of 4,000 columns, plus the tree of one column's ends.
+ * (PSI) for each of 4,000 columns, plus the tree of one column's ends, plus the text block.
  */
-export const MAX_SECTIONS: u32 = 8010;
+export const MAX_SECTIONS: u32 = 8012;
 
 /**
  * Adds an entry to the section plan at `plan` ({u32 count, u32 unused, entries}); returns the

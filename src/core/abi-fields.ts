@@ -26,7 +26,7 @@ export const SEGMENT_FIELD = {
 } as const;
 
 /** Kinds of the sections that the host uses (FORMAT.md section 2). */
-export const SECTION_KIND = { nodes: 6, filter: 9, roles: 10, column: 16, psi: 17, interval: 18 } as const;
+export const SECTION_KIND = { nodes: 6, filter: 9, roles: 10, column: 16, psi: 17, interval: 18, text: 19 } as const;
 
 /** Separators of row text (assembly/json/rows.ts). */
 export const SEPARATOR = { commaBetween: 0, commaBefore: 1, newline: 2, columns: 3 } as const;

@@ -98,6 +98,7 @@ export interface CoreExports extends TextExports {
     table: number,
     columns: number,
     columnCount: number,
+    text: number,
   ): number;
   hg_segment_check_header(base: number, available: number, fileBytes: number): number;
   hg_segment_check(base: number, bytes: number, deep: number): number;

@@ -42,7 +42,7 @@ export { KeyedSink } from './keyed-sink.ts';
 export { type Core, type CoreBuild, type CoreModule, compileCore, loadCore } from './load.ts';
 export { CoreMemtable } from './memtable.ts';
 export { MemtableHost } from './memtable-host.ts';
-export { type BuilderColumn, SegmentMerger } from './merger.ts';
+export { type BuilderColumn, type MergedText, SegmentMerger } from './merger.ts';
 export { encodeProperties, type Property } from './properties.ts';
 export {
   encodeRanges,
@@ -58,6 +58,7 @@ export {
   textRange,
 } from './ranges.ts';
 export { RecordText } from './record-text.ts';
+export { type TextColumnOf, textsOf } from './record-texts.ts';
 export { RecordChecker } from './records.ts';
 export { RowBitmap } from './row-bitmap.ts';
 export { STEP_ROWS, STEP_STATE, type StepBounds, type StepResult, TextSink } from './row-output.ts';

@@ -16,11 +16,15 @@
 // written as were read.
 
 import { type ColumnType, KIND_CODES, kindOfType } from '../model/column-types.ts';
+import { asBuffer } from './key-text.ts';
 import type { Core } from './load.ts';
+import { type TextColumnOf, textsOf } from './record-texts.ts';
 import { allocate, Region } from './region.ts';
 import type { DeadRows } from './segment.ts';
 import { loadSegment } from './segment-load.ts';
 import { coreError } from './status.ts';
+import { placeTextBlock } from './text-block.ts';
+import { TextInputs } from './text-input.ts';
 
 export interface BuilderColumn {
   id: number;
@@ -35,7 +39,18 @@ export interface BuilderColumn {
   missing: Uint8Array;
 }
 
+/** A text index over the rows of new files. */
+export interface MergedText {
+  /** The TEXT columns in their order, with the text of records without the column. */
+  readonly columns: readonly TextColumnOf[];
+  readonly tag: number;
+  /** Returns the terms of a text, in the order of its words. */
+  readonly termsOf: (text: string) => readonly string[];
+}
+
 export interface MergerOptions {
+  /** Undefined if files get no text block. */
+  text?: MergedText | undefined;
   tableId: number;
   bucketSeconds: number;
   columns: readonly BuilderColumn[];
@@ -328,11 +343,31 @@ export class SegmentMerger {
     this.#columns = { pointer, count: columns.length };
   }
 
+  /** Builds the text block of a file; returns the address of what `hg_segment_build` takes. */
+  #placeText(list: number, rows: number): number {
+    const { text } = this.#options;
+    if (text === undefined) return 0;
+    const inputs = new TextInputs(text.termsOf);
+    const { memory } = this.#core;
+    const all = asBuffer(memory.bytes);
+    const { words } = memory;
+    for (let row = 0; row < rows; row++) inputs.add(textsOf(all, words[list / 4 + row]!, text.columns));
+    const placed = placeTextBlock(this.#core, inputs.input(text.tag));
+    const at = allocate(this.#core, 16);
+    memory.words.set([placed.pointer, placed.bytes, text.tag], at / 4);
+    return at;
+  }
+
   async #file(list: number, rows: number): Promise<void> {
     const { exports, memory } = this.#core;
     const { bucketSeconds, tableId } = this.#options;
     const { pointer: columns, count } = this.#columns;
-    const bytes = exports.hg_segment_build(list, rows, bucketSeconds, tableId, columns, count);
+    const text = this.#placeText(list, rows);
+    const bytes = exports.hg_segment_build(list, rows, bucketSeconds, tableId, columns, count, text);
+    if (text !== 0) {
+      exports.hg_memory_free(memory.words[text / 4]!);
+      exports.hg_memory_free(text);
+    }
     if (bytes < 0) throw coreError(bytes, 'hg_segment_build');
     const pointer = exports.hg_result_pointer() >>> 0;
     await this.#emit(memory.borrow(pointer, bytes));

@@ -34,6 +34,8 @@ export interface SegmentFacts {
   nodeWidth: number;
   /** Whether some member of some row has a role. */
   hasRoles: boolean;
+  /** The tag of the index whose text block the segment has; undefined without a block. */
+  textTag: number | undefined;
   /** Undefined if there is no tree: then no row has an end, or the table has no intervals. */
   interval: IntervalFacts | undefined;
   nodesOffset: number;
@@ -145,6 +147,7 @@ export function factsAt(core: Core, base: number): SegmentFacts {
     table: field('table'),
     nodeWidth: field('nodeWidth'),
     hasRoles: sections.some(({ kind }) => kind === SECTION_KIND.roles),
+    textTag: sections.find(({ kind }) => kind === SECTION_KIND.text)?.count,
     interval: interval && { column: interval.column, greatestEnd: field('timeMax') + field('ends') },
     nodesOffset: core.exports.hg_segment_section(base, SECTION_KIND.nodes, 0) >>> 0,
     filterOffset,
@@ -161,6 +164,7 @@ interface Section {
   type: number;
   flags: number;
   checksum: number;
+  count: number;
 }
 
 const FLAG_NULLS = 1;
@@ -180,6 +184,7 @@ function sectionsAt(core: Core, base: number): Section[] {
       type: layout & 0xff,
       flags: layout >>> 16,
       checksum: words[entry + 4]!,
+      count: words[entry + 5]!,
     };
   });
 }

@@ -1,10 +1,13 @@
 // Loads a segment file into an instance in steps: reads it piece by piece, then checks it piece by
 // piece.
 
+import { SECTION_KIND } from './abi-fields.ts';
 import type { Core } from './load.ts';
 import { allocate } from './region.ts';
 import { ResidentSegment } from './segment.ts';
 import { assertChecksum, corruptStatus, factsAt } from './segment-facts.ts';
+import { STATUS } from './status.ts';
+import { openTextBlock } from './text-block.ts';
 
 export interface SegmentLoadOptions {
   /**
@@ -97,7 +100,16 @@ export class SegmentLoad {
     if (status < 0) throw corruptStatus(core, status, file);
     const facts = factsAt(core, this.#base);
     assertChecksum(facts, checksum, file);
+    if (deep && facts.textTag !== undefined) this.#checkText(file, facts.rows);
     return new ResidentSegment(core, this.#base, facts);
+  }
+
+  /** Checks the text block, whose documents are the rows. */
+  #checkText(file: string, rows: number): void {
+    const { exports } = this.core;
+    const pointer = this.#base + (exports.hg_segment_section(this.#base, SECTION_KIND.text, 0) >>> 0);
+    const { documents } = openTextBlock(this.core, { pointer, bytes: exports.hg_result_rows() >>> 0 }, file);
+    if (documents !== rows) throw corruptStatus(this.core, STATUS.corrupt, file);
   }
 }
 

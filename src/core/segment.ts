@@ -4,7 +4,7 @@
 import { SEPARATOR, type Separator } from './abi-fields.ts';
 import type { Core } from './load.ts';
 import { type NumericRange, type RangeSet, rangeFlags } from './ranges.ts';
-import { allocate, Region } from './region.ts';
+import { Region } from './region.ts';
 import {
   BLOCK_BYTES,
   RowWorkspace,
@@ -18,7 +18,9 @@ import type { RowPlan } from './row-plan.ts';
 import { addCounts, addTally } from './segment-counts.ts';
 import type { SegmentFacts } from './segment-facts.ts';
 import { SegmentFold } from './segment-fold.ts';
+import { matchRecord, textBlockAt } from './segment-parts.ts';
 import { coreError, STATUS } from './status.ts';
+import type { TextBlock } from './text-block.ts';
 
 /**
  * Dead rows of a segment, ascending, with the LSN of each deletion. The engine keeps this list; it
@@ -34,7 +36,10 @@ export interface DeadRows {
 
 export class ResidentSegment {
   readonly #core: Core;
+  readonly #base: number;
   readonly #handle: number;
+  /** Null until it is first asked for. */
+  #text: TextBlock | undefined | null = null;
   readonly #work: RowWorkspace;
   readonly facts: SegmentFacts;
   #dead: Region | undefined;
@@ -44,6 +49,7 @@ export class ResidentSegment {
   /** Opens the checked file at `base` in the instance. Throws `overloaded`. */
   constructor(core: Core, base: number, facts: SegmentFacts) {
     this.#core = core;
+    this.#base = base;
     this.facts = facts;
     this.#handle = core.exports.hg_segment_open(base) >>> 0;
     if (this.#handle === 0) throw coreError(STATUS.outOfMemory, 'hg_segment_open');
@@ -52,6 +58,12 @@ export class ResidentSegment {
 
   get core(): Core {
     return this.#core;
+  }
+
+  /** The text block over the rows; undefined if the segment has none. */
+  get text(): TextBlock | undefined {
+    if (this.#text === null) this.#text = textBlockAt(this.#core, this.#base, this.facts.rows);
+    return this.#text;
   }
 
   /** Size in bytes of this instance's linear memory. */
@@ -81,21 +93,7 @@ export class ResidentSegment {
 
   /** Returns the rows with the record's time and member set, ascending, including dead rows. */
   match(record: Uint8Array): Uint32Array {
-    const pointer = allocate(this.#core, record.length);
-    this.#core.memory.write(pointer, record);
-    const { exports } = this.#core;
-    let count = exports.hg_segment_match(this.#handle, pointer, this.#work.rows, STEP_ROWS) >>> 0;
-    let out = this.#work.rows;
-    let region: Region | undefined;
-    if (count > STEP_ROWS) {
-      region = new Region(this.#core, count * 4);
-      out = region.pointer;
-      count = exports.hg_segment_match(this.#handle, pointer, out, count) >>> 0;
-    }
-    const rows = this.#core.memory.words.slice(out / 4, out / 4 + count);
-    region?.free();
-    exports.hg_memory_free(pointer);
-    return rows;
+    return matchRecord(this.#core, this.#handle, this.#work.rows, record);
   }
 
   #uploadDead(dead: DeadRows): number {

@@ -61,7 +61,7 @@ describe('the ABI of the core', () => {
 
   it.each(builds)('reports its versions and features in the %s build', (build) => {
     const core = loadCore(build).instantiate().exports;
-    expect([core.hg_abi_version(), core.hg_format_version(), core.hg_features()]).toEqual([1, 2, FEATURES[build]]);
+    expect([core.hg_abi_version(), core.hg_format_version(), core.hg_features()]).toEqual([1, 3, FEATURES[build]]);
   });
 
   it('exports the sizes that the host uses to read the head of a segment file', () => {

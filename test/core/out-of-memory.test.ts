@@ -27,7 +27,7 @@ describe.each(BUILDS)('the core without free memory, %s build', (build) => {
     const plan = core.putWords([0]);
     const rows = core.putWords([0, 1]);
     exhaust(core);
-    expect(core.x.hg_segment_build(list, edges.length, 60, 1, 0, 0)).toBe(STATUS.outOfMemory);
+    expect(core.x.hg_segment_build(list, edges.length, 60, 1, 0, 0, 0)).toBe(STATUS.outOfMemory);
     expect(core.x.hg_segment_check(built.file, built.bytes, 1)).toBe(STATUS.outOfMemory);
     expect(core.x.hg_segment_check(built.file, built.bytes, 0)).toBe(0);
     expect(core.x.hg_segment_open(built.file)).toBe(0);

@@ -188,7 +188,7 @@ describe.each(BUILDS)('role masks, %s build', (build) => {
     expect(altered((view) => view.setUint32(entry + 12, view.getUint32(entry + 12, true) - 2, true))).toBe(
       STATUS.corrupt,
     );
-    expect(altered((view) => view.setUint32(8, 3, true))).toBe(STATUS.unsupported);
+    expect(altered((view) => view.setUint32(8, 4, true))).toBe(STATUS.unsupported);
   });
 
   it('filter rows by the role of a node, in segments and memtables', () => {

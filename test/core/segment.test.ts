@@ -376,8 +376,8 @@ describe.each(BUILDS)('segments, %s build', (build) => {
     const number = naiveRecord(edgeOf(5, 5, [1], { 4: 3 }), COLUMNS);
     const list = core.putWords([core.put(number)]);
     const spec = core.putWords([text.id | (3 << 16), 0]);
-    expect(core.x.hg_segment_build(list, 1, 60, 1, spec, 1)).toBe(STATUS.badArgument);
-    expect(core.x.hg_segment_build(list, 65_537, 60, 1, spec, 0)).toBe(STATUS.badArgument);
+    expect(core.x.hg_segment_build(list, 1, 60, 1, spec, 1, 0)).toBe(STATUS.badArgument);
+    expect(core.x.hg_segment_build(list, 65_537, 60, 1, spec, 0, 0)).toBe(STATUS.badArgument);
   });
 
   it('are refused when any bit that a checksum covers has changed', () => {

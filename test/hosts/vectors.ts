@@ -176,7 +176,7 @@ function build(script: Script): void {
   }
   script.region('columns', specs.length * 4);
   script.words('columns', specs);
-  const args = ['records_list', rows.length, FIXTURE_BUCKET_SECONDS, 9, 'columns', FIXTURE_COLUMNS.length];
+  const args = ['records_list', rows.length, FIXTURE_BUCKET_SECONDS, 9, 'columns', FIXTURE_COLUMNS.length, 0];
   script.call('hg_segment_build', args, SEGMENT.bytes);
   script.keep('file', 'hg_result_pointer', []);
   script.call('hg_crc32c', ['file', SEGMENT.bytes, 0], SEGMENT.crc32c);
@@ -374,7 +374,7 @@ function textBlock(script: Script): void {
 export function makeVectors(): Step[] {
   const script = new Script();
   script.call('hg_abi_version', [], 1);
-  script.call('hg_format_version', [], 2);
+  script.call('hg_format_version', [], 3);
   checksum(script);
   encode(script);
   build(script);

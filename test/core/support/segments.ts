@@ -86,6 +86,7 @@ export function buildFrom(
     9,
     placeColumns(instance, columns),
     columns.length,
+    0,
   );
   return { status, file: status > 0 ? instance.pointer : 0 };
 }

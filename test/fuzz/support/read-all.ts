@@ -75,7 +75,7 @@ function readMemtable(core: EdgeOfMemory, random: Random, records: number, count
   const sorted = core.putWords(order);
   x.hg_memtable_addresses(memtable, sorted, count);
   const size = answer(
-    x.hg_segment_build(sorted, count, 1 + random.below(5000), 1, placeColumns(core, COLUMNS), COLUMNS.length),
+    x.hg_segment_build(sorted, count, 1 + random.below(5000), 1, placeColumns(core, COLUMNS), COLUMNS.length, 0),
   );
   if (size > 0) {
     const status = x.hg_segment_check(core.pointer, size, 1);
