@@ -62,13 +62,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'config.ts': [...BASE, 'config', 'observe'],
   storage: BASE,
   core: BASE,
-  engine: [...BASE, 'storage', 'core', 'valibot.ts'],
+  engine: [...BASE, 'storage', 'core', 'text', 'valibot.ts'],
   postgres: [], // the driver
   rules: BASE,
   llm: BASE,
   formats: ['model'], // runs in browsers, because the console uses it
   tabular: ['model'], // pure, because browsers run it: the meaning of columns and cells of a foreign table
-  query: [...BASE, 'engine', 'core', 'storage', 'formats'],
+  query: [...BASE, 'engine', 'core', 'storage', 'formats', 'text'],
   analytics: [...BASE, 'engine', 'core', 'storage'], // storage: the analytics thread receives the files
   virtual: [...BASE, 'engine', 'postgres', 'tabular'],
   access: [...BASE, 'engine'],
@@ -77,7 +77,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: [...BASE, 'config', 'valibot.ts', 'observe', 'access'],
   follow: [...BASE, 'engine', 'core', 'storage'],
   'high-availability': [...BASE, 'engine', 'core', 'postgres', 'storage'],
-  routes: [...BASE, 'config', 'http', 'engine', 'follow', 'observe', ...ROOMS, 'rules'],
+  routes: [...BASE, 'config', 'http', 'engine', 'follow', 'observe', ...ROOMS, 'rules', 'text'], // text: names of languages
   client: [...BASE, 'http', 'routes'], // types only, see below
   console: ['client', 'formats', 'tabular', 'model', 'http', 'routes'], // of the last two, types only; see below
   'index.ts': [...BASE, 'engine', 'core', 'query', 'analytics', 'rules', 'rag', 'virtual'],
@@ -113,7 +113,6 @@ const ENTRIES = [
   'src/main.ts',
   'src/worker.ts',
   'src/core/index.ts',
-  'src/text/index.ts',
   'src/engine/compaction/worker.ts',
   'src/query/copy/parquet-thread.ts',
   'src/analytics/worker.ts',

@@ -18,8 +18,9 @@ import { targetDirectory } from './backup/target-directory.ts';
 import type { AlterAction } from './catalog/alter.ts';
 import { Ddl } from './catalog/ddl.ts';
 import { Documents } from './catalog/documents.ts';
-import { Indexes } from './catalog/indexes.ts';
+import { type DroppedIndex, Indexes } from './catalog/indexes.ts';
 import { TableSet } from './catalog/table-set.ts';
+import type { TextIndexes } from './catalog/text-indexes.ts';
 import { ChangeFeed } from './changes/change-feed.ts';
 import type { ChangedTable } from './checkpoint/checkpoint.ts';
 import { Checkpointer } from './checkpoint/checkpointer.ts';
@@ -91,6 +92,7 @@ export class Database {
   readonly #compactions = new Mutex();
   readonly #compactor: Compactor;
   readonly #indexes: Indexes;
+  readonly textIndexes: TextIndexes;
   readonly #trigger: CompactionTrigger;
   readonly #backups: Backups;
   #lock: { release(): void } | undefined;
@@ -163,6 +165,7 @@ export class Database {
     const context = this.#context;
     this.applier = options.follows === true ? this.#makeApplier() : undefined;
     this.#indexes = new Indexes({ context, tables, ddl: this.#ddl, mutex: this.#ddlMutex, compactor: this.#compactor });
+    this.textIndexes = this.#indexes.text;
     const pinned = { ...shared, tables: () => tables.sorted() };
     this.#backups = new Backups({
       ...{ fs, dir, crc32c, module, now, pause: pauses.backup },
@@ -303,7 +306,7 @@ export class Database {
     return this.#ddl.setCompactThreshold(threshold, name, attach);
   }
 
-  /** Lists the indexes of one table or of all tables. Throws `table_not_found`. */
+  /** Lists the numeric indexes of one or all tables. Throws `table_not_found`. */
   indexes(table?: string): IndexItem[] {
     return this.#indexes.list(table);
   }
@@ -317,11 +320,7 @@ export class Database {
   }
 
   /** Drops an index. Rejects with `table_not_found` or `index_not_found`. */
-  dropIndex(
-    table: string,
-    column: string,
-    attach?: Attach<{ table: string; column: string }>,
-  ): Promise<{ table: string; column: string }> {
+  dropIndex(table: string, column: string, attach?: Attach<DroppedIndex>): Promise<DroppedIndex> {
     return this.#indexes.drop(table, column, attach);
   }
 

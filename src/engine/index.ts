@@ -52,6 +52,8 @@ export { type ScanOverlay, strategyOf } from './scan/scan-view.ts';
 export { markedPlanOf } from './table/row-plan-of.ts';
 export { Snapshot, snapshotAt } from './table/snapshot.ts';
 export { Table } from './table/table.ts';
+export { bestRows } from './texts/best-rows.ts';
+export { searchStatistics } from './texts/search-statistics.ts';
 export type { CommitOutcome, CommitResult } from './transaction/staged.ts';
 export { Transaction } from './transaction/transaction.ts';
 export type * from './types.ts';

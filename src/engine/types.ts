@@ -8,6 +8,8 @@ import type { EdgeInput } from '../model/edge.ts';
 import type { OptionFields, TableOptions } from '../model/options.ts';
 import type { RoleLists } from '../model/roles.ts';
 import type { ShapeFields, ShapeInput } from '../model/shape.ts';
+import type { Language, SearchPart } from '../text/index.ts';
+import type { SegmentFile } from './table/segment-file.ts';
 
 export type { ColumnDefinition, ColumnType, EdgeInput, PropertyValue };
 
@@ -185,8 +187,33 @@ export interface IndexItem {
   created_at: number;
 }
 
+/** A text index, in the form that is returned to clients. */
+export interface TextIndexItem {
+  table: string;
+  kind: 'text';
+  columns: string[];
+  language: Language;
+  /** Epoch seconds. */
+  created_at: number;
+}
+
+/** What a caller gives to create a text index. */
+export interface TextIndexInput {
+  /** Names of TEXT columns, at least one. */
+  columns: readonly string[];
+  /** Default: none. */
+  language?: Language | undefined;
+}
+
 export interface QueryPlan {
-  strategy: 'TPI_BUCKET_PUSHDOWN' | 'FMI_LOOKUP' | 'FMI_INTERSECT' | 'PSI_RANGE' | 'INTERVAL_STAB' | 'FULL_SCAN';
+  strategy:
+    | 'TPI_BUCKET_PUSHDOWN'
+    | 'FMI_LOOKUP'
+    | 'FMI_INTERSECT'
+    | 'PSI_RANGE'
+    | 'INTERVAL_STAB'
+    | 'TEXT_SEARCH'
+    | 'FULL_SCAN';
   buckets_scanned: number;
   total_buckets: number;
   speedup_factor: number;
@@ -220,6 +247,29 @@ export interface TextCondition {
   readonly column: number;
   /** Without lone halves of surrogate pairs. */
   readonly text: string;
+}
+
+/** Selects rows in whose texts words are found. */
+export interface SearchCondition {
+  /** Ids of the TEXT columns, in the order in which their words follow each other. */
+  readonly columns: readonly number[];
+  readonly language: Language;
+  readonly parts: readonly SearchPart[];
+  /** If present, only these rows of segments are read. */
+  readonly candidates?: SearchCandidates | undefined;
+}
+
+/** Rows of segments, ascending. */
+export type SearchCandidates = ReadonlyMap<SegmentFile, Uint32Array>;
+
+/** The statistics from which scores (BM25) are computed, of one snapshot. */
+export interface SearchStatistics {
+  /** Number of live rows with a word. */
+  readonly rows: number;
+  /** Average number of words of these rows. */
+  readonly averageLength: number;
+  /** The weight of each part: its idf, or the sum of those of a phrase's words; 0 for a `not`. */
+  readonly weights: Float64Array;
 }
 
 /** Selects rows in which a node has a role. */
@@ -256,6 +306,12 @@ export interface ScanBounds {
   where?: readonly RangeCondition[] | undefined;
   /** Texts of columns; all must hold. */
   texts?: readonly TextCondition[] | undefined;
+  /**
+   * Leaves rows out in which the table's text index does not find the words. Rows that no text
+   * block covers, those in memtables among them, are not left out: the caller checks each row.
+   * Only for `scan` and `scanApart`.
+   */
+  search?: SearchCondition | undefined;
   /** Maximum number of rows. If it is omitted, there is no limit. */
   limit?: number | undefined;
   /** Selects only rows strictly after this key, to resume a cursor. */

@@ -18,6 +18,17 @@ const GENERATION_WORDS = 8192;
 /** Longer words are analysed each time: they are rare. UTF-16 units. */
 const MAX_KEPT_UNITS = 64;
 
+const SHARED = new Map<Language, Analyzer>();
+
+/** Returns the analyzer of a language that all of a thread share, with its cache of words. */
+export function analyzerOf(language: Language): Analyzer {
+  const known = SHARED.get(language);
+  if (known !== undefined) return known;
+  const analyzer = new Analyzer(language);
+  SHARED.set(language, analyzer);
+  return analyzer;
+}
+
 /** Analyses texts of one language. Deterministic, whatever was analysed before. */
 export class Analyzer {
   readonly language: Language;

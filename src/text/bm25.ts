@@ -83,6 +83,25 @@ export class Statistics {
     }
   }
 
+  /** What `addCounted` takes counts of: terms, and prefixes of terms. */
+  get keys(): readonly { readonly text: string; readonly isPrefix: boolean }[] {
+    return Array.from(this.#matching.keys(), (key) => {
+      const isPrefix = key.endsWith('*');
+      return { text: isPrefix ? key.slice(0, -1) : key, isPrefix };
+    });
+  }
+
+  /**
+   * Adds documents that an index has counted: those with a word, their words, and how many have
+   * each of `keys`.
+   */
+  addCounted(documents: number, words: number, counts: readonly number[]): void {
+    this.#documents += documents;
+    this.#words += words;
+    let place = 0;
+    for (const [key, matching] of this.#matching) this.#matching.set(key, matching + counts[place++]!);
+  }
+
   /** Documents with a word. */
   get documents(): number {
     return this.#documents;

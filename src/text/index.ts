@@ -1,6 +1,6 @@
 // The entry module of text search: texts to terms, queries to parts, and BM25.
 
-export { ANALYZER_VERSION, Analyzer } from './analyzer.ts';
+export { ANALYZER_VERSION, Analyzer, analyzerOf } from './analyzer.ts';
 export { B, idf, K1, Statistics, scoreOf, weight } from './bm25.ts';
 export { type Document, documentOf } from './document.ts';
 export { MAX_TERM_BYTES } from './folding.ts';

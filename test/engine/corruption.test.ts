@@ -246,7 +246,7 @@ describe('a segment file', () => {
 
   test('is refused with the reason if its format version is from the future', async () => {
     fs.edit(path, (bytes) => {
-      bytes[8] = 3;
+      bytes[8] = 4;
     });
     const error = await refuses(fs, path, 8);
     expect(error.message).toContain('format version');

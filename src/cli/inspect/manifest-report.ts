@@ -45,7 +45,7 @@ export function manifestText({ path, document, problems }: ManifestReport): stri
       `${replayFileName(number)} was damaged: answers up to ${timeText(Math.floor(newestAt / 1000))} may be lost`,
     );
   for (const { definition, appliedLsn, nextId, nextSegment, segments } of document.tables) {
-    const { id, name, createdAt, columns, indexes, intervals } = definition;
+    const { id, name, createdAt, columns, indexes, intervals, text } = definition;
     const options = OPTION_NAMES.map((option) => TABLE_OPTIONS[option].said(definition[option]));
     const isOfNodes = definition.key !== undefined;
     lines.push(
@@ -61,6 +61,7 @@ export function manifestText({ path, document, problems }: ManifestReport): stri
     if (intervals !== undefined) lines.push(`  intervals, their ends in column number ${intervals}`);
     if (columns.length > 0) lines.push(`  columns ${columns.map(columnText).join(', ')}`);
     if (indexes.length > 0) lines.push(`  indexes on columns ${indexes.map((index) => index.column).join(', ')}`);
+    if (text !== undefined) lines.push(`  text index on columns ${text.columns.join(', ')}, language ${text.language}`);
     const rows = segments.map((segment) => [segmentName(segment.number), segment.bytes]);
     if (rows.length > 0) lines.push(...tableText(['segment', 'bytes'], rows).map((line) => `  ${line}`));
     else lines.push('  no segments');

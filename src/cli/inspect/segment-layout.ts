@@ -58,6 +58,7 @@ const KINDS: Readonly<Record<number, string>> = {
   16: 'column',
   17: 'psi',
   18: 'interval',
+  19: 'text',
 };
 /** Kinds of values by their codes, written like the types of columns. */
 const TYPES: readonly string[] = Object.entries(KIND_CODES).reduce<string[]>(

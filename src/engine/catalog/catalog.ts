@@ -13,7 +13,17 @@ import {
 } from '../../model/columns.ts';
 import { checkMemberTables, completeOptions, type TableOptions } from '../../model/options.ts';
 import { checkRoles, ROLES_FIELD } from '../../model/shape.ts';
+import type { Language } from '../../text/index.ts';
 import type { TableInput } from '../types.ts';
+
+/** A text index as stored in a definition. */
+export interface TextIndex {
+  /** Ids of TEXT columns, in the order in which their words follow each other. */
+  readonly columns: readonly number[];
+  readonly language: Language;
+  /** Epoch seconds. */
+  readonly createdAt: number;
+}
 
 /** A table definition as stored in the log and the manifest. */
 export interface TableDefinition extends TableOptions {
@@ -38,6 +48,8 @@ export interface TableDefinition extends TableOptions {
   columns: Column[];
   /** Columns with a PSI index; `column` is a column id, `createdAt` is in epoch seconds. */
   indexes: { column: number; createdAt: number }[];
+  /** The text index; absent if there is none. */
+  text?: TextIndex;
   /** Epoch seconds. */
   createdAt: number;
   /** Id of the next column. */

@@ -3,7 +3,7 @@
 
 import type { Column } from '../../model/columns.ts';
 import type { AlterableOption } from '../../model/options.ts';
-import type { TableDefinition } from './catalog.ts';
+import type { TableDefinition, TextIndex } from './catalog.ts';
 
 /** One catalog change, as stored in the JSON document of a CATALOG operation. */
 export type CatalogChange =
@@ -26,7 +26,9 @@ type Expiration = { op: 'drop_buckets'; id: number; beforeTs: number };
 /** `column` is a column id; `createdAt` is in epoch seconds. */
 type IndexChange =
   | { op: 'create_index'; id: number; column: number; createdAt: number }
-  | { op: 'drop_index'; id: number; column: number };
+  | { op: 'drop_index'; id: number; column: number }
+  | { op: 'create_text_index'; id: number; text: TextIndex }
+  | { op: 'drop_text_index'; id: number };
 
 /**
  * A change to the columns or the name of a table. `column` is a column id, except in `add_column`:
@@ -62,6 +64,8 @@ const EFFECTS: { readonly [Op in DefinitionChange['op']]: Effect<Extract<Definit
     isOfShape: false,
     on: (definition, { column }) => ({ ...definition, indexes: indexesWithout(definition, column) }),
   },
+  create_text_index: { isOfShape: false, on: (definition, { text }) => ({ ...definition, text }) },
+  drop_text_index: { isOfShape: false, on: (definition) => withoutText(definition) },
   add_column: {
     isOfShape: true,
     on: (definition, { column }) => ({
@@ -73,7 +77,7 @@ const EFFECTS: { readonly [Op in DefinitionChange['op']]: Effect<Extract<Definit
   drop_column: {
     isOfShape: true,
     on: (definition, { column }) => ({
-      ...definition,
+      ...(definition.text?.columns.includes(column) ? withoutText(definition) : definition),
       columns: definition.columns.filter(({ id }) => id !== column),
       indexes: indexesWithout(definition, column),
     }),
@@ -110,6 +114,10 @@ export function optionChange(id: number, option: AlterableOption, value: number)
     case 'compactThreshold':
       return { op: 'set_threshold', id, threshold: value };
   }
+}
+
+function withoutText({ text: _, ...definition }: TableDefinition): TableDefinition {
+  return definition;
 }
 
 function indexesWithout({ indexes }: TableDefinition, id: number): TableDefinition['indexes'] {

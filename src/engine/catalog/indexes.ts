@@ -18,6 +18,7 @@ import type { Table } from '../table/table.ts';
 import type { IndexItem } from '../types.ts';
 import type { Ddl } from './ddl.ts';
 import type { TableSet } from './table-set.ts';
+import { TextIndexes } from './text-indexes.ts';
 
 export interface IndexesOptions {
   context: EngineContext;
@@ -28,11 +29,18 @@ export interface IndexesOptions {
   compactor: Compactor;
 }
 
+export interface DroppedIndex {
+  readonly table: string;
+  readonly column: string;
+}
+
 export class Indexes {
   readonly #options: IndexesOptions;
+  readonly text: TextIndexes;
 
   constructor(options: IndexesOptions) {
     this.#options = options;
+    this.text = new TextIndexes(options);
   }
 
   /**
@@ -44,7 +52,7 @@ export class Indexes {
     const chosen = tableName === undefined ? tables.sorted() : [tables.get(tableName)];
     return chosen.flatMap((table) =>
       table.definition.indexes.map(({ column: id, createdAt }) => {
-        const column = table.columns.columns.find((each) => each.id === id)!;
+        const column = table.columns.withId(id)!;
         return { table: table.name, column: column.name, created_at: createdAt };
       }),
     );
@@ -76,11 +84,7 @@ export class Indexes {
    * Removes the index from the catalog. The orders in the segments disappear when the segments are
    * rewritten. Rejects with `table_not_found` or `index_not_found`.
    */
-  drop(
-    tableName: string,
-    columnName: string,
-    attach?: Attach<{ table: string; column: string }>,
-  ): Promise<{ table: string; column: string }> {
+  drop(tableName: string, columnName: string, attach?: Attach<DroppedIndex>): Promise<DroppedIndex> {
     const { tables, ddl, mutex } = this.#options;
     return mutex.run(async () => {
       const table = tables.get(tableName);

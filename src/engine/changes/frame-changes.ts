@@ -267,6 +267,10 @@ function catalogText(change: CatalogChange, before: TableDefinition, after: Tabl
       return `"index_created","column":${nameOf(change.column)}`;
     case 'drop_index':
       return `"index_dropped","column":${nameOf(change.column)}`;
+    case 'create_text_index':
+      return `"index_created","kind":"text","columns":[${change.text.columns.map(nameOf)}],"language":${JSON.stringify(change.text.language)}`;
+    case 'drop_text_index':
+      return '"index_dropped","kind":"text"';
     case 'drop_buckets':
       return `"buckets_dropped","before_ts":${change.beforeTs}`;
     case 'rename_table':

@@ -2,24 +2,35 @@
 // segment, and how many new rows fall into the key range of each.
 
 import type { CoreMemtable, SegmentFacts } from '../../core/index.ts';
+import type { TextIndex } from '../catalog/catalog.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
+import { tagOf } from '../texts/text-tag.ts';
 import type { ChooseInput } from './choose.ts';
 import { deadAt } from './count-dropped.ts';
 
 /** Number of seeks between two pauses; that many take a millisecond or two. */
 const SEEKS_A_SLICE = 4096;
 
+/** The indexes that segments must have. */
+export interface WantedIndexes {
+  /** Ids of the columns that need a sort order. */
+  readonly indexed: ReadonlySet<number>;
+  readonly text: TextIndex | undefined;
+}
+
 /** What a compaction reads, at one LSN. */
-export interface ChooseSource {
+export interface ChooseSource extends WantedIndexes {
   lsn: number;
   segments: readonly SegmentFile[];
   memtables: readonly CoreMemtable[];
-  /** Ids of the columns that need a sort order. */
-  indexed: ReadonlySet<number>;
 }
 
-/** Returns whether a segment has values in an indexed column but no sort order for that column. */
-export function lacksOrder({ columns }: SegmentFacts, indexed: ReadonlySet<number>): boolean {
+/**
+ * Returns whether a segment has values in an indexed column but no sort order for that column, or
+ * lacks the text block of the text index.
+ */
+export function lacksIndex({ columns, textTag }: SegmentFacts, { indexed, text }: WantedIndexes): boolean {
+  if (text !== undefined && textTag !== tagOf(text)) return true;
   return columns.some(({ id, numeric, allNull, ordered }) => numeric && !allNull && !ordered && indexed.has(id));
 }
 
@@ -37,7 +48,7 @@ export async function chooseInput(
     rows: facts.rows,
     bytes: facts.bytes,
     dead: deadAt(dead, source.lsn),
-    stale: lacksOrder(facts, source.indexed),
+    stale: lacksIndex(facts, source),
     first: { eventTs: facts.timeMin, id: facts.firstId },
     last: { eventTs: facts.timeMax, id: facts.lastId },
   }));

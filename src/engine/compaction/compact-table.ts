@@ -11,6 +11,7 @@
 import { assert } from '../../assert.ts';
 import type { Core, CoreMemtable } from '../../core/index.ts';
 import { corruption, HedgerowError } from '../../errors.ts';
+import type { TextIndex } from '../catalog/catalog.ts';
 import type { ChangedTable } from '../checkpoint/checkpoint.ts';
 import { checkOrder } from '../recovery/recovery.ts';
 import { type SegmentFile, segmentNumber } from '../table/segment-file.ts';
@@ -19,7 +20,7 @@ import type { Table } from '../table/table.ts';
 import type { LateDeath } from '../table/table-state.ts';
 import { Version } from '../table/version.ts';
 import { chooseStretches, type Stretch } from './choose.ts';
-import { type ChooseSource, chooseInput, lacksOrder } from './choose-input.ts';
+import { type ChooseSource, chooseInput, lacksIndex, type WantedIndexes } from './choose-input.ts';
 import { countDropped, type Dropped, deadAt } from './count-dropped.ts';
 import { compactionError } from './failure.ts';
 import { type MergedStretches, type MergeLimits, mergeStretches } from './merge-stretches.ts';
@@ -34,9 +35,16 @@ export interface TableCompaction {
   bucketsDropped: number;
 }
 
+/** What segments get besides the indexes of the definition. */
+export interface AlsoBuilt {
+  /** Id of a column that gets a sort order. */
+  readonly column?: number;
+  readonly text?: TextIndex;
+}
+
 export interface CompactionOptions extends MergeLimits {
-  /** Id of a column whose sort order is written as if the column were already indexed. */
-  alsoIndexed?: number | undefined;
+  /** What is written as if it were already in the definition. */
+  also: AlsoBuilt;
   /** Core instance used to read the headers of new segments. */
   scratch: Core;
 }
@@ -71,10 +79,10 @@ interface Frozen extends ChooseSource {
 }
 
 /** Returns whether a compaction would change the table. */
-export function needsCompaction(table: Table, cutoffTs: number, alsoIndexed?: number): boolean {
+export function needsCompaction(table: Table, cutoffTs: number, also: AlsoBuilt = {}): boolean {
   if (table.pending > 0 || table.pendingTombstones > 0) return true;
-  const indexed = indexedColumns(table, alsoIndexed);
-  return table.version.segments.some(({ facts }) => facts.timeMin < cutoffTs || lacksOrder(facts, indexed));
+  const wanted = wantedIndexes(table, also);
+  return table.version.segments.some(({ facts }) => facts.timeMin < cutoffTs || lacksIndex(facts, wanted));
 }
 
 /**
@@ -89,7 +97,7 @@ export async function prepareTable(table: Table, options: CompactionOptions): Pr
   while (committer.isTaken) await committer.free();
   table.assertUsable();
   assert(table.compacting === undefined, 'a table is compacted once at a time');
-  const frozen = freeze(table, options.alsoIndexed);
+  const frozen = freeze(table, options.also);
   const firstNumber = table.nextSegment;
   try {
     await committer.log.flush();
@@ -168,13 +176,13 @@ async function removeFrom(table: Table, firstNumber: number): Promise<void> {
   }
 }
 
-function indexedColumns(table: Table, alsoIndexed: number | undefined): ReadonlySet<number> {
-  const indexed = new Set(table.definition.indexes.map(({ column }) => column));
-  if (alsoIndexed !== undefined) indexed.add(alsoIndexed);
-  return indexed;
+function wantedIndexes({ definition }: Table, also: AlsoBuilt): WantedIndexes {
+  const indexed = new Set(definition.indexes.map(({ column }) => column));
+  if (also.column !== undefined) indexed.add(also.column);
+  return { indexed, text: also.text ?? definition.text };
 }
 
-function freeze(table: Table, alsoIndexed: number | undefined): Frozen {
+function freeze(table: Table, also: AlsoBuilt): Frozen {
   const lsn = table.context.committer.headLsn;
   assert(lsn >= table.appliedLsn, 'segments reach no further than the log');
   const memtables = table.version.memtables.map((entry) => entry.memtable).filter((memtable) => memtable.rows > 0);
@@ -183,9 +191,9 @@ function freeze(table: Table, alsoIndexed: number | undefined): Frozen {
   const { segments } = table.version;
   const late: LateDeath[] = [];
   table.change({ compacting: { segments: new Set(segments), memtables: new Set(memtables), late } });
-  const indexed = indexedColumns(table, alsoIndexed);
+  const wanted = wantedIndexes(table, also);
   const { pending, pendingTombstones: tombstones } = table;
-  return { lsn, segments, memtables, late, pending, tombstones, indexed };
+  return { lsn, segments, memtables, late, pending, tombstones, ...wanted };
 }
 
 /**

@@ -4,9 +4,16 @@
 import { assert } from '../../assert.ts';
 import type { Core } from '../../core/index.ts';
 import type { Mutex } from '../../schedule/locks.ts';
+import type { TextIndex } from '../catalog/catalog.ts';
 import type { ChangedTable } from '../checkpoint/checkpoint.ts';
 import type { Table } from '../table/table.ts';
-import { needsCompaction, type PreparedTable, prepareTable, type TableCompaction } from './compact-table.ts';
+import {
+  type AlsoBuilt,
+  needsCompaction,
+  type PreparedTable,
+  prepareTable,
+  type TableCompaction,
+} from './compact-table.ts';
 import { compactionError, isInDoubt } from './failure.ts';
 import type { CompactionRunner } from './work.ts';
 
@@ -91,7 +98,7 @@ export class Compactor {
   compact(table: Table, cutoffTs: number, started?: () => void): Promise<TableCompaction> {
     return this.#turn(() => {
       started?.();
-      return this.#run(table, cutoffTs, undefined);
+      return this.#run(table, cutoffTs, {});
     });
   }
 
@@ -123,7 +130,15 @@ export class Compactor {
    */
   buildOrder<T>(table: Table, column: () => number, commit: () => Promise<T>): Promise<T> {
     return this.#turn(async () => {
-      await this.#run(table, -Infinity, column());
+      await this.#run(table, -Infinity, { column: column() });
+      return commit();
+    });
+  }
+
+  /** Does the same as `buildOrder` with the section of a text index. */
+  buildText<T>(table: Table, text: () => TextIndex, commit: () => Promise<T>): Promise<T> {
+    return this.#turn(async () => {
+      await this.#run(table, -Infinity, { text: text() });
       return commit();
     });
   }
@@ -147,15 +162,15 @@ export class Compactor {
     });
   }
 
-  async #run(table: Table, cutoffTs: number, alsoIndexed: number | undefined): Promise<TableCompaction> {
+  async #run(table: Table, cutoffTs: number, also: AlsoBuilt): Promise<TableCompaction> {
     this.#options.assertOpen();
     table.assertUsable();
-    if (!needsCompaction(table, cutoffTs, alsoIndexed)) {
+    if (!needsCompaction(table, cutoffTs, also)) {
       await this.#options.installManifest([]);
       this.finished++;
       return { pendingBefore: 0, tombstones: 0, edgesDropped: 0, bucketsDropped: 0 };
     }
-    const prepared = await this.#prepare(table, cutoffTs, alsoIndexed);
+    const prepared = await this.#prepare(table, cutoffTs, also);
     const [done] = await this.#install([prepared]);
     return done!;
   }
@@ -184,7 +199,7 @@ export class Compactor {
       result.tables.push(table);
       if (!needsCompaction(table, cutoffTs)) continue;
       try {
-        const prepared = await this.#prepare(table, cutoffTs, undefined);
+        const prepared = await this.#prepare(table, cutoffTs, {});
         group.push(prepared);
         bytes += prepared.newBytes;
       } catch (error) {
@@ -206,7 +221,7 @@ export class Compactor {
     return place;
   }
 
-  async #prepare(table: Table, wantedTs: number, alsoIndexed: number | undefined): Promise<PreparedTable> {
+  async #prepare(table: Table, wantedTs: number, also: AlsoBuilt): Promise<PreparedTable> {
     const { runner, maxRows, instantiate, withReserve, dropped } = this.#options;
     const { unlogged } = table;
     // The manifest names one time to be recorded. Until an earlier drop is recorded, which may have
@@ -217,7 +232,7 @@ export class Compactor {
     this.#scratch ??= instantiate();
     const scratch = this.#scratch;
     const limits = { maxRows: rowsOfSegment(table, maxRows), maxBytes: this.#maxBytes };
-    const work = () => prepareTable(table, { runner, cutoffTs, alsoIndexed, scratch, ...limits });
+    const work = () => prepareTable(table, { runner, cutoffTs, also, scratch, ...limits });
     return await (cutoffTs === -Infinity ? work() : withReserve(work));
   }
 

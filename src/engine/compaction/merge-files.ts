@@ -2,10 +2,11 @@
 // Runs in a worker thread or, if `InlineRunner` is used directly (as in tests), in the thread of
 // the caller.
 
-import { type Core, type CoreModule, SegmentMerger } from '../../core/index.ts';
+import { type Core, type CoreModule, type MergedText, SegmentMerger } from '../../core/index.ts';
 import { type Fs, readFully } from '../../storage/index.ts';
+import { analyzerOf } from '../../text/index.ts';
 import { asCorruption, segmentName } from '../table/segment-file.ts';
-import type { CompactionRunner, OpenWork, PartWork, WorkDone } from './work.ts';
+import type { CompactionRunner, OpenWork, PartWork, TextWork, WorkDone } from './work.ts';
 
 /**
  * A core instance with at most this much memory is kept for the next compaction. The memory of an
@@ -15,6 +16,11 @@ import type { CompactionRunner, OpenWork, PartWork, WorkDone } from './work.ts';
 const KEPT_BYTES = 64 * 2 ** 20;
 /** If more deferred syncs than this are running, the next file waits until one of them ends. */
 const MOST_SYNCS = 32;
+
+function mergedText({ columns, tag, language }: TextWork): MergedText {
+  const analyzer = analyzerOf(language);
+  return { columns, tag, termsOf: (text) => analyzer.terms(text) };
+}
 
 export class InlineRunner implements CompactionRunner {
   readonly #fs: Fs;
@@ -46,7 +52,8 @@ export class InlineRunner implements CompactionRunner {
     this.#ownSyncs = [];
     this.#fs.makeDir(work.dir);
     if (this.#core === undefined || this.#core.memory.size > KEPT_BYTES) this.#core = this.#module.instantiate();
-    this.#merger = new SegmentMerger(this.#core, work, (file) => this.#write(file));
+    const options = { ...work, text: work.text && mergedText(work.text) };
+    this.#merger = new SegmentMerger(this.#core, options, (file) => this.#write(file));
   }
 
   async part(work: PartWork): Promise<WorkDone> {

@@ -7,9 +7,9 @@ import { type BuilderColumn, encodeProperties } from '../../core/index.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
 import type { SegmentEntry } from '../table/segments-on-disk.ts';
 import type { Table } from '../table/table.ts';
+import { textWorkOf } from '../texts/text-tag.ts';
 import type { RowKey } from '../types.ts';
 import type { Stretch } from './choose.ts';
-
 import type { ChooseSource } from './choose-input.ts';
 import { FrozenRuns } from './frozen-runs.ts';
 import type { CompactionRunner, SegmentWork } from './work.ts';
@@ -57,6 +57,7 @@ export async function mergeStretches(
     tableId: table.id,
     bucketSeconds: table.bucketSeconds,
     columns: builderColumns(table, source.indexed),
+    text: source.text && textWorkOf(table.columns, source.text),
     ...{ cutoffTs, maxRows, maxBytes, syncLater: runner.flush !== undefined },
   });
   const runs = await FrozenRuns.of(source.memtables, source.lsn, table.context.pauses.compaction);

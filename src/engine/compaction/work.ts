@@ -1,7 +1,17 @@
 // The plain values and bytes that the engine and a compaction runner exchange.
 
 import type { BuilderColumn } from '../../core/index.ts';
+import type { Language } from '../../text/index.ts';
 import type { RowKey } from '../types.ts';
+
+/** A text index, as the thread that builds its blocks needs it. */
+export interface TextWork {
+  readonly language: Language;
+  /** The TEXT columns in their order, with the text of rows without the column. */
+  readonly columns: readonly { readonly id: number; readonly missing: string | null }[];
+  /** Tells this index, and the version of the division into words, from others. */
+  readonly tag: number;
+}
 
 /** The message that starts a compaction. */
 export interface OpenWork {
@@ -12,6 +22,8 @@ export interface OpenWork {
   tableId: number;
   bucketSeconds: number;
   columns: BuilderColumn[];
+  /** The text index whose block each new file gets. */
+  text: TextWork | undefined;
   cutoffTs: number;
   /** Maximum rows per new file. */
   maxRows: number;

@@ -215,13 +215,20 @@ export class FrameApplier {
     const table = tables.byId(change.id);
     if (table === undefined) return;
     if (change.op === 'set_threshold') context.afterCommit(table.id);
-    else if (change.op === 'create_index') {
-      // Lookups check the rows one by one until the order is there.
-      const built = compactor.buildOrder(
-        table,
-        () => change.column,
-        async () => undefined,
-      );
+    else if (change.op === 'create_index' || change.op === 'create_text_index') {
+      // Until it is built here, lookups check the rows one by one.
+      const built =
+        change.op === 'create_index'
+          ? compactor.buildOrder(
+              table,
+              () => change.column,
+              async () => undefined,
+            )
+          : compactor.buildText(
+              table,
+              () => change.text,
+              async () => undefined,
+            );
       built.catch((error: Error) =>
         notice('an index of the leader could not be built here; the next compaction builds it', {
           table: table.name,

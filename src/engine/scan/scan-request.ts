@@ -28,10 +28,10 @@ export function checkScanRequest(
   older: ColumnSet | undefined,
 ): RangeSet | undefined {
   if (request.nodes?.length === 0) throw wrong(['nodes'], 'must hold at least one node id, or be left out');
-  const { where = NONE, inRoles = NONE, texts = NONE, at } = request;
-  // A scan with `anyOf` lists the rows found first, as with ranges.
+  const { where = NONE, inRoles = NONE, texts = NONE, at, search } = request;
+  // A scan with `anyOf` or a search lists the rows found first, as with ranges.
   if (where.length === 0 && inRoles.length === 0 && texts.length === 0 && at === undefined)
-    return request.anyOf && encodeRanges([]);
+    return request.anyOf === undefined && search === undefined ? undefined : encodeRanges([]);
   const ranges = [
     // Codes of texts are compared faster than numbers.
     ...texts.map((condition, index) => textOf(condition, index, columns, older)),

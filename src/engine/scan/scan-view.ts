@@ -149,6 +149,7 @@ function segmentsWithin(
  * used in some segment.
  */
 export function strategyOf(request: ScanBounds, nodes: number, ordered: boolean): QueryPlan['strategy'] {
+  if (request.search !== undefined) return 'TEXT_SEARCH';
   if (nodes > 0) return nodes > 1 ? 'FMI_INTERSECT' : 'FMI_LOOKUP';
   if (request.at !== undefined) return 'INTERVAL_STAB';
   if (ordered) return 'PSI_RANGE';

@@ -317,8 +317,8 @@ export class Scan {
   private matchesIn(segment: SegmentFile, resident: ResidentSegment, ranges: RangeSet): SegmentMatches {
     if (this.matches?.segment === segment) return this.matches;
     const { view, nodes } = this;
-    const wanted = { nodes, anyOf: this.request.anyOf, ranges, source: this.source };
-    const found = findMatches(segment, resident, view, this.bounds, wanted);
+    const { request, source } = this;
+    const found = findMatches(segment, resident, view, this.bounds, { nodes, ranges, source, request });
     const { looked } = found;
     this.matches = found;
     this.ordered ||= found.ordered;

@@ -3,6 +3,9 @@
 
 import type { NumericRange, RangeSet, ResidentSegment, StepBounds } from '../../core/index.ts';
 import { deadOf, type ScanSource, type ScanView } from '../scan/scan-view.ts';
+import { matchingRows } from '../texts/block-search.ts';
+import { tagOf } from '../texts/text-tag.ts';
+import type { ScanBounds, SearchCondition } from '../types.ts';
 import type { SegmentFile } from './segment-file.ts';
 
 /**
@@ -23,8 +26,8 @@ export interface SegmentMatches {
 
 export interface Wanted {
   readonly nodes: readonly number[];
-  readonly anyOf: Float64Array | undefined;
   readonly ranges: RangeSet;
+  readonly request: Pick<ScanBounds, 'anyOf' | 'search'>;
   readonly source: ScanSource;
 }
 
@@ -38,7 +41,7 @@ export function findMatches(
   resident: ResidentSegment,
   view: ScanView,
   bounds: StepBounds,
-  { nodes, anyOf, ranges, source }: Wanted,
+  { nodes, ranges, source, request: { anyOf, search } }: Wanted,
 ): SegmentMatches {
   const from = resident.seek(bounds.lowTs, bounds.lowId);
   const to = resident.seek(bounds.endTs, Infinity);
@@ -51,12 +54,47 @@ export function findMatches(
   }
   if (nodes.length > 0) resident.setNodes(nodes);
   const driver = nodes.length > 0 ? undefined : cheapestIndex(resident, ranges, to - from);
-  const rows = resident.listRows(from, to, nodes.length, ranges, driver, deadOf(view, segment), view.lsn);
+  const dead = deadOf(view, segment);
+  const found = search && foundIn(segment, resident, search, source.nowUs);
+  if (found !== undefined && nodes.length === 0 && driver === undefined) {
+    const inside = found.filter((row) => row >= from && row < to);
+    return {
+      segment,
+      rows: resident.keptOf(inside, ranges, dead, view.lsn),
+      next: 0,
+      looked: undefined,
+      ordered: true,
+    };
+  }
+  const listed = resident.listRows(from, to, nodes.length, ranges, driver, dead, view.lsn);
+  const rows = found === undefined ? listed : bothOf(listed, found);
   const ordered = driver !== undefined;
   if (ordered || nodes.length > 0 || from === to) return { segment, rows, next: 0, looked: undefined, ordered };
   const bucketOf = (row: number): number => Math.floor(resident.keyOf(row).eventTs / source.bucketSeconds);
   const looked = { buckets: resident.bucketsOf(from, to), first: bucketOf(from), last: bucketOf(to - 1) };
   return { segment, rows, next: 0, looked, ordered };
+}
+
+/** Returns the rows in which the words are found; undefined if no text block tells. */
+function foundIn(
+  segment: SegmentFile,
+  resident: ResidentSegment,
+  search: SearchCondition,
+  nowUs: () => number,
+): Uint32Array | undefined {
+  if (search.candidates !== undefined) return search.candidates.get(segment) ?? NO_ROWS;
+  return segment.facts.textTag === tagOf(search) ? matchingRows(resident, search.parts, nowUs) : undefined;
+}
+
+const NO_ROWS = new Uint32Array(0);
+
+/** Returns the rows that are in two ascending lists. */
+function bothOf(a: Uint32Array, b: Uint32Array): Uint32Array {
+  let at = 0;
+  return a.filter((row) => {
+    while (at < b.length && b[at]! < row) at++;
+    return b[at] === row;
+  });
 }
 
 /** Returns the rows of nodes, whose time and id are their number, ascending. */

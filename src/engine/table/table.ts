@@ -460,10 +460,7 @@ export class Table implements ScanSource, TableState {
     return statistics.countRows(this, this.#view(snapshot, overlay), window);
   }
 
-  /**
-   * Returns the least and greatest time of the live rows in a time window, or undefined if there
-   * are none. Throws `table_corrupt`.
-   */
+  /** Returns the ends of the times of the live rows in a window. Throws `table_corrupt`. */
   timeBounds(window: statistics.Window, snapshot?: Snapshot, overlay?: ScanOverlay): statistics.TimeBounds | undefined {
     this.assertUsable(snapshot);
     return statistics.timeBounds(this, this.#view(snapshot, overlay), window);

@@ -36,7 +36,7 @@ function lsnFaults({ lsn, nextTableId }: Checkpoint): string[] {
 }
 
 function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: CheckpointTable, document: Checkpoint) {
-  const { id, name, columns, indexes } = definition;
+  const { id, name, columns, indexes, text } = definition;
   const table = `table ${JSON.stringify(name)}`;
   const faults: string[] = [];
   const need = (holds: boolean, what: string) => {
@@ -61,6 +61,10 @@ function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: 
   need(
     indexes.every(({ column }) => all.has(column)),
     'there is an index on a column that does not exist',
+  );
+  need(
+    text === undefined || text.columns.every((column) => all.has(column)),
+    'there is a text index on a column that does not exist',
   );
   const numbers = segments.map((segment) => segment.number);
   need(new Set(numbers).size === numbers.length, 'a segment is listed twice');
