@@ -14,7 +14,6 @@ import {
   type TableInput,
   type TableItem,
 } from '../engine/index.ts';
-import { type ErrorCode, HedgerowError } from '../errors.ts';
 import { BUILT_IN_COLUMNS, checkValue, IDENTIFIER, RESERVED_NAMES } from '../model/columns.ts';
 import { OPTION_FIELDS, optionsOf } from '../model/options.ts';
 import { SHAPE_FIELDS } from '../model/shape.ts';
@@ -22,6 +21,8 @@ import { bindValue } from './binder/changes.ts';
 import type { ParameterValues } from './binder/parameters.ts';
 import { bindTable } from './binder/patterns.ts';
 import { Scope } from './binder/scope.ts';
+import { bindIndex, bindTextIndex, changeIndex, changeTextIndex, showIndexes } from './define-indexes.ts';
+import { isError, placedAt, scopeOf } from './defined-names.ts';
 import { constantValue } from './executor/values/evaluate.ts';
 import type {
   AlterAction as AlterNode,
@@ -32,7 +33,6 @@ import type {
   CreateTableNode,
   DropTableNode,
   Expression,
-  IndexNode,
   NameNode,
   ShowNode,
   Span,
@@ -40,7 +40,7 @@ import type {
 } from './parser/ast.ts';
 import { pagedResult, rowsResult, type StatementResult } from './result.ts';
 import { shown } from './shown.ts';
-import { errorAt, errorPlaced } from './syntax-error.ts';
+import { errorAt } from './syntax-error.ts';
 
 export type DefineNode = Extract<
   Statement,
@@ -54,6 +54,8 @@ export type DefineNode = Extract<
       | 'alterNodeTable'
       | 'createIndex'
       | 'dropIndex'
+      | 'createTextIndex'
+      | 'dropTextIndex'
       | 'showIndexes'
       | 'showTables'
       | 'showNodeTables'
@@ -72,7 +74,6 @@ const TABLE_COLUMNS = [
   'primary',
 ];
 const NODE_TABLE_COLUMNS = ['name', 'key', 'columns', 'row_count', 'created_at'];
-const INDEX_COLUMNS = ['table', 'column', 'created_at'];
 
 /**
  * Runs a definition. Rejects with the engine's errors, to which line and column are added:
@@ -99,6 +100,9 @@ export function runDefinition(
     case 'createIndex':
     case 'dropIndex':
       return changeIndex(node, text, database, attach);
+    case 'createTextIndex':
+    case 'dropTextIndex':
+      return changeTextIndex(node, text, database, attach);
     case 'compact':
       return compact(node, text, database);
     default:
@@ -321,10 +325,6 @@ function bindAlter(
   }
 }
 
-function scopeOf(table: Table, text: string): Scope {
-  return new Scope({ text, patterns: [{ alias: table.name, table, members: undefined }], parameters: {} });
-}
-
 /** Returns the name of a user-defined column; throws for built-in columns. */
 function ownColumn(column: NameNode, done: string, table: Table, text: string): string {
   const scope = scopeOf(table, text);
@@ -354,43 +354,6 @@ function defaultOf(
   }
 }
 
-async function changeIndex(
-  node: IndexNode,
-  text: string,
-  database: Database,
-  attach: Attach<object> | undefined,
-): Promise<StatementResult> {
-  const table = bindIndex(node, text, database);
-  try {
-    if (node.kind === 'createIndex') {
-      const item = await database.createIndex(table.name, node.column.name, attach);
-      return rowsResult([item], INDEX_COLUMNS, database.lastLsn, table.name);
-    }
-    const answerOf = (item: object) => ({ ...item, dropped: true });
-    const item = await database.dropIndex(table.name, node.column.name, attach && ((item) => attach(answerOf(item))));
-    return rowsResult([answerOf(item)], ['table', 'column', 'dropped'], database.lastLsn, table.name);
-  } catch (error) {
-    if (!isError(error, 'index_not_found')) throw placedAt(text, node.column, error);
-    const detail = `table ${table.name} has no index on ${shown(node.column.name)}; SHOW INDEXES lists them.`;
-    throw placedAt(text, node.column, new HedgerowError('index_not_found', detail, { cause: error }));
-  }
-}
-
-/**
- * Binds the names in a statement about an index. Throws `table_not_found`, `unknown_column`,
- * `invalid_statement`.
- */
-function bindIndex(node: IndexNode, text: string, database: Database): Table {
-  const table = bindTable(database, node.table, text);
-  if (node.kind === 'dropIndex') return table;
-  const scope = scopeOf(table, text);
-  const field = scope.findField(0, node.column.name);
-  if (field === undefined) throw scope.unknownColumn(0, node.column);
-  if (field.kind !== 'property')
-    throw scope.error(node.column, `${field.kind} takes no index; only properties that are numbers can have one.`);
-  return table;
-}
-
 /**
  * Binds the names in the statement without changing anything. Throws `table_not_found`,
  * `unknown_column`, `invalid_statement`.
@@ -415,17 +378,12 @@ export function bindDefinition(
     case 'createIndex':
     case 'dropIndex':
       return { table: bindIndex(node, text, database).name };
+    case 'createTextIndex':
+    case 'dropTextIndex':
+      return { table: bindTextIndex(node, text, database).name };
     default:
       return node.table === undefined ? {} : { table: bindTable(database, node.table, text).name };
   }
-}
-
-function isError(error: unknown, code: ErrorCode): boolean {
-  return error instanceof HedgerowError && error.code === code;
-}
-
-function placedAt(text: string, span: Span | undefined, error: unknown): unknown {
-  return span === undefined ? error : errorPlaced(text, span.start, error);
 }
 
 async function compact(node: CompactNode, text: string, database: Database): Promise<StatementResult> {
@@ -444,8 +402,7 @@ function show(node: ShowNode, text: string, database: Database): StatementResult
     return pagedResult(pages, NODE_TABLE_COLUMNS, database.lastLsn);
   }
   if (node.kind === 'showTables') return pagedResult(tablePages(database.tables()), TABLE_COLUMNS, database.lastLsn);
-  const table = node.table && bindTable(database, node.table, text).name;
-  return rowsResult(database.indexes(table), INDEX_COLUMNS, database.lastLsn, table);
+  return showIndexes(node, text, database);
 }
 
 /** Number of rows of SHOW TABLES that one step makes. Such a step takes less than a millisecond. */

@@ -63,6 +63,8 @@ const OPERATORS = {
   alterNodeTable: 'AlterNodeTable',
   createIndex: 'CreateIndex',
   dropIndex: 'DropIndex',
+  createTextIndex: 'CreateTextIndex',
+  dropTextIndex: 'DropTextIndex',
   showIndexes: 'ShowIndexes',
   showTables: 'ShowTables',
   showNodeTables: 'ShowNodeTables',

@@ -261,7 +261,8 @@ function scanNode(scan: ScanPlan, pattern: BoundPattern, figures: Figures): Plan
     ...actual(scan, figures),
     ...(filter.length === 0 ? {} : { filter: filter.map((condition) => condition.text) }),
   };
-  const paths = scan.paths.map((path) => pathNode(path, pattern));
+  const search = scan.search && { search: scan.search.expression.text };
+  const paths = scan.paths.map((path) => ({ ...pathNode(path, pattern), ...search }));
   if (paths.length === 0) return { operator: 'NoRows', ...own };
   if (paths.length === 1) return { ...paths[0]!, ...own };
   return { operator: 'Union', ...own, children: paths };

@@ -79,6 +79,8 @@ export function effectOf(statement: Statement): StatementEffect {
     case 'alterNodeTable':
     case 'createIndex':
     case 'dropIndex':
+    case 'createTextIndex':
+    case 'dropTextIndex':
       return 'define';
   }
 }

@@ -1,6 +1,13 @@
 // Runs statements that read: MATCH, and EXPLAIN and ANALYZE of a MATCH.
 
-import type { ScanOverlay, ScanRequest, Snapshot, Table } from '../engine/index.ts';
+import {
+  bestRows,
+  type ScanOverlay,
+  type ScanRequest,
+  type Snapshot,
+  searchStatistics,
+  type Table,
+} from '../engine/index.ts';
 import type { ParameterValues } from './binder/parameters.ts';
 import { expressionsOf, keptValuesOf } from './binder/parts.ts';
 import { type Batches, QueryContext, type RowSource } from './executor/context.ts';
@@ -224,7 +231,7 @@ function contextOf(shape: MatchShape, text: string, options: ReadOptions, measur
 /** Returns the source through which the executor reads the rows of a view. */
 export function sourceOf(view: ReadView): RowSource {
   return {
-    scan: ({ table }, { startTs, endTs, at, nodes, anyOf, inRoles, where, texts, limit }, columns) => {
+    scan: ({ table }, { startTs, endTs, at, nodes, anyOf, inRoles, where, texts, search, limit }, columns) => {
       const request: ScanRequest = {
         startTs,
         endTs,
@@ -234,18 +241,27 @@ export function sourceOf(view: ReadView): RowSource {
         inRoles,
         where,
         texts,
+        search,
         limit,
         format: 'columns',
         columns,
       };
       return table.scan(request, view.snapshotOf(table), view.overlayOf(table));
     },
-    scanApart: ({ table }, { startTs, endTs, at, where, texts }, columns) => {
-      const request: ScanRequest = { startTs, endTs, at, where, texts, format: 'columns', columns };
+    scanApart: ({ table }, { startTs, endTs, at, where, texts, search }, columns) => {
+      const request: ScanRequest = { startTs, endTs, at, where, texts, search, format: 'columns', columns };
       return table.scanApart(request, view.snapshotOf(table), view.overlayOf(table));
     },
     segmentScan: ({ table }, bounds) => table.segmentScan(bounds, view.snapshotOf(table), view.overlayOf(table)),
     loadEnds: ({ table }, startTs, endTs) => table.loadEnds({ startTs, endTs }, view.snapshotOf(table)),
+    bestRows: ({ table }, request, statistics, k) => {
+      const { version, lsn } = view.snapshotOf(table);
+      return bestRows(table, { version, lsn, overlay: view.overlayOf(table) }, request, statistics, k);
+    },
+    textStatistics: ({ table }, search) => {
+      const { version, lsn } = view.snapshotOf(table);
+      return searchStatistics(table, { version, lsn, overlay: view.overlayOf(table) }, search);
+    },
     count: ({ table }, startTs, endTs) =>
       table.count({ startTs, endTs }, view.snapshotOf(table), view.overlayOf(table)),
     timeBounds: ({ table }, startTs, endTs) =>

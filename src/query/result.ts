@@ -152,6 +152,8 @@ const ANSWER_TYPES: Readonly<Record<string, ResultType>> = {
   dropped: 'BOOLEAN',
   table: 'TEXT',
   column: 'TEXT',
+  kind: 'TEXT',
+  language: 'TEXT',
   compacted: 'BOOLEAN',
   tables: 'LIST',
   ttl_seconds: 'INTEGER',

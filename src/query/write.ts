@@ -253,9 +253,10 @@ function searchOf(
 }
 
 /** Yields the rows that a search finds. */
-function found({ scan, input, exists }: SearchPlan, context: QueryContext): Batches<Batch> {
+function* found({ scan, input, exists }: SearchPlan, context: QueryContext): Batches<Batch> {
+  yield* context.prepareScores();
   const rows = () => scanRows(scan, context);
-  return context.paced(input.op === 'existsFilter' ? existsRows(input, exists, rows, context) : rows());
+  yield* context.paced(input.op === 'existsFilter' ? existsRows(input, exists, rows, context) : rows());
 }
 
 /**

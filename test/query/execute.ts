@@ -1,7 +1,7 @@
 // Runs statements as the service does: one function takes text and parameters and returns columns
 // and rows.
 
-import type { Database } from '../../src/engine/index.ts';
+import { bestRows, type Database, searchStatistics, type Table } from '../../src/engine/index.ts';
 import type { BoundMatch } from '../../src/query/binder/bound.ts';
 import { bindMatch } from '../../src/query/binder/match.ts';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
@@ -59,11 +59,19 @@ export function planBound(bound: BoundMatch, parameters: ParameterValues): Match
   );
 }
 
+/** The newest visible state of a table, as a scan reads it. */
+export function newestViewOf({ version, context }: Table) {
+  return { version, lsn: context.committer.visibleLsn, overlay: undefined };
+}
+
 const NEWEST: RowSource = {
   scan: (pattern, request, columns) => pattern.table.scan({ ...request, format: 'columns', columns }),
   scanApart: (pattern, request, columns) => pattern.table.scanApart({ ...request, format: 'columns', columns }),
   segmentScan: (pattern, request) => pattern.table.segmentScan(request),
   loadEnds: (pattern, startTs, endTs) => pattern.table.loadEnds({ startTs, endTs }),
+  bestRows: (pattern, request, statistics, k) =>
+    bestRows(pattern.table, newestViewOf(pattern.table), request, statistics, k),
+  textStatistics: (pattern, search) => searchStatistics(pattern.table, newestViewOf(pattern.table), search),
   count: (pattern, startTs, endTs) => pattern.table.count({ startTs, endTs }),
   timeBounds: (pattern, startTs, endTs) => pattern.table.timeBounds({ startTs, endTs }),
 };

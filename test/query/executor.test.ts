@@ -2,7 +2,7 @@
 // queries for the newest rows.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/engine/index.ts';
+import { bestRows, type Database, searchStatistics } from '../../src/engine/index.ts';
 import { HedgerowError } from '../../src/errors.ts';
 import { bindMatch } from '../../src/query/binder/match.ts';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
@@ -12,7 +12,7 @@ import { runMatch } from '../../src/query/executor/run-match.ts';
 import type { MatchNode } from '../../src/query/parser/ast.ts';
 import { parseStatement } from '../../src/query/parser/parser.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
-import { planBound } from './execute.ts';
+import { newestViewOf, planBound } from './execute.ts';
 
 const ROWS = 32_000;
 let database: Database;
@@ -64,6 +64,9 @@ function watched<T extends { close(): void }>(scan: T): T {
 }
 
 const SOURCE: RowSource = {
+  bestRows: (pattern, request, statistics, k) =>
+    bestRows(pattern.table, newestViewOf(pattern.table), request, statistics, k),
+  textStatistics: (pattern, search) => searchStatistics(pattern.table, newestViewOf(pattern.table), search),
   scan: (pattern, request, columns) => watched(pattern.table.scan({ ...request, format: 'columns', columns })),
   scanApart: (pattern, request, columns) => {
     const scans = pattern.table.scanApart({ ...request, format: 'columns', columns });

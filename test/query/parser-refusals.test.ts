@@ -85,7 +85,7 @@ describe('a refusal by the parser', () => {
     ['UPDATE T SET U.x = 1', 1, 14, '"U" is not the table', undefined],
     ['UPDATE T SET x == 1', 1, 17, 'found "="', undefined],
     ['DELETE T', 1, 8, 'found "T"', ['FROM']],
-    ['CREATE TABLE T', 1, 8, 'found "TABLE"', ['INDEX', 'NODE', 'HYPEREDGE']],
+    ['CREATE TABLE T', 1, 8, 'found "TABLE"', ['INDEX', 'TEXT', 'NODE', 'HYPEREDGE']],
     ['CREATE HYPEREDGE TABLE T', 1, 25, 'found the end', ['"("']],
     [
       'CREATE HYPEREDGE TABLE T (a) PROPERTIES (b BLOB)',

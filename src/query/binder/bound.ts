@@ -2,6 +2,7 @@
 // type. A bound statement is a plain object that refers to tables of the engine.
 
 import type { ColumnType, PropertyValue, Table } from '../../engine/index.ts';
+import type { Language } from '../../text/index.ts';
 import type { Span } from '../parser/ast.ts';
 import type { AggregateFunction } from './aggregates.ts';
 
@@ -253,6 +254,24 @@ export interface BoundExists extends Typed {
   readonly where: readonly BoundExpression[];
 }
 
+interface ReadsTextIndex {
+  readonly pattern: number;
+  readonly query: BoundConstant | BoundParameter;
+  /** The columns of the text index, in its order. */
+  readonly fields: readonly BoundField[];
+  readonly language: Language;
+}
+
+/** `search(alias, 'words')`: whether the text index finds the words in the row; never null. */
+export interface BoundSearch extends Typed, ReadsTextIndex {
+  readonly kind: 'search';
+}
+
+/** `score(alias)`: BM25 of the words of a search in the row. */
+export interface BoundScore extends Typed, ReadsTextIndex {
+  readonly kind: 'score';
+}
+
 /** A literal list: `[1, 2]`, e.g. for members. */
 export interface BoundList extends Typed {
   readonly kind: 'list';
@@ -286,6 +305,8 @@ export type BoundExpression =
   | BoundKeyValue
   | BoundItemValue
   | BoundExists
+  | BoundSearch
+  | BoundScore
   | BoundList;
 
 export interface BoundAggregate {

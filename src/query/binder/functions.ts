@@ -10,6 +10,7 @@ import { bindExpression, requireNumber } from './expressions.ts';
 import { bindDuring, bindHolds } from './intervals.ts';
 import { misplacedNode, NODE_FORM, requireLikeMembers } from './nodes.ts';
 import type { Scope } from './scope.ts';
+import { bindScore, bindSearch } from './searches.ts';
 import { asTime, dateOf } from './times.ts';
 
 type FunctionBinder = (call: CallNode, scope: Scope) => BoundExpression;
@@ -26,6 +27,8 @@ const FUNCTIONS: Readonly<Record<string, { arity: number; form: string; bind: Fu
   DURING: { arity: 2, form: 'during(inner, outer)', bind: bindDuring },
   FOLLOWS: { arity: 3, form: 'follows(later, earlier, seconds)', bind: bindFollows },
   NODE: { arity: 2, form: NODE_FORM, bind: misplacedNode },
+  SEARCH: { arity: 2, form: "search(alias, 'words')", bind: bindSearch },
+  SCORE: { arity: 1, form: 'score(alias)', bind: bindScore },
 };
 
 export function bindCall(call: CallNode, scope: Scope): BoundExpression {

@@ -146,6 +146,8 @@ const READS_ROW: Readonly<Record<BoundExpression['kind'], boolean>> = {
   overlaps: true,
   follows: true,
   exists: true,
+  search: true,
+  score: true,
   constant: false,
   parameter: false,
   compare: false,

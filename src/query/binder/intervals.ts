@@ -89,6 +89,8 @@ const ROW_KINDS: ReadonlySet<BoundExpression['kind']> = new Set([
   'shared',
   'overlaps',
   'follows',
+  'search',
+  'score',
 ]);
 
 function readsRow(node: BoundExpression): boolean {

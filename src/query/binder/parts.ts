@@ -33,6 +33,9 @@ export function partsOf(bound: BoundExpression): readonly BoundExpression[] {
       return [bound.width];
     case 'exists':
       return bound.where;
+    case 'search':
+    case 'score':
+      return bound.fields;
     case 'constant':
     case 'parameter':
     case 'field':
@@ -81,6 +84,9 @@ export function withParts(
       return { ...bound, width: replaced(bound.width) };
     case 'exists':
       return { ...bound, where: bound.where.map(replaced) };
+    case 'search':
+    case 'score':
+      return bound;
     case 'constant':
     case 'parameter':
     case 'field':

@@ -7,7 +7,15 @@ import { didYouMean } from '../../model/suggestions.ts';
 import type { CallNode, NameNode, ParameterNode, Span } from '../parser/ast.ts';
 import { shown, shownName, shownNames } from '../shown.ts';
 import { errorAt } from '../syntax-error.ts';
-import type { BoundExpression, BoundField, BoundParameter, BoundPattern, Field, ValueType } from './bound.ts';
+import type {
+  BoundExpression,
+  BoundField,
+  BoundParameter,
+  BoundPattern,
+  BoundSearch,
+  Field,
+  ValueType,
+} from './bound.ts';
 import type { InnerPatterns } from './exists.ts';
 import { type ParameterType, type ParameterValues, parameterType } from './parameters.ts';
 
@@ -34,6 +42,8 @@ export class Scope {
   readonly noAggregates: string;
   /** Set for ORDER BY, where a bare name may be the name of a returned item. */
   readonly itemNamed: ((name: string) => BoundExpression | undefined) | undefined;
+  /** The searches bound so far, those of a WHERE before what is returned. */
+  readonly searches: BoundSearch[];
   /**
    * Types of parameters. Each type is determined only once, because a parameter may be a long list
    * and occur often.
@@ -52,6 +62,7 @@ export class Scope {
     noAggregates?: string;
     itemNamed?: (name: string) => BoundExpression | undefined;
     types?: Map<string, ParameterType>;
+    searches?: BoundSearch[];
   }) {
     this.text = options.text;
     this.patterns = options.patterns;
@@ -63,6 +74,7 @@ export class Scope {
     this.aggregates = options.aggregates;
     this.itemNamed = options.itemNamed;
     this.#types = options.types ?? new Map();
+    this.searches = options.searches ?? [];
     this.noAggregates = options.noAggregates ?? 'aggregates are allowed in RETURN and ORDER BY of a MATCH only';
   }
 
@@ -71,14 +83,26 @@ export class Scope {
    * EXISTS.
    */
   with(aggregates: AggregateBinder | undefined, noAggregates: string): Scope {
-    const { text, patterns, parameters, bareColumns } = this;
-    return new Scope({ text, patterns, parameters, bareColumns, noAggregates, aggregates, types: this.#types });
+    const { text, patterns, parameters, bareColumns, searches } = this;
+    return new Scope({
+      text,
+      patterns,
+      parameters,
+      bareColumns,
+      noAggregates,
+      aggregates,
+      types: this.#types,
+      searches,
+    });
   }
 
   /** Returns a copy of this scope in which returned items can also be named. */
   withItems(itemNamed: (name: string) => BoundExpression | undefined): Scope {
-    const { text, patterns, parameters, aggregates, noAggregates } = this;
-    return new Scope({ text, patterns, parameters, noAggregates, itemNamed, aggregates, types: this.#types });
+    const { text, patterns, parameters, aggregates, noAggregates, searches } = this;
+    return new Scope({
+      ...{ text, patterns, parameters, noAggregates, itemNamed, aggregates, searches },
+      types: this.#types,
+    });
   }
 
   /** Returns the scope of the WHERE of an EXISTS, in which its own patterns are visible too. */
@@ -94,6 +118,7 @@ export class Scope {
       ...(inner === undefined ? {} : { inner }),
       noAggregates: 'aggregates are allowed in RETURN and ORDER BY of a MATCH, not inside EXISTS',
       types: this.#types,
+      searches: this.searches,
     });
   }
 

@@ -7,7 +7,7 @@
 // are read.
 
 import { kindOfType } from '../../model/column-types.ts';
-import type { BoundExpression, Value } from '../binder/bound.ts';
+import type { BoundExpression, BoundScore, BoundSearch, Value } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { partsOf } from '../binder/parts.ts';
 import { longestText } from './memory.ts';
@@ -24,6 +24,12 @@ const LETTERS_A_VALUE = 8;
 const VALUES_A_ITEM = 8;
 /** Cost, in values, of a whole row or a list of members. Both become JavaScript objects. */
 const VALUES_AN_OBJECT = 16;
+
+/** Cost, in values, of a letter of a text whose words are found and folded. */
+const VALUES_A_FOLDED_LETTER = 12;
+/** Cost, in values, of comparing the words of a text with those of a search, per letter. */
+const LEAST_VALUES_A_SEARCHED_LETTER = 2;
+const MOST_VALUES_A_SEARCHED_LETTER = 16;
 
 /** The cost of expressions for one row, in values. */
 export interface Weight {
@@ -72,6 +78,8 @@ class Weigher {
   readonly weight: Weight = { fixed: 1, columns: new Map(), rows: new Map(), grouped: new Map() };
   readonly #parameters: ParameterValues;
   readonly #items: readonly BoundExpression[];
+  /** Patterns with a search. */
+  readonly #searched = new Set<number>();
 
   constructor(parameters: ParameterValues, items: readonly BoundExpression[]) {
     this.#parameters = parameters;
@@ -116,6 +124,10 @@ class Weigher {
           if (!isOfLists || !isPlain(side)) this.add(side, isOfLists ? each * VALUES_A_ITEM : each);
         return;
       }
+      case 'search':
+      case 'score':
+        this.#addSearch(expression, each);
+        return;
       case 'list':
         weight.fixed += each * (expression.items.every(isPlain) ? 0 : expression.items.length);
         break;
@@ -134,6 +146,19 @@ class Weigher {
     const known = weight.columns.get(key);
     if (known === undefined) weight.columns.set(key, { pattern, column: field.id, times: each });
     else known.times += each;
+  }
+
+  /**
+   * Adds the cost of finding the words of texts, which several searches of a long text do once, and
+   * of comparing them with those of the query.
+   */
+  #addSearch({ pattern, fields, query }: BoundSearch | BoundScore, each: number): void {
+    const words = query.kind === 'constant' ? query.value : this.#parameters[query.name];
+    const compared = LEAST_VALUES_A_SEARCHED_LETTER + (typeof words === 'string' ? lettersOf(words) : 0);
+    const folded = this.#searched.has(pattern) ? 0 : VALUES_A_FOLDED_LETTER;
+    this.#searched.add(pattern);
+    const values = folded + Math.min(MOST_VALUES_A_SEARCHED_LETTER, compared);
+    for (const field of fields) this.add(field, each * LETTERS_A_VALUE * values);
   }
 
   #addGrouped(kind: GroupedValue['kind'], index: number, each: number): void {

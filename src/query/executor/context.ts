@@ -2,9 +2,17 @@
 // and work.
 
 import type { ColumnPlan } from '../../core/index.ts';
-import type { Scan, ScanBounds, SegmentScan, Table } from '../../engine/index.ts';
+import type {
+  Scan,
+  ScanBounds,
+  SearchCandidates,
+  SearchCondition,
+  SearchStatistics,
+  SegmentScan,
+  Table,
+} from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import type { BoundExpression, BoundPattern } from '../binder/bound.ts';
+import type { BoundExpression, BoundPattern, BoundScore } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import type { ScanPlan } from '../planner/plan.ts';
 import { lettersToValues, longestValue, rowsFor, rowValues, type Weight, weightOf } from './batch-size.ts';
@@ -12,6 +20,7 @@ import { HeldBytes, heapLimits, longestText, MemoryPool, valueBytes } from './me
 import { Pace } from './pace.ts';
 import { type Batch, consecutive, type RowSet, rowSetBytes, selectFrom } from './rows/row-set.ts';
 import { type Environment, evaluate, prepareLists } from './values/evaluate.ts';
+import { prepareScores, RunSearches } from './values/searches.ts';
 import { Scratch, truePlaces, type Vector } from './values/vector.ts';
 
 /** The rows of tables as one statement sees them: from a snapshot, or from a transaction. */
@@ -32,6 +41,18 @@ export interface RowSource {
    * it is in memory, so that the next call of these functions takes no longer than that.
    */
   loadEnds(pattern: BoundPattern, startTs: number | undefined, endTs: number | undefined): boolean;
+  /**
+   * Returns the statistics of the words of a search over all live rows, from which scores are
+   * computed.
+   */
+  textStatistics(pattern: BoundPattern, search: SearchCondition): Generator<null, SearchStatistics, void>;
+  /** Returns rows that may be among the k best of a search; undefined: all must be read. */
+  bestRows(
+    pattern: BoundPattern,
+    request: ScanBounds & { readonly search: SearchCondition },
+    statistics: SearchStatistics,
+    k: number,
+  ): Generator<null, SearchCandidates | undefined, void>;
   /** Returns the number of live rows in a window. Undefined bounds are open. */
   count(pattern: BoundPattern, startTs: number | undefined, endTs: number | undefined): number;
   /**
@@ -97,6 +118,8 @@ export class QueryContext {
   readonly held = new HeldBytes();
   #weight: Weight | undefined;
   readonly #pace = new Pace();
+  /** The rows of segments to which the search of the statement's scan is restricted. */
+  candidates: SearchCandidates | undefined;
   /** Buckets scanned, by pattern. */
   readonly #buckets = new Map<number, number>();
   #used = 0;
@@ -134,6 +157,9 @@ export class QueryContext {
       patterns: options.patterns.map(environmentOf),
       ...(options.patterns.some(({ table }) => table.isOfNodes || table.kinds !== undefined)
         ? { areNodes: options.patterns.map(({ table }) => table.isOfNodes), nodes: new Map() }
+        : {}),
+      ...(options.patterns.some(({ table }) => table.definition.text !== undefined)
+        ? { searches: new RunSearches() }
         : {}),
     };
     this.#transient = { ...this.environment, scratch: this.#scratch };
@@ -289,6 +315,22 @@ export class QueryContext {
   *prepareLists(): Generator<null, void, void> {
     for (const expression of this.#memberships ?? this.#expressions?.() ?? [])
       this.charge(yield* prepareLists(expression, this.environment.parameters));
+  }
+
+  /** Computes the statistics of scores, in steps. */
+  prepareScores(): Generator<null, void, void> {
+    return prepareScores(this.#expressions?.() ?? [], this.environment, ({ fields, language, pattern }, parts) => {
+      const columns = fields.map(({ field }) => (field as { id: number }).id);
+      return this.source.textStatistics(this.patterns[pattern]!, { columns, language, parts });
+    });
+  }
+
+  /** Finds the rows that may be among the k best of the search of a scan, in steps. */
+  *prepareBest(scan: ScanPlan, score: BoundScore, request: ScanBounds, k: number): Generator<null, void, void> {
+    const { parameters, searches } = this.environment;
+    const { statistics } = searches!.of(score, parameters);
+    const pattern = this.patterns[scan.pattern]!;
+    this.candidates = yield* this.source.bestRows(pattern, { ...request, search: scan.search! }, statistics!, k);
   }
 
   /** Charges the memory for the rows of a set that is kept. */

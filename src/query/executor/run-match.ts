@@ -2,7 +2,7 @@
 // chunks.
 
 import { TextSink } from '../../core/index.ts';
-import type { BoundExpression, Value } from '../binder/bound.ts';
+import type { BoundExpression, BoundScore, Value } from '../binder/bound.ts';
 import type { InputPlan, JoinPlan, MatchPlan, ScanPlan } from '../planner/plan.ts';
 import { isPlain } from './batch-size.ts';
 import type { Batches, QueryContext } from './context.ts';
@@ -15,7 +15,7 @@ import { joinRows } from './joins/join.ts';
 import { longestText, valueBytes } from './memory.ts';
 import { DistinctRows } from './rows/distinct-rows.ts';
 import { type Batch, rowSetBytes } from './rows/row-set.ts';
-import { scanRows } from './rows/scan-rows.ts';
+import { boundsOf, scanRows } from './rows/scan-rows.ts';
 import { FEW_ROWS, LargeSorter } from './sorts/large-sort.ts';
 import { newestFirst } from './sorts/newest-first.ts';
 import { Sorter, type SortRow } from './sorts/sort.ts';
@@ -32,9 +32,17 @@ export interface ResultChunk {
 export function* runMatch(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   if (plan.limit === 0) return;
   yield* context.prepareLists();
+  yield* context.prepareScores();
+  if (plan.bestOf !== undefined) yield* prepareBest(plan, plan.bestOf, context);
   // A single row needs neither an order nor a pace.
   const rows = plan.shortcut === undefined ? context.paced(ordered(plan, context)) : shortcutRow(plan, context);
   yield* context.observed(plan, window(rows, plan.skip, plan.limit));
+}
+
+function prepareBest({ match, input }: MatchPlan, k: number, context: QueryContext): Generator<null, void, void> {
+  const scan = input as ScanPlan;
+  const score = match.orderBy[0]!.expression as BoundScore;
+  return context.prepareBest(scan, score, boundsOf(scan, scan.paths[0]!), k);
 }
 
 /** Applies SKIP and LIMIT. */

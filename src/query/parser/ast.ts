@@ -247,6 +247,14 @@ export interface IndexNode extends Span {
   readonly column: NameNode;
 }
 
+export interface TextIndexNode extends Span {
+  readonly kind: 'createTextIndex' | 'dropTextIndex';
+  readonly table: NameNode;
+  /** Empty in DROP. */
+  readonly columns: readonly NameNode[];
+  readonly language: NameNode | undefined;
+}
+
 export interface ShowNode extends Span {
   readonly kind: 'showIndexes' | 'showTables' | 'showNodeTables';
   readonly table: NameNode | undefined;
@@ -289,6 +297,7 @@ export type Statement =
   | DropTableNode
   | AlterTableNode
   | IndexNode
+  | TextIndexNode
   | ShowNode
   | CompactNode
   | TransactionNode

@@ -11,13 +11,15 @@ import type {
   DropTableNode,
   IndexNode,
   NameNode,
+  TextIndexNode,
 } from './ast.ts';
 import { parseExpression } from './expressions.ts';
 import type { TokenStream } from './token-stream.ts';
 
-export function parseCreate(stream: TokenStream): CreateTableNode | CreateNodeTableNode | IndexNode {
+export function parseCreate(stream: TokenStream): CreateTableNode | CreateNodeTableNode | IndexNode | TextIndexNode {
   const { start } = stream.next();
   if (stream.acceptWord('INDEX')) return indexNode(stream, 'createIndex', start);
+  if (stream.acceptWord('TEXT')) return textIndexNode(stream, 'createTextIndex', start);
   if (stream.acceptWord('NODE')) return nodeTable(stream, start);
   stream.expectWord('HYPEREDGE');
   stream.expectWord('TABLE');
@@ -135,9 +137,10 @@ function columnType(stream: TokenStream): ColumnTypeNode {
 /** Types by their names and synonyms. */
 const TYPES = typesByWord();
 
-export function parseDrop(stream: TokenStream): DropTableNode | IndexNode {
+export function parseDrop(stream: TokenStream): DropTableNode | IndexNode | TextIndexNode {
   const { start } = stream.next();
   if (stream.acceptWord('INDEX')) return indexNode(stream, 'dropIndex', start);
+  if (stream.acceptWord('TEXT')) return textIndexNode(stream, 'dropTextIndex', start);
   const kind = stream.acceptWord('NODE') ? 'dropNodeTable' : 'dropTable';
   if (kind === 'dropTable') stream.expectWord('HYPEREDGE');
   stream.expectWord('TABLE');
@@ -153,6 +156,17 @@ function indexNode(stream: TokenStream, kind: IndexNode['kind'], start: number):
   const column = stream.expectName('a column name');
   stream.expectSymbol(')');
   return { kind, table, column, start, end: stream.lastEnd };
+}
+
+/** Reads what follows CREATE TEXT or DROP TEXT. */
+function textIndexNode(stream: TokenStream, kind: TextIndexNode['kind'], start: number): TextIndexNode {
+  stream.expectWord('INDEX');
+  stream.expectWord('ON');
+  const table = stream.expectName('a table name');
+  const isNew = kind === 'createTextIndex';
+  const columns = isNew ? nameList(stream, 'the name of a TEXT column') : [];
+  const language = isNew && stream.acceptWord('LANGUAGE') ? stream.expectName('a language') : undefined;
+  return { kind, table, columns, language, start, end: stream.lastEnd };
 }
 
 export function parseAlter(stream: TokenStream): AlterTableNode {

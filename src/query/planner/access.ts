@@ -28,13 +28,15 @@ import type {
   BoundField,
   BoundHasNode,
   BoundPattern,
+  BoundSearch,
   Value,
 } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { flipped } from '../executor/values/compare.ts';
+import { partsOfSearch } from '../executor/values/searches.ts';
 import { fixedValue } from './fixed-values.ts';
 import { patternsOf } from './patterns-of.ts';
-import type { TextEquality } from './plan.ts';
+import type { PlannedSearch, TextEquality } from './plan.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 /** Maximum number of branches of an OR or IN that are each answered by an index access. */
@@ -67,6 +69,8 @@ export interface Access {
   readonly ways: readonly Bounds[];
   /** Texts of columns, at most one of each. They are checked on each row. */
   readonly texts: readonly TextEquality[];
+  /** The search that finds the rows first. It is checked on each row, too. */
+  readonly search: PlannedSearch | undefined;
   readonly filter: readonly BoundExpression[];
   /**
    * The alternative to several ways: a single way that covers them all. The condition that became
@@ -75,7 +79,7 @@ export interface Access {
   readonly instead: Access | undefined;
 }
 
-const NOTHING: Access = { ways: [], texts: [], filter: [], instead: undefined };
+const NOTHING: Access = { ways: [], texts: [], search: undefined, filter: [], instead: undefined };
 
 /**
  * Returns the access for `conditions`, which read no other pattern. If the access has no ways, no
@@ -92,6 +96,7 @@ export function accessOf(
   if (bounds === undefined) return NOTHING;
   const texts: TextEquality[] = [];
   const filter: BoundExpression[] = [];
+  let search: PlannedSearch | undefined;
   let union: { condition: BoundExpression; ways: Bounds[] } | undefined;
   for (const condition of conditions) {
     const outcome = reader.take(condition, bounds);
@@ -102,15 +107,22 @@ export function accessOf(
       texts.push(text);
       continue;
     }
+    if (condition.kind === 'search') search ??= plannedSearch(condition, parameters);
     const ways = union === undefined ? reader.union(condition) : undefined;
     if (ways === undefined) filter.push(condition);
     else union = { condition, ways };
   }
   if (!canMatch(bounds)) return NOTHING;
-  if (union === undefined) return { ways: [bounds], texts, filter, instead: undefined };
+  if (union === undefined) return { ways: [bounds], texts, search, filter, instead: undefined };
   const ways = merged(union.ways.map((way) => both(bounds, way)).filter(canMatch));
-  const instead = { ways: [bounds], texts, filter: [...filter, union.condition], instead: undefined };
-  return { ways, texts, filter, instead: ways.length > 1 ? instead : undefined };
+  const instead = { ways: [bounds], texts, search, filter: [...filter, union.condition], instead: undefined };
+  return { ways, texts, search, filter, instead: ways.length > 1 ? instead : undefined };
+}
+
+function plannedSearch(expression: BoundSearch, parameters: ParameterValues): PlannedSearch {
+  const { fields, language } = expression;
+  const columns = fields.map(({ field }) => (field as { id: number }).id);
+  return { expression, columns, language, parts: partsOfSearch(expression, parameters) };
 }
 
 /** Merges windows that touch and have no other bounds, as those of `event_ts IN [5, 6]`. */

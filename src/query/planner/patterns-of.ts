@@ -14,6 +14,8 @@ export function patternsOf(node: BoundExpression): number {
     case 'field':
     case 'row':
     case 'bucket':
+    case 'search':
+    case 'score':
       return 1 << node.pattern;
     case 'hasNode':
       return (1 << node.pattern) | patternsOf(node.node);

@@ -1,8 +1,15 @@
 // The plan of a MATCH: how its rows are found, joined and made into results. It consists of plain
 // values, and EXPLAIN prints it.
 
-import type { RangeCondition, RoleCondition, TextCondition } from '../../engine/index.ts';
-import type { BoundAggregate, BoundComparison, BoundExists, BoundExpression, BoundMatch } from '../binder/bound.ts';
+import type { RangeCondition, RoleCondition, SearchCondition, TextCondition } from '../../engine/index.ts';
+import type {
+  BoundAggregate,
+  BoundComparison,
+  BoundExists,
+  BoundExpression,
+  BoundMatch,
+  BoundSearch,
+} from '../binder/bound.ts';
 
 /** The ways to find rows and pairs, as EXPLAIN and answers name them. */
 export type Strategy =
@@ -11,6 +18,7 @@ export type Strategy =
   | 'FMI_INTERSECT'
   | 'PSI_RANGE'
   | 'INTERVAL_STAB'
+  | 'TEXT_SEARCH'
   | 'FULL_SCAN'
   | 'NODE_LOOKUP'
   | 'TEMPORAL_JOIN'
@@ -55,6 +63,12 @@ export interface TextEquality extends TextCondition {
   readonly expression: BoundComparison;
 }
 
+/** A search that the text index of a table answers. */
+export interface PlannedSearch extends SearchCondition {
+  /** The condition itself. */
+  readonly expression: BoundSearch;
+}
+
 export interface ScanPlan {
   readonly op: 'scan';
   readonly pattern: number;
@@ -65,6 +79,8 @@ export interface ScanPlan {
   readonly paths: readonly AccessPath[];
   /** Conditions on this pattern alone that the core checks on the rows of each path. */
   readonly texts: readonly TextEquality[];
+  /** See `Access`. */
+  readonly search: PlannedSearch | undefined;
   /** Further conditions on this pattern alone that no index answers. */
   readonly filter: readonly BoundExpression[];
   readonly needs: ColumnNeeds;
@@ -212,6 +228,8 @@ export interface MatchPlan {
    * `reversed`: the scan begins with the newest row. `sort`: rows must be sorted.
    */
   readonly order: 'none' | 'index' | 'reversed' | 'sort';
+  /** Set if only this many rows with the best scores of the scan's search are needed. */
+  readonly bestOf: number | undefined;
   readonly skip: number;
   /** Undefined: all rows. */
   readonly limit: number | undefined;
@@ -226,7 +244,7 @@ export function strategyOfJoin(join: JoinPlan, lookedUp?: ReadonlySet<object>): 
 }
 
 /** Returns the index that a strategy uses. */
-export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'INTERVAL' | 'NONE' {
+export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'INTERVAL' | 'TEXT' | 'NONE' {
   switch (strategy) {
     case 'TPI_BUCKET_PUSHDOWN':
     case 'TEMPORAL_JOIN':
@@ -240,6 +258,8 @@ export function indexTypeOf(strategy: Strategy): 'TPI' | 'FMI' | 'PSI' | 'INTERV
       return 'PSI';
     case 'INTERVAL_STAB':
       return 'INTERVAL';
+    case 'TEXT_SEARCH':
+      return 'TEXT';
     default:
       return 'NONE';
   }

@@ -63,7 +63,9 @@ export function planShape(
   const order = orderOf(match, input, limit);
   const strategy = strategyOf(input);
   const shortcut = shortcutOf(match, input);
-  return { match, input, exists, shortcut, nodeCounts: nodeCountsOf(match, input), order, skip, limit, strategy };
+  const bestOf = bestOfSearch(match, input, skip, limit);
+  const nodeCounts = nodeCountsOf(match, input);
+  return { match, input, exists, shortcut, nodeCounts, order, bestOf, skip, limit, strategy };
 }
 
 /**
@@ -109,6 +111,25 @@ function orderOf(match: BoundMatch, rows: InputPlan, limit: number | undefined):
   if (!isTime || !isThenId) return 'sort';
   if (!first!.descending) return 'index';
   return limit === undefined || rows !== input ? 'sort' : 'reversed';
+}
+
+/** Greatest number of best rows for which the text blocks are asked. */
+const MOST_BEST = 1000;
+
+/** Returns how many rows with the best scores are needed, if the order is that of the scores. */
+function bestOfSearch(
+  match: BoundMatch,
+  input: InputPlan,
+  skip: number,
+  limit: number | undefined,
+): number | undefined {
+  const [first] = match.orderBy;
+  if (limit === undefined || first === undefined || !first.descending || first.expression.kind !== 'score')
+    return undefined;
+  if (match.grouping !== undefined || match.distinct || input.op !== 'scan' || input.paths.length !== 1)
+    return undefined;
+  const isOnly = input.search !== undefined && input.filter.every((each) => each === input.search!.expression);
+  return isOnly && skip + limit > 0 && skip + limit <= MOST_BEST ? skip + limit : undefined;
 }
 
 /**

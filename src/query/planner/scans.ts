@@ -57,13 +57,20 @@ export function planScan(
   totalBuckets?: (pattern: BoundPattern) => number,
 ): ScanPlan {
   const ways = access.ways.filter((way) => way.startTs <= way.endTs);
-  const { texts, filter } = access;
+  const { texts, search, filter } = access;
   if (totalBuckets !== undefined && ways.length <= 1) {
-    const paths = ways.map((way) => planOnlyPath(pattern, way, estimate));
+    const paths = searching(
+      search,
+      ways.map((way) => planOnlyPath(pattern, way, estimate)),
+    );
     const total = totalBuckets(pattern);
-    return { op: 'scan', pattern: place, paths, texts, filter, needs, estimatedRows: Number.NaN, totalBuckets: total };
+    const estimatedRows = Number.NaN;
+    return { op: 'scan', pattern: place, paths, texts, search, filter, needs, estimatedRows, totalBuckets: total };
   }
-  const paths = ways.map((way) => planPath(pattern, way, estimate));
+  const paths = searching(
+    search,
+    ways.map((way) => planPath(pattern, way, estimate)),
+  );
   // Rows that several ways find are recognized by their keys, so the keys are read.
   if (paths.length > 1) {
     needs.times = true;
@@ -72,7 +79,13 @@ export function planScan(
   const total = estimate(pattern, EVERYTHING);
   const sum = paths.reduce((rows, path) => rows + path.estimatedRows, 0);
   const estimatedRows = Math.min(total.rows, sum);
-  return { op: 'scan', pattern: place, paths, texts, filter, needs, estimatedRows, totalBuckets: total.totalBuckets };
+  const buckets = total.totalBuckets;
+  return { op: 'scan', pattern: place, paths, texts, search, filter, needs, estimatedRows, totalBuckets: buckets };
+}
+
+/** A search narrows every way, so it names the strategy. */
+function searching(search: Access['search'], paths: AccessPath[]): AccessPath[] {
+  return search === undefined ? paths : paths.map((path) => ({ ...path, strategy: 'TEXT_SEARCH' as const }));
 }
 
 const EVERYTHING: EstimateRequest = {

@@ -84,6 +84,7 @@ const EMPTY_PLAN = {
   pattern: 0,
   paths: [],
   texts: [],
+  search: undefined,
   filter: [],
   estimatedRows: 0,
   totalBuckets: 0,
@@ -97,6 +98,8 @@ const NO_SOURCE: RowSource = {
   segmentScan: refuse,
   loadEnds: refuse,
   count: refuse,
+  textStatistics: refuse,
+  bestRows: refuse,
   timeBounds: refuse,
 };
 

@@ -165,6 +165,8 @@ class FieldReader {
       case 'shared':
       case 'overlaps':
       case 'follows':
+      case 'search':
+      case 'score':
         return false;
       default:
     }

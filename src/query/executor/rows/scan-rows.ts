@@ -64,7 +64,7 @@ function scansApart(
   const pattern = context.patterns[plan.pattern]!;
   // Times and ids are read because the rows are merged by key.
   const columns = columnPlan(context.columns[plan.pattern]!, { ...plan.needs, times: true, ids: true });
-  const scans = context.source.scanApart(pattern, boundsOf(plan, path), columns);
+  const scans = context.source.scanApart(pattern, boundsIn(context, plan, path), columns);
   return scans && { scans, columns };
 }
 
@@ -120,8 +120,15 @@ function* scanPath(
   limit: number | undefined,
   sink: TextSink | undefined,
 ): Batches<RowSet> {
-  const bounds = boundsOf(plan, path, limit === undefined ? undefined : Math.max(1, limit));
+  const bounds = boundsIn(context, plan, path, limit === undefined ? undefined : Math.max(1, limit));
   yield* readScan(context.source.scan(context.patterns[plan.pattern]!, bounds, columns), plan, columns, context, sink);
+}
+
+/** Returns a path of a scan as a request, restricted to the candidates of its search. */
+function boundsIn({ candidates }: QueryContext, plan: ScanPlan, path: AccessPath, limit?: number): ScanBounds {
+  const bounds = boundsOf(plan, path, limit);
+  if (candidates !== undefined && plan.search !== undefined) bounds.search = { ...plan.search, candidates };
+  return bounds;
 }
 
 /**
@@ -129,7 +136,7 @@ function* scanPath(
  * fields are written here: a spread with more fields makes slow objects in Node 20.
  */
 export function boundsOf(
-  { texts }: ScanPlan,
+  { texts, search }: ScanPlan,
   { startTs, endTs, at, nodes, ranges, inRoles }: AccessPath,
   limit?: number,
   anyOf?: Float64Array,
@@ -141,6 +148,7 @@ export function boundsOf(
     nodes: nodes.length === 0 ? undefined : nodes,
     where: ranges.length === 0 ? undefined : ranges,
     texts: texts.length === 0 ? undefined : texts,
+    search,
     inRoles: inRoles.length === 0 ? undefined : inRoles,
     limit,
     anyOf,

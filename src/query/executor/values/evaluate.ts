@@ -26,6 +26,7 @@ import { dateVector, dayVector } from './dates.ts';
 import { conjunction, disjunction, inverted, nullTest } from './logic.ts';
 import { isInValues, isInVectors, prepareList } from './membership.ts';
 import { nodeVector } from './nodes.ts';
+import { type RunSearches, scoreVector, searchVector } from './searches.ts';
 import { type ConstantVector, constant, NULL_VECTOR, type Scratch, type Vector, valueAt } from './vector.ts';
 
 /** The data that an evaluation needs besides the rows. */
@@ -40,6 +41,8 @@ export interface Environment {
   }[];
   /** For each pattern, whether its rows are nodes, which have no columns but these. */
   readonly areNodes?: readonly boolean[];
+  /** The searches of this run. */
+  readonly searches?: RunSearches;
   /** Nodes whose keys are constants, as far as they were looked up in this run. */
   readonly nodes?: Map<BoundNode, ConstantVector>;
   /** Set if the values are no longer used when the next expression is evaluated. */
@@ -118,6 +121,10 @@ export function evaluate(node: BoundExpression, batch: Batch, environment: Envir
       return environment.items![node.index]!;
     case 'exists':
       return environment.tested!.get(node)!;
+    case 'search':
+      return searchVector(node, at, count, environment);
+    case 'score':
+      return scoreVector(node, at, count, environment);
     case 'list':
       return listVector(node, at, count);
   }

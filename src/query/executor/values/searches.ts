@@ -1,0 +1,137 @@
+// Evaluates search(alias, 'words') and score(alias) from the texts of rows: the words of each row
+// are found again. Rows that a text index has found are few, so this is seldom much work.
+
+import type { SearchStatistics } from '../../../engine/index.ts';
+import { HedgerowError } from '../../../errors.ts';
+import {
+  type Analyzer,
+  analyzerOf,
+  type Document,
+  documentOf,
+  Matcher,
+  parseSearch,
+  type SearchPart,
+  scoreOf,
+} from '../../../text/index.ts';
+import type { BoundExpression, BoundScore, BoundSearch } from '../../binder/bound.ts';
+import { type ParameterValues, parameterValue } from '../../binder/parameters.ts';
+import { partsOf } from '../../binder/parts.ts';
+import type { Environment } from './evaluate.ts';
+import { type Vector, valueAt } from './vector.ts';
+
+type Searching = BoundSearch | BoundScore;
+/** The texts of one row, by column of the index. */
+type Texts = readonly (string | null)[];
+
+/** What a run knows of one search. */
+export interface RunSearch {
+  readonly analyzer: Analyzer;
+  readonly matcher: Matcher;
+  /** Set by `prepareScores`. */
+  statistics: SearchStatistics | undefined;
+}
+
+/** The searches of one run, by the position of their alias and their words. */
+export class RunSearches {
+  readonly #known = new Map<string, RunSearch>();
+  #last: { readonly analyzer: Analyzer; readonly texts: Texts; readonly document: Document } | undefined;
+
+  of(node: Searching, parameters: ParameterValues): RunSearch {
+    const query = queryOf(node, parameters);
+    const name = `${node.pattern} ${query}`;
+    let known = this.#known.get(name);
+    if (known === undefined) {
+      const parts = partsOfSearch(node, parameters);
+      known = { analyzer: analyzerOf(node.language), matcher: new Matcher(parts), statistics: undefined };
+      this.#known.set(name, known);
+    }
+    return known;
+  }
+
+  /**
+   * Returns the words of a row. Those of the last row are kept: rows with long texts are evaluated
+   * one by one, and a statement may have several searches.
+   */
+  documentOf(analyzer: Analyzer, texts: Texts): Document {
+    const last = this.#last;
+    const isLast =
+      last?.analyzer === analyzer &&
+      last.texts.length === texts.length &&
+      texts.every((text, column) => text === last.texts[column]);
+    if (isLast) return last.document;
+    const document = documentOf(analyzer, texts);
+    this.#last = { analyzer, texts, document };
+    return document;
+  }
+}
+
+/**
+ * Computes the statistics of every score among expressions. Yields null between steps of a few
+ * milliseconds. Call it before any of the expressions is evaluated.
+ */
+export function* prepareScores(
+  expressions: Iterable<BoundExpression>,
+  { parameters, searches }: Environment,
+  statisticsOf: (node: BoundScore, parts: readonly SearchPart[]) => Generator<null, SearchStatistics, void>,
+): Generator<null, void, void> {
+  if (searches === undefined) return;
+  for (const expression of expressions)
+    for (const score of scoresIn(expression)) {
+      const search = searches.of(score, parameters);
+      search.statistics ??= yield* statisticsOf(score, partsOfSearch(score, parameters));
+    }
+}
+
+function* scoresIn(expression: BoundExpression): Generator<BoundScore, void, void> {
+  if (expression.kind === 'score') yield expression;
+  else for (const part of partsOf(expression)) yield* scoresIn(part);
+}
+
+/** Returns the parts of a search. Throws `invalid_input` if the words of a parameter are none. */
+export function partsOfSearch(node: Searching, parameters: ParameterValues): readonly SearchPart[] {
+  return parseSearch(queryOf(node, parameters), analyzerOf(node.language));
+}
+
+function queryOf({ query }: Searching, parameters: ParameterValues): string {
+  const value = query.kind === 'constant' ? query.value : parameterValue(parameters, query);
+  if (typeof value !== 'string') throw new HedgerowError('invalid_input', 'The words of a search are a text.');
+  return value;
+}
+
+/** Whether each row matches a search; never null. */
+export function searchVector(
+  node: BoundSearch,
+  at: (operand: BoundExpression) => Vector,
+  count: number,
+  { parameters, searches }: Environment,
+): Vector {
+  const { analyzer, matcher } = searches!.of(node, parameters);
+  const texts = node.fields.map(at);
+  const values = new Uint8Array(count);
+  for (let i = 0; i < count; i++)
+    values[i] = matcher.matches(searches!.documentOf(analyzer, textsAt(texts, i))) ? 1 : 0;
+  return { kind: 'boolean', values, nulls: undefined };
+}
+
+/** BM25 of each row; 0 for a row that does not match. */
+export function scoreVector(
+  node: BoundScore,
+  at: (operand: BoundExpression) => Vector,
+  count: number,
+  { parameters, searches }: Environment,
+): Vector {
+  const { analyzer, matcher, statistics } = searches!.of(node, parameters);
+  const { weights, averageLength } = statistics!;
+  const texts = node.fields.map(at);
+  const values = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    const document = searches!.documentOf(analyzer, textsAt(texts, i));
+    if (matcher.matches(document))
+      values[i] = scoreOf(matcher.tally(document), weights, document.length, averageLength);
+  }
+  return { kind: 'number', values, nulls: undefined };
+}
+
+function textsAt(vectors: readonly Vector[], row: number): Texts {
+  return vectors.map((vector) => valueAt(vector, row) as string | null);
+}

@@ -1,0 +1,97 @@
+// Tests that searches of long texts, long phrases and frequent words hold the loop only for a short
+// time, and that their answers do not depend on it. The clock is simulated.
+
+import { describe, expect, test } from 'vitest';
+import { type Database, searchStatistics } from '../../src/engine/index.ts';
+import { EmbeddedStatements } from '../../src/query/embedded.ts';
+import { analyzerOf, parseSearch } from '../../src/text/index.ts';
+import { openSim, simDisk } from '../support/sim-engine.ts';
+
+/** A clock on which each look takes `tickUs`. */
+function clock(): { tickUs: number; readonly nowUs: () => number } {
+  let us = 0;
+  const made = { tickUs: 0, nowUs: () => (us += made.tickUs) };
+  return made;
+}
+
+async function opened(nowUs: () => number): Promise<Database> {
+  const database = await openSim(simDisk(), { core: 'release', segmentRows: 2 ** 16, logFileBytes: 2 ** 24, nowUs });
+  await database.createTable({ name: 'notes', columns: [{ name: 'body', type: 'TEXT' }] });
+  await database.textIndexes.create('notes', { columns: ['body'], language: 'none' });
+  return database;
+}
+
+async function fill(database: Database, count: number, bodyOf: (row: number) => string): Promise<void> {
+  for (let from = 0; from < count; from += 1000) {
+    const bulk = database.table('notes').bulk();
+    for (let row = from; row < Math.min(count, from + 1000); row++)
+      bulk.add({ event_ts: row, members: [1], properties: { body: bodyOf(row) } });
+    await bulk.commit();
+  }
+}
+
+function statisticsOf(database: Database, query: string) {
+  const table = database.table('notes');
+  const { version, lsn } = table.snapshot();
+  const column = table.columns.find('body')!.id;
+  const search = { columns: [column], language: 'none', parts: parseSearch(query, analyzerOf('none')) } as const;
+  const steps = searchStatistics(table, { version, lsn, overlay: undefined }, search);
+  for (let pauses = 0; ; pauses++) {
+    const step = steps.next();
+    if (step.done === true) return { pauses, statistics: step.value };
+  }
+}
+
+describe('words that take long', () => {
+  test.each([
+    'a* b* zz',
+    `"${Array.from({ length: 200 }, (_, place) => 'ab'[place % 2]).join(' ')}" c4`,
+    '"a b a b" +c3',
+  ])('are found by the slower way with the same result: %s', async (query) => {
+    const time = clock();
+    const database = await opened(time.nowUs);
+    await fill(database, 6000, (row) => `${'a b '.repeat(row % 120)}c${row % 7} a${row}`);
+    await database.compact({});
+    const embedded = new EmbeddedStatements({ database });
+    const answers = async () => {
+      const { statistics, pauses } = statisticsOf(database, query);
+      const match = 'MATCH (n:notes) WHERE search(n, $query) RETURN n.id AS id, score(n) AS score';
+      const all = await embedded.run(match, { query });
+      const best = await embedded.run(`${match} ORDER BY score(n) DESC, n.id LIMIT 10`, { query });
+      return { pauses, found: { statistics, all: all.rows, best: best.rows } };
+    };
+    const quick = await answers();
+    time.tickUs = 20_000;
+    const slow = await answers();
+    expect(slow.found).toEqual(quick.found);
+    expect(quick.found.all.length).toBeGreaterThan(100);
+    expect(quick.pauses).toBeLessThan(20);
+    if (query.includes('*')) expect(slow.pauses).toBeGreaterThan(6000);
+    await database.close();
+  });
+});
+
+test('the words of long texts are counted with a pause after a few of them', async () => {
+  const time = clock();
+  const database = await opened(time.nowUs);
+  const text = 'one two '.repeat(8000);
+  await fill(database, 100, () => text);
+  time.tickUs = 1000;
+  const { pauses, statistics } = statisticsOf(database, 'two');
+  expect(statistics.rows).toBe(100);
+  expect(pauses).toBeGreaterThanOrEqual(30);
+  await database.close();
+});
+
+test('a statement may have several searches of long texts, but not so many that one row takes long', async () => {
+  const database = await opened(() => 0);
+  await fill(database, 40, (row) => (row % 2 === 0 ? 'one two '.repeat(8000) : 'two'));
+  const embedded = new EmbeddedStatements({ database });
+  const counted = (searches: number) => {
+    const where = Array.from({ length: searches }, (_, place) => `search(n, 'one w${place}')`).join(' OR ');
+    return embedded.run(`MATCH (n:notes) WHERE ${where} RETURN COUNT(*) AS n`);
+  };
+  expect((await counted(12)).rows).toEqual([{ n: 20 }]);
+  await expect(counted(40)).rejects.toThrow('One row of this statement is too much work');
+  await database.close();
+});

@@ -1,0 +1,180 @@
+// Tests search() and score() in statements against a naive search engine, over random tables in
+// memory, compacted, opened again, and with deletes and changes. HEDGEROW_SEARCHES sets the number
+// of tables (2000 for a long run).
+
+import { describe, expect, test } from 'vitest';
+import type { Database } from '../../src/engine/index.ts';
+import { EmbeddedStatements } from '../../src/query/embedded.ts';
+import { Random } from '../support/random.ts';
+import { openSim, simDisk } from '../support/sim-engine.ts';
+import { type NaiveDocument, naiveScores } from './naive-search.ts';
+
+const TABLES = Number(process.env.HEDGEROW_SEARCHES ?? 25);
+const WORDS = ['budget', 'travel', 'costs', 'draft', 'Ada', 'plan', 'planned', 'a', 'the', 'x9', 'budgets', 'trip'];
+
+function textOf(random: Random): string | null {
+  if (random.chance(0.1)) return null;
+  const words = Array.from({ length: random.below(12) }, () => WORDS[Math.min(random.below(12), random.below(12))]!);
+  return words.join([' ', ', ', '. ', ' - '][random.below(4)]);
+}
+
+function queryOf(random: Random): string {
+  const word = () => WORDS[random.below(WORDS.length)]!;
+  const part = (): string => {
+    const sign = random.chance(0.25) ? '+' : random.chance(0.2) ? '-' : '';
+    const dice = random.below(10);
+    if (dice < 2) return `${sign}"${word()} ${word()}"`;
+    if (dice < 3) return `${sign}"${word()} ${word()} ${word()}"`;
+    if (dice < 5) return `${sign}${word().slice(0, 1 + random.below(4))}*`;
+    return `${sign}${word()}`;
+  };
+  const parts = Array.from({ length: 1 + random.below(4) }, part);
+  if (parts.every((each) => each.startsWith('-'))) parts.push(word());
+  return parts.join(' ');
+}
+
+class World {
+  readonly random: Random;
+  readonly #segmentRows: number;
+  readonly documents = new Map<number, NaiveDocument & { readonly event_ts: number }>();
+  readonly disk = simDisk();
+  database!: Database;
+  embedded!: EmbeddedStatements;
+
+  constructor(seed: number) {
+    this.random = new Random(seed);
+    this.#segmentRows = 4 + this.random.below(60);
+  }
+
+  async open(): Promise<void> {
+    this.database = await openSim(this.disk, { segmentRows: this.#segmentRows });
+    this.embedded = new EmbeddedStatements({ database: this.database });
+  }
+
+  async run(text: string, parameters: Record<string, unknown> = {}): Promise<Record<string, unknown>[]> {
+    return (await this.embedded.run(text, parameters)).rows;
+  }
+
+  async insert(count: number): Promise<void> {
+    const { random } = this;
+    for (let i = 0; i < count; i++) {
+      const [title, body] = [textOf(random), textOf(random)];
+      const event_ts = random.below(1000);
+      const members = [1 + random.below(5), 6 + random.below(5)];
+      const { row } = await this.database.table('notes').insert({ event_ts, members, properties: { title, body } });
+      this.documents.set(row.id, { id: row.id, event_ts, texts: [title, body] });
+    }
+  }
+
+  async change(): Promise<void> {
+    const { random } = this;
+    const ids = [...this.documents.keys()];
+    for (let i = 0; i < 5 && ids.length > 0; i++) {
+      const id = ids[random.below(ids.length)]!;
+      const known = this.documents.get(id);
+      if (known === undefined) continue;
+      if (random.chance(0.5)) {
+        await this.run('DELETE FROM notes WHERE id = $id', { id });
+        this.documents.delete(id);
+      } else {
+        const body = textOf(random);
+        await this.run('UPDATE notes SET body = $body WHERE id = $id', { id, body });
+        this.documents.set(id, { ...known, texts: [known.texts[0]!, body] });
+      }
+    }
+  }
+
+  /** Compares some searches with the naive ones. */
+  async check(what: string): Promise<void> {
+    for (let i = 0; i < 6; i++) {
+      const query = queryOf(this.random);
+      const naive = naiveScores([...this.documents.values()], query);
+      const found = await this.run(
+        'MATCH (n:notes) WHERE search(n, $query) RETURN n.id AS id, score(n) AS score ORDER BY score(n) DESC, n.id',
+        { query },
+      );
+      const context = `${what}: ${query}`;
+      expect(found.map(({ id }) => id).sort(), context).toEqual([...naive.keys()].sort());
+      for (const { id, score } of found) expect(score as number, context).toBeCloseTo(naive.get(id as number)!, 9);
+      const sorted = found.map(({ id, score }) => ({ id: id as number, score: score as number }));
+      for (let at = 1; at < sorted.length; at++)
+        expect(sorted[at - 1]!.score, context).toBeGreaterThanOrEqual(sorted[at]!.score);
+      const limit = 1 + this.random.below(5);
+      const best = await this.run(
+        `MATCH (n:notes) WHERE search(n, $query) RETURN n.id AS id ORDER BY score(n) DESC, n.id LIMIT ${limit}`,
+        { query },
+      );
+      expect(
+        best.map(({ id }) => id),
+        context,
+      ).toEqual(sorted.slice(0, limit).map(({ id }) => id));
+      await this.checkConditions(query, naive, context);
+    }
+  }
+
+  async checkConditions(query: string, naive: ReadonlyMap<number, number>, context: string): Promise<void> {
+    const from = this.random.below(1000);
+    const within = [...this.documents.values()].filter(({ event_ts }) => event_ts >= from).map(({ id }) => id);
+    // The best rows of a part of the table are those of the sorted whole.
+    for (const where of [
+      'n.event_ts >= $from',
+      '3 IN n.members',
+      'n.event_ts < $from AND 7 IN n.members',
+      'n.id > 5',
+    ]) {
+      const order = `search(n, $query) AND ${where} RETURN n.id AS id ORDER BY score(n) DESC, n.event_ts DESC, n.id`;
+      const all = await this.run(`MATCH (n:notes) WHERE ${order}`, { query, from });
+      const [skip, limit] = [this.random.below(3), 1 + this.random.below(4)];
+      const best = await this.run(`MATCH (n:notes) WHERE ${order} SKIP ${skip} LIMIT ${limit}`, { query, from });
+      expect(best, `${context}, ${where}`).toEqual(all.slice(skip, skip + limit));
+    }
+    const ids = async (where: string) =>
+      (await this.run(`MATCH (n:notes) WHERE ${where} RETURN n.id AS id`, { query, from })).map(({ id }) => id).sort();
+    expect(await ids('search(n, $query) AND n.event_ts >= $from'), context).toEqual(
+      within.filter((id) => naive.has(id)).sort(),
+    );
+    expect(await ids('NOT search(n, $query) AND n.event_ts >= $from'), context).toEqual(
+      within.filter((id) => !naive.has(id)).sort(),
+    );
+    expect(await ids('search(n, $query) OR n.event_ts < $from'), context).toEqual(
+      [...this.documents.values()]
+        .filter(({ id, event_ts }) => naive.has(id) || event_ts < from)
+        .map(({ id }) => id)
+        .sort(),
+    );
+    const [{ n }] = (await this.run('MATCH (n:notes) WHERE search(n, $query) RETURN COUNT(*) AS n', { query })) as [
+      { n: number },
+    ];
+    expect(n, context).toBe(naive.size);
+  }
+}
+
+describe('search and score', () => {
+  test(
+    `are those of a naive search engine (${TABLES} tables)`,
+    async () => {
+      for (let seed = 1; seed <= TABLES; seed++) {
+        const world = new World(seed);
+        await world.open();
+        await world.run('CREATE HYPEREDGE TABLE notes () PROPERTIES (title TEXT, body TEXT)');
+        if (world.random.chance(0.5)) await world.insert(world.random.below(60));
+        await world.run('CREATE TEXT INDEX ON notes (title, body)');
+        await world.insert(world.random.below(60));
+        await world.check(`seed ${seed}, in memory`);
+        if (world.random.chance(0.7)) await world.database.compact({});
+        await world.check(`seed ${seed}, compacted`);
+        await world.change();
+        await world.check(`seed ${seed}, changed`);
+        await world.insert(world.random.below(20));
+        await world.database.close();
+        await world.open();
+        await world.check(`seed ${seed}, opened again`);
+        await world.database.compact({});
+        await world.change();
+        await world.check(`seed ${seed}, compacted and changed`);
+        await world.database.close();
+      }
+    },
+    TABLES * 3000 + 20_000,
+  );
+});
