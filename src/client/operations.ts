@@ -50,6 +50,7 @@ export const OPERATIONS = {
   listIndexes: read('/v1/indexes'),
   createIndex: write('POST', '/v1/indexes'),
   dropIndex: write('DELETE', '/v1/indexes/{table}/{column}'),
+  dropTextIndex: write('DELETE', '/v1/indexes/{table}/text'),
   runBatch: write('POST', '/v1/batch'),
   runQuery: write('POST', '/v1/query'),
   listMeasures: read('/v1/analytics'),

@@ -13,6 +13,7 @@ import type {
   CreatedKey,
   DroppedIndex,
   DroppedTable,
+  DroppedTextIndex,
   Health,
   Index,
   Key,
@@ -64,6 +65,11 @@ export class Indexes extends Resource {
 
   drop(table: string, column: string, options?: CallOptions): Promise<DroppedIndex> {
     return this.connection.json('dropIndex', { parameters: [table, column] }, options);
+  }
+
+  /** Drops the text index of a table. */
+  dropText(table: string, options?: CallOptions): Promise<DroppedTextIndex> {
+    return this.connection.json('dropTextIndex', { parameters: [table] }, options);
   }
 }
 

@@ -113,6 +113,7 @@ export type Ready = InferOutput<typeof health.readyAnswer>;
 export type Index = InferOutput<typeof indexes.indexItem>;
 export type NewIndex = InferInput<typeof indexes.indexBody>;
 export type DroppedIndex = InferOutput<typeof indexes.dropIndexAnswer>;
+export type DroppedTextIndex = InferOutput<typeof indexes.dropTextIndexAnswer>;
 
 export type BackupInput = InferInput<typeof backup.backupBody>;
 export type BackupAnswer = InferOutput<typeof backup.backupAnswer>;

@@ -7,6 +7,7 @@ import { lazy } from './lazy.tsx';
 import { signal, useEffect, useRef, useState } from './preact.ts';
 import {
   chooseTable,
+  hasColumn,
   indexes,
   isListed,
   nodeTables,
@@ -147,7 +148,7 @@ function TableEntry({ name }: { name: string }) {
                   </th>
                   <td class="quiet">
                     {column.type}
-                    {own.some((index) => index.column === column.name) && <span class="mark">indexed</span>}
+                    {own.some((index) => hasColumn(index, column.name)) && <span class="mark">indexed</span>}
                   </td>
                 </tr>
               ))}

@@ -4,7 +4,7 @@ import type { NodeTable } from '../client/index.ts';
 import { NameButton } from './catalog.tsx';
 import { countText } from './format.ts';
 import { useState } from './preact.ts';
-import { indexes, nodeTables, openView, wantedStatement } from './state.ts';
+import { hasColumn, indexes, nodeTables, openView, wantedStatement } from './state.ts';
 import { quoted } from './statement-words.ts';
 
 export function NodeTables() {
@@ -52,7 +52,7 @@ function Columns({ table: { name, key, columns } }: { table: NodeTable }) {
               </th>
               <td class="quiet">
                 {column.type} {at === 0 && <span class="mark">key</span>}
-                {own.some((index) => index.column === column.name) && <span class="mark">indexed</span>}
+                {own.some((index) => hasColumn(index, column.name)) && <span class="mark">indexed</span>}
               </td>
             </tr>
           ))}

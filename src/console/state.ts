@@ -23,6 +23,11 @@ export const titleOf = (name: ViewName): string => name[0]!.toUpperCase() + name
 export const tables = signal<readonly Table[]>([]);
 export const nodeTables = signal<readonly NodeTable[]>([]);
 export const indexes = signal<readonly Index[]>([]);
+
+/** Whether an index, on numbers or texts, is on a column. */
+export function hasColumn(index: Index, column: string): boolean {
+  return 'kind' in index ? index.columns.includes(column) : index.column === column;
+}
 export const rules = signal<RuleList['rules']>([]);
 export const catalogError = signal<unknown>(undefined);
 /** True once a request for the lists has ended, whether or not it succeeded. */

@@ -67,6 +67,7 @@ const LABEL_OF_STRATEGY: Readonly<Record<string, QueryLabel>> = {
   FMI_INTERSECT: 'fmi',
   PSI_RANGE: 'psi',
   INTERVAL_STAB: 'tpi',
+  TEXT_SEARCH: 'psi',
   FULL_SCAN: 'scan',
   NODE_LOOKUP: 'join',
   TEMPORAL_JOIN: 'join',

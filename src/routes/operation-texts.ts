@@ -62,10 +62,11 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   deleteNode:
     'Deletes a node. 409 `node_in_use` while a live edge holds it. Its key is free again: a node that is created with it later is another one.',
   listIndexes:
-    'Indexes on numeric columns, of one table or of all. The indexes of times and of nodes always exist and are not listed.',
+    'Indexes on numeric columns and text indexes, of one table or of all. The indexes of times and of nodes always exist and are not listed.',
   createIndex:
-    'Indexes a numeric column, so that conditions such as `weight > 0.5` need no full scan. Existing rows are indexed before the answer is sent, later rows when they are written.',
+    'Indexes a numeric column, so that conditions such as `weight > 0.5` need no full scan. Existing rows are indexed before the answer is sent, later rows when they are written. With `kind: "text"` it makes the text index of the table, of which `search` and `score` in statements find words in `columns`.',
   dropIndex: 'Removes the index. Conditions on the column work as before, by scanning.',
+  dropTextIndex: 'Removes the text index. `search` is refused for this table until it has another one.',
   runBatch:
     'Carries out inserts, deletes and reads in order, in one commit: all of them or none. A read sees what the operations before it wrote. If one fails, the answer is 200 with `committed: false`, and nothing has changed; `results` ends with the operation that failed.',
   listMeasures:

@@ -189,6 +189,8 @@ const EVENTS: Readonly<Partial<Record<Prepared['statement']['kind'], AuditEvent>
   alterTable: 'table.altered',
   createIndex: 'index.created',
   dropIndex: 'index.dropped',
+  createTextIndex: 'index.created',
+  dropTextIndex: 'index.dropped',
   compact: 'compaction.run',
 };
 

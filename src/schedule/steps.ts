@@ -18,6 +18,24 @@ export function finish<T>(steps: Generator<unknown, T, void>): T {
   }
 }
 
+/**
+ * Runs the steps until `untilUs` on the clock `nowUs`. Returns their value, or undefined if they
+ * were not at the end by then; they are abandoned.
+ */
+export function finishBy<T>(
+  steps: Generator<unknown, T, void>,
+  nowUs: () => number,
+  untilUs: number,
+): { readonly value: T } | undefined {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return { value: step.value };
+    if (nowUs() < untilUs) continue;
+    steps.return(undefined as T);
+    return undefined;
+  }
+}
+
 /** Runs the work as part of a larger one: maps its progress 0..1 to begin..end. */
 export function* within<T>(steps: Steps<T>, begin: number, end: number): Steps<T> {
   try {

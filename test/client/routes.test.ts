@@ -125,6 +125,10 @@ const CALLS = {
     create: (client) => client.indexes.create({ table: 'hyperedges', column: 'weight' }),
     list: (client) => client.indexes.list(),
     drop: (client) => client.indexes.drop('hyperedges', 'weight'),
+    dropText: async (client) => {
+      await client.query.run('CREATE TEXT INDEX ON hyperedges (formation)');
+      return client.indexes.dropText('hyperedges');
+    },
   },
   query: {
     run: (client) => client.query.run('MATCH (e:hyperedges) RETURN count(*) AS n'),

@@ -118,6 +118,7 @@ describe('a write with an Idempotency-Key', () => {
     // Covered elsewhere: indexes in indexes.test.ts, backups in test/backup, statements in
     // query.test.ts, rules in rules.test.ts.
     const others = ['POST /v1/indexes', 'DELETE /v1/indexes/{table}/{column}', 'POST /v1/backup', 'POST /v1/query'];
+    others.push('DELETE /v1/indexes/{table}/text');
     others.push('POST /v1/rules', 'DELETE /v1/rules/{id}');
     // Covered in nodes.test.ts.
     const node = '/v1/nodes/{table}';

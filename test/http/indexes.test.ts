@@ -145,6 +145,56 @@ test('a cached list is valid until an index is created or dropped', async () => 
   expect([changed.status, changed.json.length]).toEqual([200, 1]);
 });
 
+test('a text index is made, listed, used and dropped', async () => {
+  await as('admin', 'POST', '/v1/tables', { name: 'notes', columns: [{ name: 'body', type: 'TEXT' }] });
+  const text = 'The travel budgets were planned.';
+  await as('readwrite', 'POST', '/v1/hyperedges', { table: 'notes', event_ts: 1, members: [1], body: text });
+  const query = "MATCH (n:notes) WHERE search(n, 'budget') RETURN n.event_ts, score(n) AS score";
+  const missing = await as('readonly', 'POST', '/v1/query', { query });
+  expect([missing.status, missing.json.detail]).toEqual([400, expect.stringContaining('CREATE TEXT INDEX ON notes')]);
+  const body = { table: 'notes', kind: 'text', columns: ['BODY'], language: 'english' };
+  const item = { table: 'notes', kind: 'text', columns: ['body'], language: 'english', created_at: expect.any(Number) };
+  const made = await as('admin', 'POST', '/v1/indexes', body, { 'idempotency-key': 'make text' });
+  expect([made.status, made.json]).toEqual([201, item]);
+  const again = await as('admin', 'POST', '/v1/indexes', body, { 'idempotency-key': 'make text' });
+  expect([again.status, again.text]).toEqual([201, made.text]);
+  expect((await as('readonly', 'GET', '/v1/indexes?table=notes')).json).toEqual([item]);
+  const shown = await as('readonly', 'POST', '/v1/query', { query: 'SHOW INDEXES ON notes' });
+  expect(shown.json.rows).toEqual([{ ...item, column: null }]);
+  const found = await as('readonly', 'POST', '/v1/query', { query });
+  expect(found.json.rows).toEqual([{ event_ts: 1, score: expect.any(Number) }]);
+  for (const [wrong, status, detail] of [
+    [{ ...body, columns: undefined }, 400, 'columns'],
+    [{ ...body, table: 'tracks', columns: [] }, 400, 'at least one'],
+    [{ ...body, column: 'body' }, 400, 'column'],
+    [{ ...body, columns: ['weight'] }, 409, 'text index already'],
+    [{ ...body, table: 'tracks', columns: ['weight'] }, 400, 'REAL'],
+    [{ ...body, table: 'tracks', columns: ['nothing'] }, 400, 'nothing'],
+    [{ ...body, table: 'tracks', language: 'latin' }, 400, 'language'],
+    [{ table: 'tracks', column: 'speed', language: 'english' }, 400, 'kind'],
+  ] as const) {
+    const refused = await as('admin', 'POST', '/v1/indexes', wrong);
+    expect([refused.status, refused.json.detail], JSON.stringify(wrong)).toEqual([
+      status,
+      expect.stringContaining(detail),
+    ]);
+  }
+  for (const key of ['', 'again'])
+    expect(
+      (await as('admin', 'DELETE', '/v1/indexes/notes/text', undefined, { 'idempotency-key': 'drop' })).json,
+      key,
+    ).toEqual({ table: 'notes', kind: 'text', dropped: true });
+  expect((await as('admin', 'DELETE', '/v1/indexes/notes/text')).json.code).toBe('index_not_found');
+  expect((await as('readonly', 'POST', '/v1/query', { query })).status).toBe(400);
+  // A column may be called text.
+  await as('admin', 'POST', '/v1/tables', { name: 'odd', columns: [{ name: 'text', type: 'REAL' }] });
+  await as('admin', 'POST', '/v1/indexes', { table: 'odd', column: 'text' });
+  const dropped = await as('admin', 'DELETE', '/v1/indexes/odd/text');
+  expect(dropped.json).toEqual({ table: 'odd', column: 'text', dropped: true });
+  await as('admin', 'DELETE', '/v1/tables/notes');
+  await as('admin', 'DELETE', '/v1/tables/odd');
+});
+
 test('writes and reads continue while an index is built', async () => {
   await as('admin', 'POST', '/v1/tables', { name: 'busy' });
   await as('readwrite', 'POST', '/v1/hyperedges?table=busy', manyEdges(30_000), NDJSON);

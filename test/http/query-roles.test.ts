@@ -37,6 +37,8 @@ async function setStage(): Promise<void> {
     ],
   });
   await database.createIndex('stage', 'weight');
+  await database.createTable({ name: 'texts', columns: [{ name: 'note', type: 'TEXT' }] });
+  await database.textIndexes.create('texts', { columns: ['note'] });
   for (const { name } of database.nodes.tables()) await database.nodes.dropTable(name);
   await database.nodes.createTable({
     name: 'Kind',

@@ -60,6 +60,8 @@ const TEXTS: Readonly<Record<Exclude<Kind, 'explain' | 'analyze'>, readonly Writ
   ],
   createIndex: ['CREATE INDEX ON stage (n)'],
   dropIndex: ['DROP INDEX ON stage (weight)'],
+  createTextIndex: ['CREATE TEXT INDEX ON stage (extra) LANGUAGE english'],
+  dropTextIndex: ['DROP TEXT INDEX ON texts'],
   showIndexes: ['SHOW INDEXES', 'SHOW INDEXES ON stage'],
   showTables: ['SHOW TABLES'],
   showNodeTables: ['SHOW NODE TABLES'],
@@ -91,6 +93,8 @@ const ROLES: Readonly<Record<keyof typeof TEXTS, TestRole>> = {
   alterNodeTable: 'admin',
   createIndex: 'admin',
   dropIndex: 'admin',
+  createTextIndex: 'admin',
+  dropTextIndex: 'admin',
   copyFrom: 'admin',
   copyTo: 'admin',
 };

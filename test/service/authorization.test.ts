@@ -79,6 +79,7 @@ const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
     'DELETE /v1/node-tables/{name}',
     'POST /v1/indexes',
     'DELETE /v1/indexes/{table}/{column}',
+    'DELETE /v1/indexes/{table}/text',
     'POST /v1/backup',
     'GET /v1/log',
     'GET /v1/snapshot',

@@ -221,6 +221,14 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
       return { path: '/v1/indexes/hyperedges/weight' };
     },
   },
+  'DELETE /v1/indexes/{table}/text': {
+    status: 200,
+    make: async (admin) => {
+      const body = { table: 'hyperedges', kind: 'text', columns: ['formation'] };
+      await admin({ method: 'POST', path: '/v1/indexes', body });
+      return { path: '/v1/indexes/hyperedges/text' };
+    },
+  },
   'POST /v1/query': fixed(200, '/v1/query', { query: 'MATCH (e:hyperedges) RETURN e.id LIMIT 5' }),
   'GET /v1/analytics': fixed(200, '/v1/analytics'),
   'POST /v1/analytics/{table}/{measure}': fixed(200, '/v1/analytics/hyperedges/density', { params: { start_ts: 0 } }),

@@ -1,7 +1,7 @@
 // Defines what a dump contains besides the edges, and reads and writes these definitions on a
 // server or in a data directory.
 
-import type { IndexItem, NodeTableItem, TableItem } from '../../engine/index.ts';
+import type { IndexItem, NodeTableItem, TableItem, TextIndexItem } from '../../engine/index.ts';
 import { type AlterableOption, OPTION_FIELDS } from '../../model/options.ts';
 import { ServerClient, ServerRefusal } from '../import/targets/server-client.ts';
 import type { RunnerFlags } from '../query/options.ts';
@@ -10,7 +10,12 @@ import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
 import { addColumnStatement } from './schema-statements.ts';
 
-export type DumpedIndex = Pick<IndexItem, 'table' | 'column'>;
+export type DumpedIndex = Pick<IndexItem, 'table' | 'column'> | Omit<TextIndexItem, 'created_at'>;
+
+/** Returns an index without the time when it was made. */
+export function dumpedIndex({ created_at: _, ...index }: IndexItem | TextIndexItem): DumpedIndex {
+  return index;
+}
 /** A rule or a virtual graph as JSON; `putRule` and `createGraph` validate it. */
 export type Document = Readonly<Record<string, unknown>>;
 
@@ -61,7 +66,7 @@ function atServer(client: ServerClient): DefinitionStore {
     read: async () => ({
       tables: await client.tables(true),
       node_tables: await nodeTablesOf(client),
-      indexes: (await client.indexes()).map(({ table, column }) => ({ table, column })),
+      indexes: (await client.indexes()).map(dumpedIndex),
       rules: (await client.rules()).map(withoutVersion),
       virtual_graphs: (await graphsOf(client)).map(withoutVersion),
     }),

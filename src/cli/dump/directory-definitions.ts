@@ -15,7 +15,7 @@ import { loadSettings } from '../config/load.ts';
 import { openDirectory } from '../run/directory-runner.ts';
 import type { Row } from '../run/runner.ts';
 import type { World } from '../world.ts';
-import { type DefinitionStore, withoutVersion } from './definitions.ts';
+import { type DefinitionStore, dumpedIndex, withoutVersion } from './definitions.ts';
 
 export async function makeDirectory(data: string, config: string | undefined, world: World): Promise<void> {
   const dir = resolve(world.cwd, data);
@@ -38,7 +38,7 @@ export async function inDirectory(data: string, config: string | undefined, worl
     read: async () => ({
       tables: database.tables().map((table) => table.item(true)),
       node_tables: database.nodes.tables().map((table) => database.nodes.item(table, true)),
-      indexes: database.indexes().map(({ table, column }) => ({ table, column })),
+      indexes: [...database.indexes(), ...database.textIndexes.list()].map(dumpedIndex),
       rules: rules.set().rules.map(({ rule }) => withoutVersion(rule)),
       virtual_graphs: graphs.list().map(({ id }) => withoutVersion(graphs.get(id))),
     }),
@@ -54,8 +54,9 @@ export async function inDirectory(data: string, config: string | undefined, worl
     setOption: async (table, option, value) => {
       await database.alterTable(table, { kind: 'setOption', option, value });
     },
-    createIndex: async ({ table, column }) => {
-      await database.createIndex(table, column);
+    createIndex: async (index) => {
+      if ('kind' in index) await database.textIndexes.create(index.table, index);
+      else await database.createIndex(index.table, index.column);
     },
     putRule: async (rule) => {
       await rules.put(rule);

@@ -6,6 +6,12 @@ import { shapeWords } from '../../model/shape.ts';
 import type { DumpedIndex } from './definitions.ts';
 import { nameText, valueText } from './statement-values.ts';
 
+function indexStatement(index: DumpedIndex): string {
+  const on = `ON ${nameText(index.table)}`;
+  if (!('kind' in index)) return `CREATE INDEX ${on} (${nameText(index.column)});`;
+  return `CREATE TEXT INDEX ${on} (${index.columns.map(nameText).join(', ')}) LANGUAGE ${index.language};`;
+}
+
 /**
  * Returns a script for `hedgerow shell`. There are no statements for rules and virtual graphs, so
  * comments in the script say where they are.
@@ -22,7 +28,7 @@ export function schemaStatements(
     ...nodeTables.flatMap((table) => ['', nodeTableStatement(table)]),
     ...tables.flatMap((table) => ['', ...tableStatements(table)]),
     ...(indexes.length === 0 ? [] : ['']),
-    ...indexes.map(({ table, column }) => `CREATE INDEX ON ${nameText(table)} (${nameText(column)});`),
+    ...indexes.map(indexStatement),
   ];
   if (primary !== undefined && primary.name !== 'hyperedges')
     lines.splice(2, 0, `// The primary table is ${primary.name}: HEDGEROW_PRIMARY_TABLE=${primary.name} names it.`);

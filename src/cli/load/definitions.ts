@@ -9,7 +9,7 @@ import {
   TABLE_OPTIONS,
   type TableOptions,
 } from '../../model/options.ts';
-import type { DefinitionStore } from '../dump/definitions.ts';
+import type { DefinitionStore, DumpedIndex } from '../dump/definitions.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
 
 /**
@@ -102,6 +102,12 @@ function optionsOf(item: TableItem): TableOptions {
   return completeOptions(optionsIn(item));
 }
 
+/** A table has one text index at most. */
+function isSameIndex(a: DumpedIndex, b: DumpedIndex): boolean {
+  if (!isSame(a.table, b.table)) return false;
+  return 'kind' in a || 'kind' in b ? 'kind' in a && 'kind' in b : isSame(a.column, b.column);
+}
+
 /**
  * Sets the options of the tables, and creates the indexes, rules and virtual graphs that are
  * missing.
@@ -113,10 +119,7 @@ export async function makeOthers(store: DefinitionStore, dump: DumpFile): Promis
     if (table !== undefined) await setOptions(store, table, item);
   }
   for (const index of dump.indexes) {
-    const isThere = there.indexes.some(
-      ({ table, column }) => isSame(table, index.table) && isSame(column, index.column),
-    );
-    if (!isThere) await store.createIndex(index);
+    if (!there.indexes.some((each) => isSameIndex(each, index))) await store.createIndex(index);
   }
   for (const rule of dump.rules) if (!there.rules.some(({ id }) => id === rule.id)) await store.putRule(rule);
   for (const graph of dump.virtual_graphs)

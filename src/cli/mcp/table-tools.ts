@@ -79,7 +79,7 @@ export async function descriptionOf(client: HedgerowClient, given: string, signa
       ...KEYS,
       ...builtInColumns(table.intervals).map((column) => ({ name: column.name, type: column.type })),
     ],
-    indexes: indexes.map(({ column }) => column),
+    indexes: indexes.map((index) => ('kind' in index ? `text (${index.columns.join(', ')})` : index.column)),
     primary,
     nodes,
     member_tables,

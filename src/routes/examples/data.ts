@@ -25,6 +25,13 @@ const TABLE = {
 
 /** An index as the routes for indexes return it. */
 const INDEX = { table: 'hyperedges', column: 'weight', created_at: 1700000000 };
+const TEXT_INDEX = {
+  table: 'hyperedges',
+  kind: 'text',
+  columns: ['formation'],
+  language: 'english',
+  created_at: 1700000000,
+};
 
 /** A node table, and nodes in it. */
 const NODE_TABLE = {
@@ -202,7 +209,8 @@ export const DATA_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
   putNode: { body: { born: 1815, city: 'London' }, answer: ADA },
   patchNode: { body: { city: 'London' }, answer: ADA },
   deleteNode: { answer: { table: 'Person', key: 'Ada', deleted: true } },
-  listIndexes: { answer: [INDEX] },
+  listIndexes: { answer: [INDEX, TEXT_INDEX] },
   createIndex: { answer: INDEX },
   dropIndex: { answer: { table: 'hyperedges', column: 'weight', dropped: true } },
+  dropTextIndex: { answer: { table: 'hyperedges', kind: 'text', dropped: true } },
 };

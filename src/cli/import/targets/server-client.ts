@@ -2,7 +2,7 @@
 // starts or is busy.
 
 import type { CreatedKey, KeyItem } from '../../../access/key-record.ts';
-import type { NodeTableItem, TableItem } from '../../../engine/index.ts';
+import type { IndexItem, NodeTableItem, TableItem, TextIndexItem } from '../../../engine/index.ts';
 
 /** What a new table has beside its name. */
 export interface NewTable {
@@ -125,8 +125,8 @@ export class ServerClient {
     await this.#request('POST', '/v1/query', JSON.stringify({ query }));
   }
 
-  indexes(): Promise<{ table: string; column: string }[]> {
-    return this.#request('GET', '/v1/indexes') as Promise<{ table: string; column: string }[]>;
+  indexes(): Promise<(IndexItem | TextIndexItem)[]> {
+    return this.#request('GET', '/v1/indexes') as Promise<(IndexItem | TextIndexItem)[]>;
   }
 
   /** Returns the complete rules, fetched one after another. */
