@@ -26,6 +26,7 @@ import { runReads } from './reads.ts';
 import { runReasoning } from './reasoning.ts';
 import { runRestart } from './restart.ts';
 import { type BenchRow, tableOf } from './row.ts';
+import { runSearch } from './search.ts';
 import { runStatements } from './statements.ts';
 import { runTexts } from './texts.ts';
 import { runVirtual } from './virtual.ts';
@@ -41,6 +42,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   names: runNames,
   'node-joins': runNodeJoins,
   statements: runStatements,
+  search: runSearch,
   http: runHttp,
   guard: runGuard,
   deadlines: runDeadlines,

@@ -21,6 +21,7 @@ import { runReads } from '../../bench/reads.ts';
 import { runReasoning } from '../../bench/reasoning.ts';
 import { runRestart } from '../../bench/restart.ts';
 import { benchRow, tableOf } from '../../bench/row.ts';
+import { runSearch } from '../../bench/search.ts';
 import { runStatements } from '../../bench/statements.ts';
 import { syntheticEdges } from '../../bench/synthetic.ts';
 import { runVirtual } from '../../bench/virtual.ts';
@@ -50,6 +51,7 @@ describe('parts of the benches', () => {
     ['reads', runReads, 10],
     ['compaction', runCompaction, 2],
     ['statements', runStatements, 15],
+    ['search', runSearch, 7],
     ['http', runHttp, 9 * transportsHere().length + 19],
     ['guard', runGuard, 3],
     ['restart', runRestart, 2],

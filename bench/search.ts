@@ -1,0 +1,154 @@
+// Full-text search beside SQLite FTS5: how fast an index is built, how large it is, and how long the
+// ten best of two words take.
+//
+// The texts are of words whose frequencies follow the law of Zipf and Mandelbrot, with 6 to 25 words
+// each. FTS5 keeps no copy of the texts (`content=''`), and its index is optimized into one segment
+// before it is searched, as ours is compacted.
+
+import Sqlite from 'better-sqlite3';
+import { openDatabase } from 'hedgerow';
+import { EmbeddedStatements } from '../dist/query/embedded.js';
+import { type Random, randomFrom } from '../test/core/support/random.ts';
+import { alternate, timed } from './measure.ts';
+import type { PartOptions } from './part.ts';
+import { type BenchRow, benchRow } from './row.ts';
+
+const TEXTS = 1_000_000;
+const VOCABULARY = 100_000;
+const SHIFT = 2.7;
+const BATCH = 20_000;
+const ROUNDS = 15;
+/** Ranks of the two words of each search, by frequency; 0 is the most frequent. */
+const PAIRS = [
+  [0, 1],
+  [5, 50],
+  [20, 30],
+  [100, 3000],
+] as const;
+const FIND = 'MATCH (n:notes) WHERE search(n, $words) RETURN n.id, score(n) ORDER BY score(n) DESC LIMIT 10';
+const COUNT = 'MATCH (n:notes) WHERE search(n, $words) RETURN COUNT(*) AS n';
+const LETTERS = 'etaoinshrdlucmfwypvbgkjqxz';
+
+export async function runSearch({ tiny, workspace, note }: PartOptions): Promise<BenchRow[]> {
+  const texts = textsOf(randomFrom(22), tiny ? 2000 : TEXTS);
+  const dir = workspace.fresh('search');
+  const database = await openDatabase({ dir });
+  const statements = new EmbeddedStatements({ database });
+  const sqlite = new Sqlite(':memory:');
+  try {
+    await statements.run('CREATE HYPEREDGE TABLE notes () PROPERTIES (body TEXT)');
+    const table = database.table('notes');
+    for (let from = 0; from < texts.length; from += BATCH) {
+      const bulk = table.bulk();
+      for (const [place, body] of texts.slice(from, from + BATCH).entries())
+        bulk.add({ event_ts: from + place, members: [(from + place) % 1000], properties: { body } });
+      await bulk.commit();
+    }
+    await database.compact({});
+    const bytes = () => table.version.segments.reduce((sum, { facts }) => sum + facts.bytes, 0);
+    const plainBytes = bytes();
+    const buildMs = await timed(() => statements.run('CREATE TEXT INDEX ON notes (body)'));
+    const indexBytes = bytes() - plainBytes;
+    const peerMs = await timed(() => fillFts(sqlite, texts));
+    sqlite.exec("INSERT INTO notes (notes) VALUES ('optimize')");
+    const peerBytes = sqlite.prepare('SELECT SUM(LENGTH(block)) FROM notes_data').pluck().get() as number;
+    note(`search: ${texts.length} texts; DuckDB's fts is an extension that is loaded from the network: left out`);
+    const rows = [
+      benchRow({
+        name: 'index of texts that are there, beside an FTS5 table filled in one transaction',
+        unit: 'texts/s',
+        ours: (texts.length / buildMs) * 1000,
+        peer: (texts.length / peerMs) * 1000,
+        target: { ratioAtLeast: 1 },
+      }),
+      benchRow({
+        name: 'index, beside FTS5 after optimize',
+        unit: 'bytes/text',
+        ours: indexBytes / texts.length,
+        peer: peerBytes / texts.length,
+        target: { ratioAtMost: 1 },
+      }),
+    ];
+    let longest = 0;
+    for (const [first, second] of PAIRS) {
+      const { ours, peer, matches } = await searched(statements, sqlite, wordOf(first), wordOf(second), tiny);
+      longest = Math.max(longest, ours);
+      rows.push(
+        benchRow({
+          name: `10 best of words ${first + 1} and ${second + 1} by frequency, ${matches} texts, beside FTS5`,
+          unit: 'searches/s',
+          ours: 1000 / ours,
+          peer: 1000 / peer,
+          target: { ratioAtLeast: 3 },
+        }),
+      );
+    }
+    rows.push(benchRow({ name: 'the slowest of these', unit: 'ms', ours: longest, target: { oursAtMost: 2 } }));
+    return rows;
+  } finally {
+    sqlite.close();
+    await database.close();
+    workspace.remove(dir);
+  }
+}
+
+/** Compares the number of texts that match, and returns the median ms of both for the ten best. */
+async function searched(
+  statements: EmbeddedStatements,
+  sqlite: Sqlite.Database,
+  first: string,
+  second: string,
+  tiny: boolean,
+): Promise<{ ours: number; peer: number; matches: number }> {
+  const words = `${first} ${second}`;
+  const either = `${first} OR ${second}`;
+  const matches = (await statements.run(COUNT, { words })).rows[0]!.n as number;
+  const peerMatches = sqlite.prepare('SELECT COUNT(*) FROM notes WHERE notes MATCH ?').pluck().get(either) as number;
+  if (matches !== peerMatches) throw new Error(`search: ${words}: ${matches} texts, FTS5 finds ${peerMatches}`);
+  const best = sqlite.prepare('SELECT rowid, bm25(notes) FROM notes WHERE notes MATCH ? ORDER BY bm25(notes) LIMIT 10');
+  const [ours, peer] = await alternate(
+    tiny ? 1 : ROUNDS,
+    [() => timed(() => statements.run(FIND, { words })), () => timed(() => best.all(either))],
+    true,
+  );
+  return { ours: ours!, peer: peer!, matches };
+}
+
+function fillFts(sqlite: Sqlite.Database, texts: readonly string[]): void {
+  sqlite.exec("CREATE VIRTUAL TABLE notes USING fts5(body, content='', tokenize='unicode61')");
+  const insert = sqlite.prepare('INSERT INTO notes (rowid, body) VALUES (?, ?)');
+  sqlite.transaction(() => {
+    for (const [place, body] of texts.entries()) insert.run(place + 1, body);
+  })();
+}
+
+/** Returns texts of words with frequencies 1 / (rank + SHIFT). */
+function textsOf(random: Random, count: number): string[] {
+  const sums = new Float64Array(VOCABULARY);
+  let sum = 0;
+  for (let rank = 0; rank < VOCABULARY; rank++) {
+    sum += 1 / (rank + 1 + SHIFT);
+    sums[rank] = sum;
+  }
+  const names = Array.from(sums, (_, rank) => wordOf(rank));
+  const rankAt = (place: number): number => {
+    let low = 0;
+    let high = VOCABULARY - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (sums[middle]! < place) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const word = () => names[rankAt(random.unit() * sum)]!;
+  return Array.from({ length: count }, () => Array.from({ length: 6 + random.below(20) }, word).join(' '));
+}
+
+/** Returns the word of a rank, 2 to 5 letters. */
+function wordOf(rank: number): string {
+  let word = '';
+  for (let rest = rank + LETTERS.length; rest > 0; rest = Math.floor(rest / LETTERS.length))
+    word += LETTERS[rest % LETTERS.length]!;
+  return word;
+}
