@@ -1,9 +1,9 @@
-// Full-text search beside SQLite FTS5: how fast an index is built, how large it is, and how long the
-// ten best of two words take.
+// Full-text search beside SQLite FTS5: how fast an index is built, how large it is, and how long
+// the ten best of two words take.
 //
-// The texts are of words whose frequencies follow the law of Zipf and Mandelbrot, with 6 to 25 words
-// each. FTS5 keeps no copy of the texts (`content=''`), and its index is optimized into one segment
-// before it is searched, as ours is compacted.
+// The texts are of words whose frequencies follow the law of Zipf and Mandelbrot, with 6 to 25
+// words each. FTS5 keeps no copy of the texts (`content=''`), and its index is optimized into one
+// segment before it is searched, as ours is compacted.
 
 import Sqlite from 'better-sqlite3';
 import { openDatabase } from 'hedgerow';

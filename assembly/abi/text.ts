@@ -9,6 +9,7 @@ import { countAllowed, countTerm, listRows, match, totals } from '../text/matche
 import { cursorOf, freeQuery, MOST_PARTS, MOST_PHRASE, makeQuery, partOf, prepare, Q_PARTS } from '../text/query';
 import { scoreRows, weigh } from '../text/scores';
 import { beginTop, takeBest, top } from '../text/top';
+import { addGap, addText, freeWords, makeWords, wordsField } from '../text/words';
 
 /** Maximum size in bytes of a term. */
 export const HG_MAX_TERM_BYTES: u32 = MOST_TERM_BYTES;
@@ -102,4 +103,24 @@ export function hg_text_query_free(query: u32): void {
 
 export function hg_selection_list(selection: u32, rows: u32, out: u32): u32 {
   return listRows(selection, rows, out);
+}
+
+export function hg_words_new(): i32 {
+  return makeWords();
+}
+
+export function hg_words_add(state: u32, text: u32, bytes: u32): i32 {
+  return addText(state, text, bytes);
+}
+
+export function hg_words_gap(state: u32): i32 {
+  return addGap(state);
+}
+
+export function hg_words_field(state: u32, field: u32): u32 {
+  return wordsField(state, field);
+}
+
+export function hg_words_free(state: u32): void {
+  freeWords(state);
 }

@@ -33,4 +33,9 @@ export interface TextExports {
   hg_text_top_take(query: number, rows: number, scores: number): number;
   hg_text_query_free(query: number): void;
   hg_selection_list(selection: number, rows: number, out: number): number;
+  hg_words_new(): number;
+  hg_words_add(state: number, text: number, bytes: number): number;
+  hg_words_gap(state: number): number;
+  hg_words_field(state: number, field: number): number;
+  hg_words_free(state: number): void;
 }

@@ -16,15 +16,13 @@
 // written as were read.
 
 import { type ColumnType, KIND_CODES, kindOfType } from '../model/column-types.ts';
-import { asBuffer } from './key-text.ts';
 import type { Core } from './load.ts';
-import { type TextColumnOf, textsOf } from './record-texts.ts';
 import { allocate, Region } from './region.ts';
 import type { DeadRows } from './segment.ts';
 import { loadSegment } from './segment-load.ts';
 import { coreError } from './status.ts';
-import { placeTextBlock } from './text-block.ts';
-import { TextInputs } from './text-input.ts';
+import { type PlacedText, placeTextBlock } from './text-block.ts';
+import { TextInputs, type TextSource } from './text-input.ts';
 
 export interface BuilderColumn {
   id: number;
@@ -40,12 +38,8 @@ export interface BuilderColumn {
 }
 
 /** A text index over the rows of new files. */
-export interface MergedText {
-  /** The TEXT columns in their order, with the text of records without the column. */
-  readonly columns: readonly TextColumnOf[];
+export interface MergedText extends TextSource {
   readonly tag: number;
-  /** Returns the terms of a text, in the order of its words. */
-  readonly termsOf: (text: string) => readonly string[];
 }
 
 export interface MergerOptions {
@@ -347,12 +341,15 @@ export class SegmentMerger {
   #placeText(list: number, rows: number): number {
     const { text } = this.#options;
     if (text === undefined) return 0;
-    const inputs = new TextInputs(text.termsOf);
+    const inputs = new TextInputs(this.#core, text);
     const { memory } = this.#core;
-    const all = asBuffer(memory.bytes);
-    const { words } = memory;
-    for (let row = 0; row < rows; row++) inputs.add(textsOf(all, words[list / 4 + row]!, text.columns));
-    const placed = placeTextBlock(this.#core, inputs.input(text.tag));
+    let placed: PlacedText;
+    try {
+      for (let row = 0; row < rows; row++) inputs.add(memory.words[list / 4 + row]!);
+      placed = placeTextBlock(this.#core, inputs.input(text.tag));
+    } finally {
+      inputs.free();
+    }
     const at = allocate(this.#core, 16);
     memory.words.set([placed.pointer, placed.bytes, text.tag], at / 4);
     return at;

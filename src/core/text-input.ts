@@ -1,65 +1,157 @@
-// Collects the words of documents as the input of a text block.
+// Collects the words of records as the input of a text block.
+//
+// The instance divides the texts and numbers their distinct words (assembly/text/words.ts); each of
+// these is folded and stemmed once here. A word that is not ASCII may come with the punctuation
+// around it, and have several terms or none.
 
 import { compareTexts } from '../model/text-order.ts';
-import type { TextInput } from './text-block.ts';
-import { NO_TERM } from './text-block.ts';
+import { asBuffer } from './key-text.ts';
+import type { Core } from './load.ts';
+import { MISSING_TEXT, type TextColumnOf, textPlacesOf } from './record-texts.ts';
+import { Scratch } from './scratch.ts';
+import { coreError } from './status.ts';
+import { NO_TERM, type TextInput } from './text-block.ts';
 
-/** Number of positions for which there is space at first. */
-const FIRST_POSITIONS = 4096;
+const FIELD = { positions: 0, stream: 1, words: 2, places: 3 } as const;
+/** Bytes in UTF-8 of a UTF-16 unit, at most. */
+const MOST_UNIT_BYTES = 3;
+/** Text places of a column whose records have none. */
+const NONE = { address: 0, bytes: 0 };
+
+/** Where the words of a table come from. */
+export interface TextSource {
+  /** The TEXT columns in their order, with the text of records without the column. */
+  readonly columns: readonly TextColumnOf[];
+  /** Returns the terms of a text, in the order of its words. */
+  readonly termsOf: (text: string) => readonly string[];
+}
 
 export class TextInputs {
-  readonly #termsOf: (text: string) => readonly string[];
-  readonly #numbers = new Map<string, number>();
-  #stream = new Uint32Array(FIRST_POSITIONS);
-  #positions = 0;
+  readonly #core: Core;
+  readonly #source: TextSource;
+  readonly #scratch: Scratch;
+  /** By column: the text of records without the column. */
+  readonly #missing: readonly { readonly address: number; readonly bytes: number }[];
+  readonly #places: Uint32Array;
+  #words: number;
+  #all: Buffer;
   readonly #offsets: number[] = [0];
 
-  /** `termsOf` returns the terms of a text, in the order of its words. */
-  constructor(termsOf: (text: string) => readonly string[]) {
-    this.#termsOf = termsOf;
+  /** Throws `overloaded`. Call `free` at the end. */
+  constructor(core: Core, source: TextSource) {
+    this.#core = core;
+    this.#source = source;
+    this.#scratch = new Scratch(core);
+    this.#places = new Uint32Array(2 * source.columns.length);
+    this.#missing = source.columns.map(({ missing }) => {
+      if (missing === null) return NONE;
+      const text = Buffer.from(missing);
+      const address = this.#scratch.take(text.length);
+      core.memory.write(address, text);
+      return { address, bytes: text.length };
+    });
+    const status = core.exports.hg_words_new();
+    if (status < 0) throw coreError(status, 'hg_words_new');
+    this.#words = core.exports.hg_result_pointer() >>> 0;
+    this.#all = asBuffer(core.memory.bytes);
   }
 
-  /** Number of positions so far, with and without a word. */
-  get positions(): number {
-    return this.#positions;
-  }
-
-  /** Adds a document: the texts of some columns, between which there is no phrase. */
-  add(texts: readonly (string | null)[]): void {
-    for (const [place, text] of texts.entries()) {
-      if (place > 0) this.#push(NO_TERM);
-      for (const term of text === null ? [] : this.#termsOf(text)) {
-        let number = this.#numbers.get(term);
-        if (number === undefined) {
-          number = this.#numbers.size;
-          this.#numbers.set(term, number);
-        }
-        this.#push(number);
-      }
+  /** Adds the texts of the record at an address, which must stay there until `free`. */
+  add(record: number): void {
+    const { exports, memory } = this.#core;
+    // The memory is another buffer when it has grown.
+    if (this.#all.buffer !== memory.bytes.buffer) this.#all = asBuffer(memory.bytes);
+    textPlacesOf(this.#all, record, this.#source.columns, this.#places);
+    for (const [column, missing] of this.#missing.entries()) {
+      if (column > 0) this.#checked(exports.hg_words_gap(this.#words));
+      const place = this.#places[2 * column]!;
+      if (place === MISSING_TEXT) this.#checked(exports.hg_words_add(this.#words, missing.address, missing.bytes));
+      else if (place !== 0) this.#checked(exports.hg_words_add(this.#words, place, this.#places[2 * column + 1]!));
     }
-    this.#offsets.push(this.#positions);
+    this.#offsets.push(this.#field(FIELD.positions));
   }
 
-  #push(number: number): void {
-    if (this.#positions === this.#stream.length) {
-      const larger = new Uint32Array(2 * this.#stream.length);
-      larger.set(this.#stream);
-      this.#stream = larger;
-    }
-    this.#stream[this.#positions++] = number;
+  #checked(status: number): void {
+    if (status < 0) throw coreError(status, 'hg_words_add');
+  }
+
+  #field(field: number): number {
+    return this.#core.exports.hg_words_field(this.#words, field) >>> 0;
   }
 
   /** Returns the input, with the terms in the order of their bytes. */
   input(tag: number): TextInput {
+    const { memory } = this.#core;
+    const at = this.#field(FIELD.stream) / 4;
+    const stream = memory.words.slice(at, at + this.#field(FIELD.positions));
+    const { firsts, terms, numbers } = this.#termsOfWords();
     // The order of code points is that of bytes in UTF-8.
-    const terms = [...this.#numbers.keys()].sort(compareTexts);
-    const ordinals = new Uint32Array(terms.length);
-    for (const [ordinal, term] of terms.entries()) ordinals[this.#numbers.get(term)!] = ordinal;
-    const stream = this.#stream.subarray(0, this.#positions);
-    for (let at = 0; at < stream.length; at++) if (stream[at] !== NO_TERM) stream[at] = ordinals[stream[at]!]!;
-    const termOffsets = new Uint32Array(terms.length + 1);
-    const pieces = terms.map((term) => Buffer.from(term));
-    for (const [place, { length }] of pieces.entries()) termOffsets[place + 1] = termOffsets[place]! + length;
-    return { offsets: Uint32Array.from(this.#offsets), stream, termOffsets, termBytes: Buffer.concat(pieces), tag };
+    const sorted = [...terms.keys()].sort(compareTexts);
+    const ordinals = new Uint32Array(sorted.length);
+    for (const [ordinal, term] of sorted.entries()) ordinals[terms.get(term)!] = ordinal;
+    for (const [place, number] of numbers.entries()) numbers[place] = ordinals[number]!;
+    const termOffsets = new Uint32Array(sorted.length + 1);
+    const termBytes = Buffer.allocUnsafe(sorted.reduce((sum, { length }) => sum + MOST_UNIT_BYTES * length, 0));
+    let end = 0;
+    for (const [place, term] of sorted.entries()) {
+      end += termBytes.write(term, end);
+      termOffsets[place + 1] = end;
+    }
+    return { ...this.#expanded(stream, firsts, numbers), termOffsets, termBytes: termBytes.subarray(0, end), tag };
+  }
+
+  /**
+   * Returns the terms with their numbers, and the numbers of the terms of word w from firsts[w] to
+   * firsts[w + 1].
+   */
+  #termsOfWords(): { firsts: Uint32Array; terms: ReadonlyMap<string, number>; numbers: number[] } {
+    const all = asBuffer(this.#core.memory.bytes);
+    const places = this.#field(FIELD.places) / 4;
+    const count = this.#field(FIELD.words);
+    const firsts = new Uint32Array(count + 1);
+    const terms = new Map<string, number>();
+    const numbers: number[] = [];
+    const { words } = this.#core.memory;
+    for (let word = 0; word < count; word++) {
+      const from = words[places + 2 * word]!;
+      for (const term of this.#source.termsOf(all.toString('utf8', from, from + words[places + 2 * word + 1]!))) {
+        let number = terms.get(term);
+        if (number === undefined) {
+          number = terms.size;
+          terms.set(term, number);
+        }
+        numbers.push(number);
+      }
+      firsts[word + 1] = numbers.length;
+    }
+    return { firsts, terms, numbers };
+  }
+
+  /** Puts the terms of each word in place of its number. */
+  #expanded(
+    stream: Uint32Array,
+    firsts: Uint32Array,
+    numbers: readonly number[],
+  ): Pick<TextInput, 'offsets' | 'stream'> {
+    let positions = 0;
+    for (const word of stream) positions += word === NO_TERM ? 1 : firsts[word + 1]! - firsts[word]!;
+    const expanded = new Uint32Array(positions);
+    const offsets = new Uint32Array(this.#offsets.length);
+    let to = 0;
+    for (let document = 0; document + 1 < offsets.length; document++) {
+      for (let at = this.#offsets[document]!; at < this.#offsets[document + 1]!; at++) {
+        const word = stream[at]!;
+        if (word === NO_TERM) expanded[to++] = NO_TERM;
+        else for (let place = firsts[word]!; place < firsts[word + 1]!; place++) expanded[to++] = numbers[place]!;
+      }
+      offsets[document + 1] = to;
+    }
+    return { offsets, stream: expanded };
+  }
+
+  free(): void {
+    if (this.#words !== 0) this.#core.exports.hg_words_free(this.#words);
+    this.#words = 0;
+    this.#scratch.free();
   }
 }

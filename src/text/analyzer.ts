@@ -50,7 +50,7 @@ export class Analyzer {
     const terms = wordsOf(text);
     let count = 0;
     for (const word of terms) {
-      const term = this.#termOf(word);
+      const term = this.#stem === undefined && isAscii(word) ? cutTerm(foldCase(word)) : this.#termOf(word);
       if (term !== '') terms[count++] = term;
     }
     terms.length = count;

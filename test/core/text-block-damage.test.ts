@@ -17,7 +17,7 @@ import {
 import { HedgerowError } from '../../src/errors.ts';
 import { BUILDS } from './support/instance.ts';
 import { type Random, randomFrom } from './support/random.ts';
-import { type Document, inputOf, randomDocuments, usedBytes, utf8 } from './support/text-model.ts';
+import { type Document, inputOf, leave, randomDocuments, usedBytes, utf8 } from './support/text-model.ts';
 
 const SEED = Number(process.env.HEDGEROW_SEED ?? 1);
 const { should, must, not } = TEXT_ROLE;
@@ -170,23 +170,6 @@ describe.each(BUILDS)('the bytes of a text block, %s build', (build) => {
     expect(usedBytes(big)).toBe(before);
   });
 });
-
-/** Address below which all regions end (assembly/memory/alloc.ts). */
-const LAST_ADDRESS = 0xffff0000;
-
-/** Allocates all memory but about `left` bytes at its end. */
-function leave(core: Core, left: number): void {
-  const { exports } = core;
-  let top = (exports.hg_memory_alloc(1) >>> 0) + 64;
-  for (let bytes = 0xe0000000; bytes >= 64; bytes = Math.floor(bytes / 2)) {
-    // A region is at most an eighth larger than asked for.
-    while (top + bytes * 1.125 + 64 < LAST_ADDRESS - left) {
-      const at = exports.hg_memory_alloc(bytes) >>> 0;
-      if (at === 0) break;
-      top = at + Math.ceil(bytes * 1.125) + 64;
-    }
-  }
-}
 
 describe.each(BUILDS)('a text block without free memory, %s build', (build) => {
   const core = loadCore(build).instantiate();

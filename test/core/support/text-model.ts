@@ -147,3 +147,20 @@ export function randomPart(random: Random, vocabulary: number, documents: readon
 
 /** Returns how many bytes of regions the instance has not freed. */
 export const usedBytes = (core: Core) => core.exports.hg_memory_used() >>> 0;
+
+/** Address below which all regions end (assembly/memory/alloc.ts). */
+const LAST_ADDRESS = 0xffff0000;
+
+/** Allocates all memory but about `left` bytes at its end. */
+export function leave(core: Core, left: number): void {
+  const { exports } = core;
+  let top = (exports.hg_memory_alloc(1) >>> 0) + 64;
+  for (let bytes = 0xe0000000; bytes >= 64; bytes = Math.floor(bytes / 2)) {
+    // A region is at most an eighth larger than asked for.
+    while (top + bytes * 1.125 + 64 < LAST_ADDRESS - left) {
+      const at = exports.hg_memory_alloc(bytes) >>> 0;
+      if (at === 0) break;
+      top = at + Math.ceil(bytes * 1.125) + 64;
+    }
+  }
+}
