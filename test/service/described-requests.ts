@@ -197,6 +197,8 @@ const OWN: Readonly<Record<string, Make>> = {
   'createIndex 404': missing('/v1/indexes', { table: 'nope', column: 'weight' }),
   'dropIndex 404': missing('/v1/indexes/hyperedges/nope'),
   'dropIndex 409': (target, worlds) => whileItRuns(target, worlds),
+  'dropTextIndex 404': missing('/v1/indexes/nope/text'),
+  'dropTextIndex 409': (target, worlds) => whileItRuns(target, worlds),
   'revokeKey 404': missing('/v1/keys/nope'),
   'revokeKey 409': async ({ method }, worlds) => {
     const world = await worlds.get('quiet');

@@ -38,6 +38,8 @@ const column = described(v.nullable(v.string()), 'The indexed column; null if th
 const BEFORE =
   '`before` is the edge before the change; missing if one commit deletes or changes more than 128 MB of edges.';
 
+const kind = described(v.literal('text'), 'The text index of the table. An index of numbers has `column` instead.');
+
 /** The descriptions of whole edges are those of the objects: a named schema cannot have two. */
 export const change = titled(
   v.variant('op', [
@@ -73,6 +75,8 @@ export const change = titled(
     v.object({ ...common, op: v.literal('node_table_dropped') }),
     v.object({ ...common, op: v.literal('index_created'), column }),
     v.object({ ...common, op: v.literal('index_dropped'), column }),
+    v.object({ ...common, op: v.literal('index_created'), kind, columns: v.array(v.string()), language: v.string() }),
+    v.object({ ...common, op: v.literal('index_dropped'), kind }),
   ]),
   'Change',
 );
