@@ -1,5 +1,7 @@
 // The texts of columns in records (assembly/FORMAT.md, section 1).
 
+import { asBuffer } from './key-text.ts';
+
 /** A column whose texts are read, with the text of records without the column. */
 export interface TextColumnOf {
   readonly id: number;
@@ -16,13 +18,14 @@ const FIXED_BYTES: Readonly<Record<number, number>> = { 0: 0, 1: 8, 2: 8, 4: 1 }
 export const MISSING_TEXT = 0xffffffff;
 
 /** Returns the texts of some columns of the record that begins at `record`, in their order. */
-export function textsOf(bytes: Buffer, record: number, columns: readonly TextColumnOf[]): (string | null)[] {
+export function textsOf(bytes: Uint8Array, record: number, columns: readonly TextColumnOf[]): (string | null)[] {
   const places = new Uint32Array(2 * columns.length);
   textPlacesOf(bytes, record, columns, places);
+  const all = asBuffer(bytes);
   return columns.map(({ missing }, column) => {
     const at = places[2 * column]!;
     if (at === MISSING_TEXT) return missing;
-    return at === 0 ? null : bytes.toString('utf8', at, at + places[2 * column + 1]!);
+    return at === 0 ? null : all.toString('utf8', at, at + places[2 * column + 1]!);
   });
 }
 
@@ -31,20 +34,20 @@ export function textsOf(bytes: Buffer, record: number, columns: readonly TextCol
  * length in bytes. The offset is 0 for null, and MISSING_TEXT if the record has no such column.
  */
 export function textPlacesOf(
-  bytes: Buffer,
+  bytes: Uint8Array,
   record: number,
   columns: readonly TextColumnOf[],
   places: Uint32Array,
 ): void {
   for (let column = 0; column < columns.length; column++) places[2 * column] = MISSING_TEXT;
-  const offset = bytes.readUInt16LE(record + R_PROPERTIES);
+  const offset = u16At(bytes, record + R_PROPERTIES);
   if (offset === 0) return;
   let at = record + offset + 2;
-  for (let left = bytes.readUInt16LE(at - 2); left > 0; left--) {
-    const id = bytes.readUInt16LE(at);
+  for (let left = u16At(bytes, at - 2); left > 0; left--) {
+    const id = u16At(bytes, at);
     const type = bytes[at + 2]!;
     at += 4;
-    const length = type === TYPE_TEXT ? bytes.readUInt32LE(at) : 0;
+    const length = type === TYPE_TEXT ? u16At(bytes, at) + u16At(bytes, at + 2) * 0x10000 : 0;
     if (type === TYPE_TEXT || type === TYPE_NULL) {
       const column = columns.findIndex((each) => each.id === id);
       if (column >= 0) {
@@ -54,4 +57,8 @@ export function textPlacesOf(
     }
     at += type === TYPE_TEXT ? 4 + length : FIXED_BYTES[type]!;
   }
+}
+
+function u16At(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8);
 }

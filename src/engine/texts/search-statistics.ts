@@ -50,8 +50,7 @@ export function* searchStatistics(
   }
   function* add(records: Uint8Array): Generator<null, void, void> {
     for (const record of splitRecords(records)) {
-      const bytes = Buffer.from(record.buffer, record.byteOffset, record.byteLength);
-      statistics.add(documentOf(analyzer, textsOf(bytes, 0, read)));
+      statistics.add(documentOf(analyzer, textsOf(record, 0, read)));
       yield* pause();
     }
   }
