@@ -126,6 +126,11 @@ def indexes():
     dropped = call("DELETE", "/v1/indexes/{table}/{column}", table="hyperedges", column="weight")
     equal(dropped, {"table": "hyperedges", "column": "weight", "dropped": True}, "drop")
     call("DELETE", "/v1/indexes/{table}/{column}", table="hyperedges", column="weight", status=404)
+    text = {"table": "hyperedges", "kind": "text", "columns": ["formation"]}
+    made = call("POST", "/v1/indexes", text, status=201)
+    equal(made["kind"], "text", "kind of a text index")
+    dropped = call("DELETE", "/v1/indexes/{table}/text", table="hyperedges")
+    equal(dropped, {"table": "hyperedges", "kind": "text", "dropped": True}, "dropped text index")
 
 
 def hyperedges():
