@@ -52,9 +52,10 @@ export function* bestRows(
     const block = resident.text!;
     const dead = deadOf(view, segment);
     const isWhole = ranges === undefined && nodes.length === 0 && dead.count === 0 && isInside(segment, bounds);
-    const allowed = isWhole ? undefined : new RowBitmap(resident.core, block.documents);
     const query = block.query(partsIn(block, search.parts));
+    let allowed: RowBitmap | undefined;
     try {
+      if (!isWhole) allowed = new RowBitmap(resident.core, block.documents);
       if (allowed !== undefined) {
         const all = { nodes, ranges: ranges ?? NO_RANGES, source, request: {} };
         allowed.setRows(findMatches(segment, resident, view, bounds, all).rows);

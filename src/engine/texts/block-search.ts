@@ -31,12 +31,13 @@ export function matchingRows(
   const block = resident.text!;
   const untilUs = nowUs() + SEARCH_US;
   const query = block.query(partsIn(block, parts));
-  const found = new RowBitmap(resident.core, block.documents);
+  let found: RowBitmap | undefined;
   try {
+    found = new RowBitmap(resident.core, block.documents);
     if (finishBy(query.prepare(), nowUs, untilUs) === undefined) return undefined;
     return finishBy(query.match(found), nowUs, untilUs) === undefined ? undefined : found.list();
   } finally {
-    found.free();
+    found?.free();
     query.free();
   }
 }
