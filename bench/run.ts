@@ -24,6 +24,7 @@ import { runNodeJoins } from './node-joins.ts';
 import type { Part } from './part.ts';
 import { runReads } from './reads.ts';
 import { runReasoning } from './reasoning.ts';
+import { runRecall } from './recall/recall.ts';
 import { runRestart } from './restart.ts';
 import { type BenchRow, tableOf } from './row.ts';
 import { runSearch } from './search.ts';
@@ -43,6 +44,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   'node-joins': runNodeJoins,
   statements: runStatements,
   search: runSearch,
+  recall: runRecall,
   http: runHttp,
   guard: runGuard,
   deadlines: runDeadlines,

@@ -19,6 +19,7 @@ import { runMemory } from '../../bench/memory.ts';
 import type { Part } from '../../bench/part.ts';
 import { runReads } from '../../bench/reads.ts';
 import { runReasoning } from '../../bench/reasoning.ts';
+import { runRecall } from '../../bench/recall/recall.ts';
 import { runRestart } from '../../bench/restart.ts';
 import { benchRow, tableOf } from '../../bench/row.ts';
 import { runSearch } from '../../bench/search.ts';
@@ -52,6 +53,7 @@ describe('parts of the benches', () => {
     ['compaction', runCompaction, 2],
     ['statements', runStatements, 15],
     ['search', runSearch, 7],
+    ['recall', runRecall, 5],
     ['http', runHttp, 9 * transportsHere().length + 19],
     ['guard', runGuard, 3],
     ['restart', runRestart, 2],

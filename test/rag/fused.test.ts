@@ -3,10 +3,9 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Database, Table } from '../../src/engine/index.ts';
-import { CONTEXT_HITS, CONTEXT_SHARES, LIST_WEIGHTS, RANK_CONSTANT } from '../../src/rag/retrieval/fuse.ts';
-import { analyzerOf, idf, weight } from '../../src/text/index.ts';
 import { Random } from '../support/random.ts';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
+import { english, naiveFusion, termsOf } from './naive-fusion.ts';
 import type { PlainRow } from './naive-retrieval.ts';
 import { FIRST_TS, insert, pick, retrieved } from './retrieval-world.ts';
 
@@ -19,102 +18,6 @@ interface Wish {
   nodes: number[];
   startTs: number | undefined;
   weightAbove: number | undefined;
-}
-
-interface NaiveEdge {
-  row: PlainRow;
-  words: number;
-  context: number;
-  nodes: number;
-  score: number;
-}
-
-const english = analyzerOf('english');
-
-function termsOf(row: PlainRow): string[] {
-  return [row.title, row.body].flatMap((text) => (typeof text === 'string' ? english.terms(text) : []));
-}
-
-/** BM25 of each row by its formula. */
-function bm25(rows: readonly PlainRow[], words: readonly string[]): Map<PlainRow, number> {
-  const documents = rows.map(termsOf).filter((terms) => terms.length > 0);
-  const average = documents.reduce((sum, { length }) => sum + length, 0) / documents.length;
-  const wanted = [...new Set(words.flatMap((word) => english.terms(word)))];
-  const idfs = wanted.map((term) => idf(documents.length, documents.filter((terms) => terms.includes(term)).length));
-  return new Map(
-    rows.map((row) => {
-      const terms = termsOf(row);
-      const parts = wanted.map((term, place) => {
-        const occurrences = terms.filter((other) => other === term).length;
-        return weight(idfs[place]!, occurrences, terms.length, average);
-      });
-      return [row, parts.reduce((sum, part) => sum + part, 0)];
-    }),
-  );
-}
-
-const byKey = (a: PlainRow, b: PlainRow) => a.event_ts - b.event_ts || a.id - b.id;
-
-/** The rows around one among those that may be found and share its rarest node of several rows. */
-function neighboursOf(row: PlainRow, allowed: readonly PlainRow[]): { row: PlainRow; distance: number }[] {
-  let least: PlainRow[] | undefined;
-  for (const node of row.members.slice(0, 8)) {
-    const others = allowed.filter(({ members }) => members.includes(node));
-    if (others.length > 1 && others.length < (least?.length ?? Infinity)) least = others;
-  }
-  const at = least?.indexOf(row) ?? -1;
-  const found = [];
-  for (const distance of [1, 2]) {
-    for (const other of [least?.[at - distance], least?.[at + distance]])
-      if (other !== undefined) found.push({ row: other, distance });
-  }
-  return found;
-}
-
-function naive(rows: readonly PlainRow[], wish: Wish, size: number): NaiveEdge[] {
-  const scores = bm25(rows, wish.words);
-  const allowed = rows
-    .filter(({ event_ts }) => event_ts >= (wish.startTs ?? -Infinity))
-    .filter((row) => wish.weightAbove === undefined || (row.weight as number) > wish.weightAbove)
-    .sort(byKey);
-  const qualified = allowed.filter(
-    ({ members }) => wish.nodes.length === 0 || wish.nodes.some((node) => members.includes(node)),
-  );
-  const edges = new Map<PlainRow, NaiveEdge>();
-  const add = (row: PlainRow) => {
-    const nodes = wish.nodes.filter((node) => row.members.includes(node)).length / Math.max(1, wish.nodes.length);
-    const edge = edges.get(row) ?? { row, words: scores.get(row)!, context: 0, nodes, score: 0 };
-    edges.set(row, edge);
-    return edge;
-  };
-  const hits = qualified
-    .filter((row) => scores.get(row)! > 0)
-    .sort((a, b) => scores.get(b)! - scores.get(a)! || b.event_ts - a.event_ts || a.id - b.id);
-  for (const row of hits) add(row);
-  if (wish.nodes.length > 0 || wish.startTs !== undefined || wish.weightAbove !== undefined)
-    for (const row of qualified) add(row);
-  for (const hit of hits.slice(0, CONTEXT_HITS))
-    for (const { row, distance } of neighboursOf(hit, allowed))
-      add(row).context += scores.get(hit)! * CONTEXT_SHARES[distance - 1]!;
-  const found = [...edges.values()].filter(({ nodes }) => wish.nodes.length === 0 || nodes > 0);
-  for (const edge of found) edge.context += edge.words;
-  const lists: [number, (edge: NaiveEdge) => number][] = [
-    [LIST_WEIGHTS.words, ({ words }) => words],
-    [LIST_WEIGHTS.context, ({ context }) => context],
-    [LIST_WEIGHTS.recency, ({ row }) => row.event_ts],
-  ];
-  if (wish.nodes.length > 0) lists.push([LIST_WEIGHTS.nodes, ({ nodes }) => nodes]);
-  const most = lists.reduce((sum, [share]) => sum + share / (RANK_CONSTANT + 1), 0);
-  for (const edge of found) {
-    for (const [share, of] of lists) {
-      if (of(edge) <= 0) continue;
-      const rank = 1 + found.filter((other) => of(other) > of(edge)).length;
-      edge.score += share / (RANK_CONSTANT + rank) / most;
-    }
-  }
-  return found
-    .sort((a, b) => b.score - a.score || b.row.event_ts - a.row.event_ts || a.row.id - b.row.id)
-    .slice(0, size);
 }
 
 function randomWish(random: Random, seconds: number): Wish {
@@ -142,7 +45,16 @@ function expectSame(table: Table, wish: Wish, topK: number, state: string): void
   const rows = rowsOf(table) as unknown as PlainRow[];
   const text = textOf(wish);
   const found = retrieved(table, text, { topK });
-  const wanted = naive(rows, wish, topK);
+  const { startTs = -Infinity, weightAbove = -Infinity, nodes: asked } = wish;
+  const isNamed = asked.length > 0 || wish.startTs !== undefined || wish.weightAbove !== undefined;
+  const fusion = {
+    words: wish.words,
+    nodes: asked,
+    allowed: (row: PlainRow) => row.event_ts >= startTs && (row.weight as number) > weightAbove,
+    qualified: ({ members }: PlainRow) => asked.length === 0 || asked.some((node) => members.includes(node)),
+    fills: isNamed,
+  };
+  const wanted = naiveFusion(rows, fusion, topK);
   const hasWords = rows.some((row) => wish.words.some((word) => termsOf(row).includes(english.terms(word)[0]!)));
   // Without any of the words, and without anything else, the question abstains.
   if (!hasWords && wish.nodes.length === 0 && wish.startTs === undefined && wish.weightAbove === undefined) return;

@@ -3,11 +3,12 @@
 //
 // Candidates are the edges with the best scores of the words (BM25), the neighbours of the best of
 // these (neighbours.ts), and the newest edges with most of the nodes or, if the question names only
-// a time or conditions, the newest that meet them. Each is ranked in four lists:
+// a time or conditions, the newest that meet them. Each is ranked in these lists:
 //
 //   words    by BM25
 //   context  by BM25, with CONTEXT_SHARES of the BM25 of its neighbours added
 //   nodes    by the share of the named nodes that it has
+//   time     those in a window that is only preferred (recall.ts)
 //   recency  by time, the newest first
 //
 //   score = sum of w / (K + rank) over the lists in which it has a rank, divided by the sum of
@@ -20,12 +21,13 @@ import { type ChosenEdge, type EdgeKey, visitEdges } from './edge-reads.ts';
 import type { EdgeReader, EdgeRows } from './edge-rows.ts';
 import { Neighbours } from './neighbours.ts';
 import { needsNoTest, rowTest } from './row-test.ts';
-import { findBest, memberShare, NO_KEYWORDS, type Search } from './search.ts';
+import { findBest, NO_KEYWORDS, type Search } from './search.ts';
+import type { TimeEnds } from './time-ends.ts';
 import { type WordHits, type WordIndex, type WordScorer, wordHits } from './word-hits.ts';
 
 /** The constant of reciprocal rank fusion, as in the paper. */
 export const RANK_CONSTANT = 60;
-export const LIST_WEIGHTS = { words: 1, context: 0.75, nodes: 0.3, recency: 0.02 } as const;
+export const LIST_WEIGHTS = { words: 1, context: 0.75, nodes: 0.3, time: 0.5, recency: 0.02 } as const;
 type ListName = keyof typeof LIST_WEIGHTS;
 /** Shares of the scores of the neighbours of an edge, by distance. */
 export const CONTEXT_SHARES = [0.5, 0.25] as const;
@@ -44,10 +46,12 @@ export interface Fused {
   readonly among: readonly number[] | undefined;
   /** Whether edges without words are found, too: those with nodes or, without nodes, the newest. */
   readonly fills: boolean;
+  /** A window of time whose edges are preferred. */
+  readonly preferred?: TimeEnds | undefined;
   /** Number of wanted edges. */
   readonly size: number;
   /** Times of the oldest and the newest edge of the table. */
-  readonly ends: { readonly least: number; readonly greatest: number };
+  readonly ends: TimeEnds;
 }
 
 /** The readers of a snapshot. */
@@ -63,8 +67,8 @@ interface Candidate extends EdgeKey {
   members: readonly number[];
   /** BM25; 0 if it has no word. */
   words: number;
-  /** Places of the keywords that it has. */
-  keywords: readonly number[];
+  /** Places of the parts of the search that it has. */
+  parts: readonly number[];
   context: number;
   /** The neighbour that gives most of its context. */
   beside: number | undefined;
@@ -76,13 +80,12 @@ export interface FusedEdges {
   readonly edges: readonly ChosenEdge[];
   /** Whether more edges match. */
   readonly truncated: boolean;
-  /** Places of the keywords that some candidate has. */
-  readonly keywords: ReadonlySet<number>;
+  /** The keywords that some candidate has. */
+  readonly keywords: ReadonlySet<string>;
 }
 
 /** Names of what matched, for `why`. */
 export interface MatchNames {
-  readonly keywords: readonly string[];
   readonly nodeName: (node: number) => string;
   /** Of all edges alike: the window and the conditions. */
   readonly common: readonly string[];
@@ -96,8 +99,9 @@ export function* fuse(readers: FuseReaders, asked: Fused, names: MatchNames): St
   const candidates = new Candidates();
   for (const key of hits.hits) candidates.add(key);
   let { overflowed } = hits;
-  if (asked.fills) {
-    const best = yield* findBest(readers.reader, otherSearch(asked, most));
+  const { preferred } = asked;
+  for (const window of [...(asked.fills ? [search] : []), ...(preferred === undefined ? [] : [preferred])]) {
+    const best = yield* findBest(readers.reader, otherSearch(asked, window, most));
     for (const key of best.candidates) candidates.add(key);
     overflowed ||= best.overflowed;
   }
@@ -105,9 +109,14 @@ export function* fuse(readers: FuseReaders, asked: Fused, names: MatchNames): St
   yield* addContext(readers, asked, hits, candidates);
   const all = candidates.all.filter(({ members }) => asked.among === undefined || hasAny(members, asked.among));
   const ranked = yield* rank(all, asked);
-  const found = new Set(all.flatMap(({ keywords }) => keywords));
-  const edges = ranked.slice(0, size).map((one) => chosen(one, search.nodes, names));
-  return { edges, truncated: overflowed || ranked.length > size, keywords: found };
+  const edges = ranked.slice(0, size).map((one) => chosen(one, asked, names));
+  return { edges, truncated: overflowed || ranked.length > size, keywords: keywordsIn(all, asked) };
+}
+
+/** Returns the keywords that some candidate has. */
+function keywordsIn(candidates: readonly Candidate[], { words }: Fused): Set<string> {
+  const parts = new Set(candidates.flatMap((one) => one.parts));
+  return new Set([...parts].flatMap((part) => words!.scorer.query.keywords[part] ?? []));
 }
 
 function hasAny(members: readonly number[], nodes: readonly number[]): boolean {
@@ -132,7 +141,7 @@ class Candidates {
   add({ id, eventTs }: EdgeKey): Candidate {
     let one = this.#byId.get(id);
     if (one === undefined) {
-      one = { id, eventTs, members: [], words: 0, keywords: [], context: 0, beside: undefined, nodes: 0 };
+      one = { id, eventTs, members: [], words: 0, parts: [], context: 0, beside: undefined, nodes: 0 };
       this.#byId.set(id, one);
       this.#new.push(one);
     }
@@ -164,12 +173,21 @@ function hitsOf(
  * Finds the edges with most of the nodes, of these the newest: one node more outweighs any
  * difference in time. Without nodes, finds the newest.
  */
-function otherSearch({ search, among, ends }: Fused, size: number): Search {
+function otherSearch({ search, among, ends }: Fused, { least, greatest }: TimeEnds, size: number): Search {
   const nodes = among ?? search.nodes;
   const share = 1 / (2 * nodes.length + 1);
   const [oldest, newest] = [ends.least, ends.greatest];
   const scale = { members: 1 - share, keywords: 0, recency: share, weight: 0, oldest, newest };
-  return { ...search, ...NO_KEYWORDS, nodes, order: nodes.length === 0 ? 'newest' : 'score', size, scale };
+  return {
+    ...search,
+    ...NO_KEYWORDS,
+    least,
+    greatest,
+    nodes,
+    order: nodes.length === 0 ? 'newest' : 'score',
+    size,
+    scale,
+  };
 }
 
 /** Reads what must be known of candidates. */
@@ -178,12 +196,17 @@ function* read(reader: EdgeReader, { search, words }: Fused, some: readonly Cand
   yield* visitEdges(reader, some, (rows, row) => {
     const one = byId.get(rows.ids[row]!)!;
     one.members = Array.from(rows.members.subarray(rows.offsets[row]!, rows.offsets[row + 1]!));
-    one.nodes = search.nodes.length === 0 ? 0 : memberShare(rows, row, search.nodes);
+    one.nodes = shareOf(one.members, search.nodes);
     const hit = words?.scorer.hitOf(rows, row);
     one.words = hit?.score ?? 0;
-    one.keywords = hit?.keywords ?? [];
+    one.parts = hit?.parts ?? [];
     return words?.scorer.lettersOf(rows, row) ?? 0;
   });
+}
+
+/** Returns the share of the named nodes that are among members; 0 if none is named. */
+function shareOf(members: readonly number[], nodes: readonly number[]): number {
+  return nodes.length === 0 ? 0 : nodes.filter((node) => members.includes(node)).length / nodes.length;
 }
 
 /** Adds the neighbours of the best hits to the candidates, and what neighbours give each other. */
@@ -216,17 +239,19 @@ interface Ranked {
   readonly score: number;
 }
 
-function* rank(candidates: readonly Candidate[], { search, words }: Fused): Steps<Ranked[]> {
+function* rank(candidates: readonly Candidate[], { search, words, preferred }: Fused): Steps<Ranked[]> {
   const values: { readonly [list in ListName]: (one: Candidate) => number } = {
     words: (one) => one.words,
     context: (one) => one.context,
     nodes: (one) => one.nodes,
+    time: (one) => (isWithin(one, preferred) ? 1 : 0),
     recency: (one) => one.eventTs - search.least + 1,
   };
   const hasNodes = search.nodes.length > 0;
   const lists: ListName[] = [
     ...(words === undefined ? [] : (['words', 'context'] as const)),
     ...(hasNodes ? (['nodes'] as const) : []),
+    ...(preferred === undefined ? [] : (['time'] as const)),
     'recency',
   ];
   const most = lists.reduce((sum, name) => sum + LIST_WEIGHTS[name] / (RANK_CONSTANT + 1), 0);
@@ -248,6 +273,10 @@ function* rank(candidates: readonly Candidate[], { search, words }: Fused): Step
   return ranked.sort((a, b) => b.score - a.score || b.one.eventTs - a.one.eventTs || a.one.id - b.one.id);
 }
 
+function isWithin({ eventTs }: Candidate, window: TimeEnds | undefined): boolean {
+  return window !== undefined && eventTs >= window.least && eventTs <= window.greatest;
+}
+
 /** Ranks the candidates whose value is above 0. */
 function rankList(
   candidates: readonly Candidate[],
@@ -265,15 +294,17 @@ function rankList(
 /** Nodes that `why` names. */
 const MOST_NAMED = 8;
 
-function chosen({ one, ranks, score }: Ranked, nodes: readonly number[], names: MatchNames): ChosenEdge {
+function chosen({ one, ranks, score }: Ranked, { search: { nodes }, words }: Fused, names: MatchNames): ChosenEdge {
   const why: string[] = [];
   const add = (what: string, rank: number | undefined) => why.push(`${what} (rank ${rank})`);
-  if (one.words > 0) add(`words: ${one.keywords.map((place) => names.keywords[place]!).join(', ')}`, ranks.words);
+  const labels = one.parts.map((part) => words!.scorer.query.labels[part]!);
+  if (one.words > 0) add(`words: ${labels.join(', ')}`, ranks.words);
   if (one.beside !== undefined) add(`context: beside HEDGE-${one.beside}`, ranks.context);
   if (one.nodes > 0) {
     const held = one.members.filter((node) => nodes.includes(node)).slice(0, MOST_NAMED);
     add(`nodes: ${held.map(names.nodeName).join(', ')}`, ranks.nodes);
   }
+  if (ranks.time !== undefined) add('time', ranks.time);
   why.push(...names.common);
   add('recency', ranks.recency);
   return { id: one.id, eventTs: one.eventTs, score, why };

@@ -33,20 +33,14 @@ export interface FusedQuestion {
   readonly keys: MemberKeys | undefined;
 }
 
-export interface FusedAnswer extends FusedEdges {
-  /** The free words of the question that the index has found. */
-  readonly words: ReadonlySet<string>;
-}
-
 /** Returns undefined if the question has neither words nor nodes. Throws like `fuse`. */
 export function* fusedEdges(
   readers: FuseReaders,
   { bound, filters, ends, within, index, size, keys }: FusedQuestion,
-): Steps<FusedAnswer | undefined> {
-  const keywords = [...bound.free.keys()];
+): Steps<FusedEdges | undefined> {
   const { question } = bound;
   const { nodes } = question;
-  const query = wordQuery(keywords, index);
+  const query = wordQuery([...bound.free.keys()], index);
   if (query === undefined && nodes.length === 0) return undefined;
   const scorer = query && (yield* WordScorer.of(readers.reader, query, index));
   const asked = {
@@ -58,8 +52,7 @@ export function* fusedEdges(
     ends,
   };
   const nodeName = (node: number) => String(keys?.memberOf(node) ?? node);
-  const fused = yield* fuse(readers, asked, { keywords, nodeName, common: conditionsOf(question) });
-  return { ...fused, words: new Set([...fused.keywords].map((place) => keywords[place]!)) };
+  return yield* fuse(readers, asked, { nodeName, common: conditionsOf(question) });
 }
 
 /** Returns what all edges of a question match, as texts for `why`. */

@@ -1,12 +1,15 @@
 // Recalls the edges that hold at a time and fit a question best, for memories. Unlike the retrieval
-// for an answer, it never abstains: names and words of the question only rank. Nodes that are given
-// beside the question restrict the edges.
+// for an answer, it never abstains: words, names and times of the question only rank, because what
+// is remembered in July may be about June. Nodes that are given beside the question restrict the
+// edges.
 
 import type { Snapshot, Table } from '../../engine/index.ts';
 import type { Steps } from '../../schedule/steps.ts';
 import { readKeywords } from '../question/keywords.ts';
 import { readNodes } from '../question/named-nodes.ts';
+import { readWindow } from '../question/time-window.ts';
 import { begun } from '../question/understand.ts';
+import type { Reading } from '../question/words.ts';
 import { wholeEdges } from './edge-reads.ts';
 import { EdgeReader, type EdgeRows, WEIGHT } from './edge-rows.ts';
 import { fuse } from './fuse.ts';
@@ -15,7 +18,7 @@ import { askedNodes } from './key-mentions.ts';
 import type { MemberKeys } from './member-keys.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
 import type { RowTest } from './row-test.ts';
-import { timeEnds } from './time-ends.ts';
+import { type TimeEnds, timeEnds } from './time-ends.ts';
 import { WordScorer, wordQuery } from './word-hits.ts';
 
 export interface RecallRequest {
@@ -45,8 +48,7 @@ export function* recallEdges(table: Table, request: RecallRequest, keys: MemberK
   try {
     const reading = begun(request.question);
     const { nodes } = readNodes(reading, named);
-    const keywords = [...readKeywords(reading).keys()];
-    const edges = yield* recallAt(table, snapshot, request, { nodes, keywords }, keys);
+    const edges = yield* recallAt(table, snapshot, request, { nodes, reading }, keys);
     return { edges, lsn: snapshot.lsn };
   } finally {
     snapshot.release();
@@ -57,7 +59,7 @@ function* recallAt(
   table: Table,
   snapshot: Snapshot,
   { roles, at, topK }: RecallRequest,
-  asked: { readonly nodes: readonly number[]; readonly keywords: readonly string[] },
+  asked: { readonly nodes: readonly number[]; readonly reading: Reading },
   keys: MemberKeys,
 ): Steps<RetrievedEdge[]> {
   // Readers must be created in the event loop turn in which the snapshot is taken.
@@ -68,7 +70,10 @@ function* recallAt(
   const reader = new EdgeReader(table, snapshot, { members: true, masks, columns: new Set([...columns, WEIGHT]) });
   const ends = yield* timeEnds(light, undefined, at);
   if (ends === undefined || roles.some(({ nodes }) => nodes.length === 0)) return [];
-  const query = index && wordQuery(asked.keywords, index);
+  // Words for times are keywords, too: texts may have them.
+  const keywords = [...readKeywords(asked.reading).keys()];
+  const preferred = yield* preferredWindow(light, asked.reading, ends);
+  const query = index && wordQuery(keywords, index);
   const scorer = query && (yield* WordScorer.of(reader, query, index));
   const among = roles[0]?.nodes;
   const nodes = [...new Set([...asked.nodes, ...roles.flatMap((one) => one.nodes)])].sort((a, b) => a - b);
@@ -79,13 +84,25 @@ function* recallAt(
       search: { ...ends, at, nodes, filters },
       words: scorer && { scorer, index: index! },
       among,
-      fills: nodes.length > 0 || scorer === undefined,
+      preferred,
+      fills: nodes.length > 0 || (scorer === undefined && preferred === undefined),
       size: topK,
       ends,
     },
-    { keywords: asked.keywords, nodeName: (node) => String(keys.memberOf(node)), common: ['time'] },
+    { nodeName: (node) => String(keys.memberOf(node)), common: [] },
   );
   return yield* wholeEdges(reader, undefined, fused.edges, keys);
+}
+
+/**
+ * Returns the times of the edges in the window that a question names, which counts from the newest
+ * edge; undefined if it names none, or if no edge is in it.
+ */
+function* preferredWindow(reader: EdgeReader, reading: Reading, ends: TimeEnds): Steps<TimeEnds | undefined> {
+  const { window } = yield* readWindow(reading, ends.greatest);
+  if (window === null) return undefined;
+  const [start, end] = [window.start_ts ?? ends.least, window.end_ts ?? ends.greatest];
+  return yield* timeEnds(reader, Math.max(start, ends.least), Math.min(end, ends.greatest));
 }
 
 /** Tests whether, for each role, a row has one of the nodes in it. */

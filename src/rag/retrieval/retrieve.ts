@@ -11,8 +11,8 @@ import type { BestEdges } from './best-edges.ts';
 import { type Bound, bind, ignoredWords, missesName, type NameReader, nameReaderOf, wordsInRows } from './bind.ts';
 import { wholeEdges } from './edge-reads.ts';
 import { EdgeReader, edgeOf, FORMATION, WEIGHT } from './edge-rows.ts';
-import type { FuseReaders } from './fuse.ts';
-import { explainEdges, type FusedAnswer, type FusedQuestion, fusedEdges, wordIndexOf } from './fused-edges.ts';
+import type { FusedEdges, FuseReaders } from './fuse.ts';
+import { explainEdges, type FusedQuestion, fusedEdges, wordIndexOf } from './fused-edges.ts';
 import { askedNodes } from './key-mentions.ts';
 import { KeywordMatch } from './keyword-match.ts';
 import type { MemberKeys } from './member-keys.ts';
@@ -178,12 +178,12 @@ function* retrieveAt(
   const isNamed = bound.isNamed || question.nodes.length > 0;
   if (ends === undefined || within === undefined || !binds)
     return answered(state, [], new Set(), false, strategyOf(question, isNamed, reader));
-  if (fused !== undefined && (isNamed || fused.words.size > 0)) {
+  if (fused !== undefined && (isNamed || fused.keywords.size > 0)) {
     const edges = yield* wholeEdges(reader, undefined, fused.edges, keys);
-    const strategy = fused.words.size > 0 ? 'TEXT_SEARCH' : strategyOf(question, isNamed, reader);
+    const strategy = fused.keywords.size > 0 ? 'TEXT_SEARCH' : strategyOf(question, isNamed, reader);
     // Words may also occur in columns that the index does not have.
     const words = yield* explainEdges(edges, question, keywords, keys);
-    return answered(state, edges, new Set([...words, ...fused.words]), fused.truncated, strategy);
+    return answered(state, edges, new Set([...words, ...fused.keywords]), fused.truncated, strategy);
   }
   return yield* searched(reader, state, { filters, ends, within, topK, size }, keys);
 }
@@ -194,10 +194,10 @@ function* wordsFound(
   bound: Bound,
   { figure }: Understood,
   keywords: KeywordMatch,
-  fused: FusedAnswer | undefined,
+  fused: FusedEdges | undefined,
 ): Steps<ReadonlySet<string>> {
   // A figure must not miss a word in a column without index, nor a part of a name.
-  if (fused !== undefined && fused.words.size > 0 && figure === null && bound.near.size === 0) return fused.words;
+  if (fused !== undefined && fused.keywords.size > 0 && figure === null && bound.near.size === 0) return fused.keywords;
   return yield* wordsInRows(reader, bound, keywords, bound.question.keywords);
 }
 

@@ -256,7 +256,7 @@ function offerRows(rows: EdgeRows, search: Search, best: BestEdges): void {
  * Returns the share of the named nodes that are in an edge. Every edge that is read contains at
  * least one of them.
  */
-export function memberShare(rows: EdgeRows, row: number, nodes: readonly number[]): number {
+function memberShare(rows: EdgeRows, row: number, nodes: readonly number[]): number {
   if (nodes.length < 2) return nodes.length;
   let held = 0;
   let at = rows.offsets[row]!;

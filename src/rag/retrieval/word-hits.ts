@@ -9,7 +9,16 @@ import {
   searchStatistics,
 } from '../../engine/index.ts';
 import type { Steps } from '../../schedule/steps.ts';
-import { analyzerOf, documentOf, type Language, Matcher, type SearchPart, scoreOf } from '../../text/index.ts';
+import {
+  analyzerOf,
+  documentOf,
+  type Language,
+  MAX_PARTS,
+  MAX_PARTS_TERMS,
+  Matcher,
+  type SearchPart,
+  scoreOf,
+} from '../../text/index.ts';
 import type { EdgeReader, EdgeRows } from './edge-rows.ts';
 import type { RowTest } from './row-test.ts';
 
@@ -24,29 +33,46 @@ export interface WordIndex {
 export interface WordQuery {
   /** The parts of the search, none with a sign. */
   readonly parts: readonly SearchPart[];
-  /** The keyword that gave each part, by its place in the list of keywords. */
-  readonly keywords: readonly number[];
+  /** For each part, what it looks for, as a reader would write it. */
+  readonly labels: readonly string[];
+  /** For each part, the keyword that is the whole part; undefined for a word of a longer one. */
+  readonly keywords: readonly (string | undefined)[];
 }
 
 /**
- * Returns the search for keywords: a keyword that the index divides into several words is a phrase
- * of them. Undefined if no keyword has a word.
+ * Returns the search for keywords. A keyword that the index divides into several words is searched
+ * as a phrase and, beside it, by each of its words. Undefined if no keyword has a word.
  */
 export function wordQuery(keywords: readonly string[], { language }: WordIndex): WordQuery | undefined {
   const analyzer = analyzerOf(language);
-  const parts: SearchPart[] = [];
-  const places: number[] = [];
-  const known = new Set<string>();
-  for (const [place, keyword] of keywords.entries()) {
-    const terms = analyzer.terms(keyword);
+  const parts = new Map<string, { part: SearchPart; label: string; keyword: string | undefined }>();
+  let count = 0;
+  const add = (terms: readonly string[], label: string, keyword: string | undefined) => {
     const name = terms.join(' ');
-    if (terms.length === 0 || known.has(name)) continue;
-    known.add(name);
-    parts.push({ kind: terms.length === 1 ? 'word' : 'phrase', terms, sign: 'should' });
-    places.push(place);
+    const known = parts.get(name);
+    if (terms.length === 0 || known?.keyword !== undefined) return;
+    if (known === undefined) {
+      if (parts.size === MAX_PARTS || count + terms.length > MAX_PARTS_TERMS) return;
+      count += terms.length;
+    }
+    parts.set(name, { part: { kind: terms.length === 1 ? 'word' : 'phrase', terms, sign: 'should' }, label, keyword });
+  };
+  for (const keyword of keywords) {
+    const terms = analyzer.terms(keyword).slice(0, MAX_PHRASE);
+    add(terms, keyword, keyword);
+    if (terms.length > 1) for (const term of terms) add([term], term, undefined);
   }
-  return parts.length === 0 ? undefined : { parts, keywords: places };
+  if (parts.size === 0) return undefined;
+  const all = [...parts.values()];
+  return {
+    parts: all.map(({ part }) => part),
+    labels: all.map(({ label }) => label),
+    keywords: all.map(({ keyword }) => keyword),
+  };
 }
+
+/** Words of a keyword that are searched for. */
+const MAX_PHRASE = 16;
 
 /** Scores the texts of rows for a query, by the statistics of the snapshot. */
 export class WordScorer {
@@ -73,16 +99,16 @@ export class WordScorer {
 
   /**
    * Returns the score of a row that was read with the columns of the index, and the places of the
-   * keywords in it; undefined if it has none of them.
+   * parts of the search that it has; undefined if it has none of them.
    */
-  hitOf(rows: EdgeRows, row: number): { readonly score: number; readonly keywords: readonly number[] } | undefined {
+  hitOf(rows: EdgeRows, row: number): { readonly score: number; readonly parts: readonly number[] } | undefined {
     const texts = this.#columns.map((id) => textAt(rows, id, row));
     const document = documentOf(analyzerOf(this.#language), texts);
     const counts = this.#matcher.tally(document);
     if (!this.#matcher.matchesTally(counts)) return undefined;
     const { weights, averageLength } = this.statistics;
-    const keywords = this.query.keywords.filter((_, part) => counts[part]! > 0);
-    return { score: scoreOf(counts, weights, document.length, averageLength), keywords };
+    const parts = [...this.query.parts.keys()].filter((part) => counts[part]! > 0);
+    return { score: scoreOf(counts, weights, document.length, averageLength), parts };
   }
 
   /** Number of characters in the texts of a row, which is what scoring it costs. */

@@ -1,0 +1,117 @@
+// Ranks rows naively as retrieval from a table with a text index does: every row is looked at.
+
+import { CONTEXT_HITS, CONTEXT_SHARES, LIST_WEIGHTS, RANK_CONSTANT } from '../../src/rag/retrieval/fuse.ts';
+import { analyzerOf, idf, weight } from '../../src/text/index.ts';
+import type { PlainRow } from './naive-retrieval.ts';
+
+/** What is asked. */
+export interface NaiveFusion {
+  readonly words: readonly string[];
+  /** Nodes by which rows are ranked. */
+  readonly nodes: readonly number[];
+  /** Whether a row may be found at all. */
+  readonly allowed: (row: PlainRow) => boolean;
+  /** Whether a row may be found that is not only a neighbour. */
+  readonly qualified: (row: PlainRow) => boolean;
+  /** Whether rows without words are found. */
+  readonly fills: boolean;
+  /** Times that are preferred. */
+  readonly preferred?: ((time: number) => boolean) | undefined;
+}
+
+export interface NaiveEdge {
+  row: PlainRow;
+  words: number;
+  context: number;
+  nodes: number;
+  score: number;
+}
+
+export const english = analyzerOf('english');
+
+export function termsOf(row: PlainRow): string[] {
+  return [row.title, row.body].flatMap((text) => (typeof text === 'string' ? english.terms(text) : []));
+}
+
+/** BM25 of each row by its formula. */
+function bm25(rows: readonly PlainRow[], words: readonly string[]): Map<PlainRow, number> {
+  const documents = rows.map(termsOf).filter((terms) => terms.length > 0);
+  const average = documents.reduce((sum, { length }) => sum + length, 0) / documents.length;
+  const wanted = [...new Set(words.flatMap((word) => english.terms(word)))];
+  const idfs = wanted.map((term) => idf(documents.length, documents.filter((terms) => terms.includes(term)).length));
+  return new Map(
+    rows.map((row) => {
+      const terms = termsOf(row);
+      const parts = wanted.map((term, place) => {
+        const occurrences = terms.filter((other) => other === term).length;
+        return weight(idfs[place]!, occurrences, terms.length, average);
+      });
+      return [row, parts.reduce((sum, part) => sum + part, 0)];
+    }),
+  );
+}
+
+const byKey = (a: PlainRow, b: PlainRow) => a.event_ts - b.event_ts || a.id - b.id;
+
+/** The rows around one among those that may be found and share its rarest node of several rows. */
+function neighboursOf(row: PlainRow, allowed: readonly PlainRow[]): { row: PlainRow; distance: number }[] {
+  let least: PlainRow[] | undefined;
+  for (const node of row.members.slice(0, 8)) {
+    const others = allowed.filter(({ members }) => members.includes(node));
+    if (others.length > 1 && others.length < (least?.length ?? Infinity)) least = others;
+  }
+  const at = least?.indexOf(row) ?? -1;
+  const found = [];
+  for (const distance of [1, 2]) {
+    for (const other of [least?.[at - distance], least?.[at + distance]])
+      if (other !== undefined) found.push({ row: other, distance });
+  }
+  return found;
+}
+
+export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: number): NaiveEdge[] {
+  const scores = bm25(rows, wish.words);
+  const allowed = rows.filter(wish.allowed).sort(byKey);
+  const qualified = allowed.filter(wish.qualified);
+  const edges = new Map<PlainRow, NaiveEdge>();
+  const add = (row: PlainRow) => {
+    const nodes = wish.nodes.filter((node) => row.members.includes(node)).length / Math.max(1, wish.nodes.length);
+    const edge = edges.get(row) ?? { row, words: scores.get(row)!, context: 0, nodes, score: 0 };
+    edges.set(row, edge);
+    return edge;
+  };
+  const hits = qualified
+    .filter((row) => scores.get(row)! > 0)
+    .sort((a, b) => scores.get(b)! - scores.get(a)! || b.event_ts - a.event_ts || a.id - b.id);
+  for (const row of hits) add(row);
+  for (const row of qualified) {
+    const hasNode = wish.nodes.length === 0 || wish.nodes.some((node) => row.members.includes(node));
+    if (hasNode && (wish.fills || wish.preferred?.(row.event_ts))) add(row);
+  }
+  for (const hit of hits.slice(0, CONTEXT_HITS))
+    for (const { row, distance } of neighboursOf(hit, allowed))
+      add(row).context += scores.get(hit)! * CONTEXT_SHARES[distance - 1]!;
+  const found = [...edges.values()].filter(({ row }) => wish.qualified(row));
+  for (const edge of found) edge.context += edge.words;
+  const lists: [number, (edge: NaiveEdge) => number][] = [];
+  if (wish.words.length > 0) {
+    lists.push([LIST_WEIGHTS.words, ({ words }) => words]);
+    lists.push([LIST_WEIGHTS.context, ({ context }) => context]);
+  }
+  const { preferred } = wish;
+  if (wish.nodes.length > 0) lists.push([LIST_WEIGHTS.nodes, ({ nodes }) => nodes]);
+  if (preferred !== undefined) lists.push([LIST_WEIGHTS.time, ({ row }) => (preferred(row.event_ts) ? 1 : 0)]);
+  lists.push([LIST_WEIGHTS.recency, ({ row }) => row.event_ts]);
+  const most = lists.reduce((sum, [share]) => sum + share / (RANK_CONSTANT + 1), 0);
+  for (const edge of found) {
+    for (const [share, of] of lists) {
+      if (of(edge) <= 0) continue;
+      const rank = 1 + found.filter((other) => of(other) > of(edge)).length;
+      edge.score += share / (RANK_CONSTANT + rank);
+    }
+    edge.score /= most;
+  }
+  return found
+    .sort((a, b) => b.score - a.score || b.row.event_ts - a.row.event_ts || a.row.id - b.row.id)
+    .slice(0, size);
+}
