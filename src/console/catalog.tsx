@@ -77,6 +77,7 @@ function RuleEntries() {
 }
 
 const NodeTables = lazy(() => import('./node-tables.tsx').then((module) => module.NodeTables), '');
+const TextSearch = lazy(() => import('./text-search.tsx').then((module) => module.TextSearch), '');
 const TableFilter = lazy(() => import('./table-filter.tsx').then((module) => module.TableFilter), '');
 
 /** A list longer than this gets a filter field. */
@@ -125,6 +126,7 @@ function TableEntry({ name }: { name: string }) {
   const table = tables.value.find((item) => item.name === name)!;
   const isChosen = tableName.value === name;
   const own = indexes.value.filter((index) => index.table === name);
+  const texts = own.find((index) => 'kind' in index);
   const columns = [
     ...BUILT_IN_NAMES.map((column, at) => ({ name: column, type: BUILT_IN_TYPES[at]! })),
     ...(table.intervals ? [{ name: END_COLUMN, type: 'INTEGER' }] : []),
@@ -138,6 +140,7 @@ function TableEntry({ name }: { name: string }) {
       </button>
       {isChosen && (
         <div class="entry-more">
+          {texts !== undefined && <TextSearch table={name} columns={texts.columns} />}
           <table class="columns">
             <caption class="sr-only">Columns of {name}</caption>
             <tbody>

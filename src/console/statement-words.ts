@@ -30,6 +30,14 @@ export function quoted(name: string): string {
   return isPlain ? name : `\`${name}\``;
 }
 
+const MOST_FOUND = 50;
+
+/** Returns the statement that finds the best edges of a table for some words. */
+export function searchStatement(table: string, words: string): string {
+  const text = words.replaceAll('\\', '\\\\').replaceAll("'", "''");
+  return `MATCH (e:${quoted(table)})\nWHERE search(e, '${text}')\nRETURN *\nORDER BY score(e) DESC\nLIMIT ${MOST_FOUND}`;
+}
+
 /**
  * Returns the first word, converted to capitals. It determines the kind of statement. Empty when
  * there is no word.
