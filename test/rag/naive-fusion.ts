@@ -1,6 +1,12 @@
 // Ranks rows naively as retrieval from a table with a text index does: every row is looked at.
 
-import { CONTEXT_HITS, CONTEXT_SHARES, LIST_WEIGHTS, RANK_CONSTANT } from '../../src/rag/retrieval/fuse.ts';
+import {
+  CONTEXT_HITS,
+  CONTEXT_SHARES,
+  candidatesFor,
+  LIST_WEIGHTS,
+  RANK_CONSTANT,
+} from '../../src/rag/retrieval/fuse.ts';
 import { analyzerOf, idf, weight } from '../../src/text/index.ts';
 import type { PlainRow } from './naive-retrieval.ts';
 
@@ -13,6 +19,8 @@ export interface NaiveFusion {
   readonly allowed: (row: PlainRow) => boolean;
   /** Whether a row may be found that is not only a neighbour. */
   readonly qualified: (row: PlainRow) => boolean;
+  /** Nodes of which rows without words must have one; default: those by which rows are ranked. */
+  readonly among?: readonly number[] | undefined;
   /** Whether rows without words are found. */
   readonly fills: boolean;
   /** Times that are preferred. */
@@ -80,14 +88,21 @@ export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: 
     edges.set(row, edge);
     return edge;
   };
+  const most = candidatesFor(size);
   const hits = qualified
     .filter((row) => scores.get(row)! > 0)
-    .sort((a, b) => scores.get(b)! - scores.get(a)! || b.event_ts - a.event_ts || a.id - b.id);
+    .sort((a, b) => scores.get(b)! - scores.get(a)! || b.event_ts - a.event_ts || a.id - b.id)
+    .slice(0, most);
   for (const row of hits) add(row);
-  for (const row of qualified) {
-    const hasNode = wish.nodes.length === 0 || wish.nodes.some((node) => row.members.includes(node));
-    if (hasNode && (wish.fills || wish.preferred?.(row.event_ts))) add(row);
-  }
+  const among = wish.among ?? wish.nodes;
+  const held = ({ members }: PlainRow) => among.filter((node) => members.includes(node)).length;
+  const others = qualified
+    .filter((row) => among.length === 0 || held(row) > 0)
+    .sort((a, b) => held(b) - held(a) || b.event_ts - a.event_ts || a.id - b.id);
+  const { preferred } = wish;
+  if (wish.fills) for (const row of others.slice(0, most)) add(row);
+  if (preferred !== undefined)
+    for (const row of others.filter(({ event_ts }) => preferred(event_ts)).slice(0, most)) add(row);
   for (const hit of hits.slice(0, CONTEXT_HITS))
     for (const { row, distance } of neighboursOf(hit, allowed))
       add(row).context += scores.get(hit)! * CONTEXT_SHARES[distance - 1]!;
@@ -98,18 +113,17 @@ export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: 
     lists.push([LIST_WEIGHTS.words, ({ words }) => words]);
     lists.push([LIST_WEIGHTS.context, ({ context }) => context]);
   }
-  const { preferred } = wish;
   if (wish.nodes.length > 0) lists.push([LIST_WEIGHTS.nodes, ({ nodes }) => nodes]);
   if (preferred !== undefined) lists.push([LIST_WEIGHTS.time, ({ row }) => (preferred(row.event_ts) ? 1 : 0)]);
   lists.push([LIST_WEIGHTS.recency, ({ row }) => row.event_ts]);
-  const most = lists.reduce((sum, [share]) => sum + share / (RANK_CONSTANT + 1), 0);
+  const whole = lists.reduce((sum, [share]) => sum + share / (RANK_CONSTANT + 1), 0);
   for (const edge of found) {
     for (const [share, of] of lists) {
       if (of(edge) <= 0) continue;
       const rank = 1 + found.filter((other) => of(other) > of(edge)).length;
       edge.score += share / (RANK_CONSTANT + rank);
     }
-    edge.score /= most;
+    edge.score /= whole;
   }
   return found
     .sort((a, b) => b.score - a.score || b.row.event_ts - a.row.event_ts || a.row.id - b.row.id)

@@ -102,6 +102,7 @@ function expectSame(database: Database, random: Random, at: number, state: strin
       nodes,
       allowed: ({ id }) => holding.includes(byId.get(id)!) && inRoles(byId.get(id)!),
       qualified: () => true,
+      among: asked[0]?.nodes.filter((number) => number > 0),
       fills: nodes.length > 0 || (sought.length === 0 && !isPreferred),
       preferred: isPreferred ? (time) => time >= since && time <= greatest : undefined,
     },
@@ -119,4 +120,7 @@ describe('what is recalled', () => {
   it.each(Array.from({ length: 10 }, (_, seed) => seed))('is what a naive fusion finds, seed %i', (seed) =>
     compare(seed, 4 + seed * 7),
   );
+
+  // There are more hits than candidates, so that the search must look at more where few pass.
+  it('is what a naive fusion finds, of many', () => compare(50, 900), 60_000);
 });

@@ -33,16 +33,20 @@ type ListName = keyof typeof LIST_WEIGHTS;
 export const CONTEXT_SHARES = [0.5, 0.25] as const;
 /** The best hits of the words, whose neighbours are found. */
 export const CONTEXT_HITS = 64;
-/** Least and greatest number of candidates beyond the wanted edges, of words and of the others. */
-export const FEWEST_CANDIDATES = 200;
-export const MORE_CANDIDATES = 2000;
+const FEWEST_CANDIDATES = 200;
+const MORE_CANDIDATES = 2000;
+
+/** Returns the number of candidates of each kind for a number of wanted edges. */
+export function candidatesFor(size: number): number {
+  return Math.max(FEWEST_CANDIDATES, size + Math.min(3 * size, MORE_CANDIDATES));
+}
 
 /** A question for the edges that `search` may find. */
 export interface Fused {
   readonly search: Pick<Search, 'least' | 'greatest' | 'at' | 'nodes' | 'filters'>;
   /** Undefined if the question has no words. */
   readonly words: { readonly scorer: WordScorer; readonly index: WordIndex } | undefined;
-  /** If present, edges without any of these nodes are left out. */
+  /** If present, edges without any of these nodes, which are ascending, are left out. */
   readonly among: readonly number[] | undefined;
   /** Whether edges without words are found, too: those with nodes or, without nodes, the newest. */
   readonly fills: boolean;
@@ -94,7 +98,7 @@ export interface MatchNames {
 /** Returns the best edges. Throws `table_corrupt` or `overloaded`. */
 export function* fuse(readers: FuseReaders, asked: Fused, names: MatchNames): Steps<FusedEdges> {
   const { search, words, size } = asked;
-  const most = Math.max(FEWEST_CANDIDATES, size + Math.min(3 * size, MORE_CANDIDATES));
+  const most = candidatesFor(size);
   const hits = words === undefined ? NO_HITS : yield* hitsOf(readers, asked, words, most);
   const candidates = new Candidates();
   for (const key of hits.hits) candidates.add(key);

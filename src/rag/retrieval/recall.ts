@@ -75,8 +75,8 @@ function* recallAt(
   const preferred = yield* preferredWindow(light, asked.reading, ends);
   const query = index && wordQuery(keywords, index);
   const scorer = query && (yield* WordScorer.of(reader, query, index));
-  const among = roles[0]?.nodes;
-  const nodes = [...new Set([...asked.nodes, ...roles.flatMap((one) => one.nodes)])].sort((a, b) => a - b);
+  const among = roles[0] && ascending(roles[0].nodes);
+  const nodes = ascending([...asked.nodes, ...roles.flatMap((one) => one.nodes)]);
   const filters = { where: [], looked: [], also: masks ? roleTest(roles, snapshot) : undefined };
   const fused = yield* fuse(
     { reader, light },
@@ -92,6 +92,10 @@ function* recallAt(
     { nodeName: (node) => String(keys.memberOf(node)), common: [] },
   );
   return yield* wholeEdges(reader, undefined, fused.edges, keys);
+}
+
+function ascending(nodes: readonly number[]): number[] {
+  return [...new Set(nodes)].sort((a, b) => a - b);
 }
 
 /**

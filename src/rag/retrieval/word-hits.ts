@@ -4,6 +4,7 @@
 import {
   bestRows,
   type ScanBounds,
+  type SearchCandidates,
   type SearchCondition,
   type SearchStatistics,
   searchStatistics,
@@ -145,6 +146,16 @@ export interface WordHits {
 
 /** Characters of texts that are scored in one step, which takes about 2 ms. */
 const STEP_LETTERS = 50_000;
+/** If too few of the best rows pass a test, this many times as many are looked at. */
+const GROWTH = 8;
+/** If more than these would have to be looked at, all rows with any of the words are scored. */
+const MOST_LOOKED_AT = 50_000;
+
+/** Where hits may lie. */
+export interface HitBounds {
+  readonly bounds: ScanBounds;
+  readonly testOf: ((rows: EdgeRows) => RowTest) | undefined;
+}
 
 /**
  * Returns the `size` best edges within the bounds that pass a test. `reader` must read the columns
@@ -154,36 +165,80 @@ export function* wordHits(
   reader: EdgeReader,
   scorer: WordScorer,
   index: WordIndex,
-  within: { readonly bounds: ScanBounds; readonly testOf: ((rows: EdgeRows) => RowTest) | undefined },
+  within: HitBounds,
   size: number,
 ): Steps<WordHits> {
   const { table, snapshot } = reader;
-  const { bounds, testOf } = within;
   const search = conditionOf(scorer.query, index);
   const view = { version: snapshot.version, lsn: snapshot.lsn, overlay: undefined };
   // One more than is wanted tells whether there are more.
-  const best = new BestHits(size + 1);
-  const candidates =
-    testOf === undefined && bounds.anyOf === undefined
-      ? yield* unknownProgress(bestRows(table, view, { ...bounds, search }, scorer.statistics, size + 1))
-      : undefined;
+  const wanted = size + 1;
+  const { anyOf, ...bounds } = within.bounds;
+  const testOf = anyOf === undefined ? within.testOf : withNodes(anyOf, within.testOf);
+  for (let most = wanted; ; most *= GROWTH) {
+    const candidates =
+      most > MOST_LOOKED_AT && most > wanted
+        ? undefined
+        : yield* unknownProgress(bestRows(table, view, { ...bounds, search }, scorer.statistics, most));
+    const kept = { best: new BestHits(wanted), all: new BestHits(testOf === undefined ? 0 : most) };
+    // Among few candidates, the nodes are tested row by row, so that `all` has every candidate.
+    const scan = { ...bounds, ...(candidates === undefined ? { anyOf } : {}), search: { ...search, candidates } };
+    yield* scored(reader, scorer, scan, testOf, kept);
+    const hits = kept.best.sorted();
+    const isWhole = candidates === undefined || testOf === undefined || rowsIn(candidates) < most;
+    // No row that was not read has a greater score than the last of the best before the test.
+    const bound = kept.all.sorted()[most - 1]?.score ?? Number.NEGATIVE_INFINITY;
+    if (isWhole || (hits[size]?.score ?? Number.NEGATIVE_INFINITY) >= bound)
+      return { hits: hits.slice(0, size), overflowed: hits.length > size };
+  }
+}
+
+function rowsIn(candidates: SearchCandidates): number {
+  let rows = 0;
+  for (const some of candidates.values()) rows += some.length;
+  return rows;
+}
+
+/** Scores the rows that a search finds: keeps the best of all, and the best that pass the test. */
+function* scored(
+  reader: EdgeReader,
+  scorer: WordScorer,
+  bounds: ScanBounds,
+  testOf: HitBounds['testOf'],
+  { best, all }: { readonly best: BestHits; readonly all: BestHits },
+): Steps<void> {
   let letters = 0;
-  for (const rows of reader.readKeys({ ...bounds, search: { ...search, candidates } })) {
+  for (const rows of reader.readKeys(bounds)) {
     yield undefined;
     if (rows === null) continue;
     const passes = testOf?.(rows);
     for (let row = 0; row < rows.rows; row++) {
-      if (passes !== undefined && !passes(row)) continue;
       letters += scorer.lettersOf(rows, row);
-      const hit = scorer.hitOf(rows, row);
-      if (hit !== undefined) best.add({ id: rows.ids[row]!, eventTs: rows.times[row]!, score: hit.score });
+      const score = scorer.hitOf(rows, row)?.score;
+      if (score !== undefined) {
+        const hit = { id: rows.ids[row]!, eventTs: rows.times[row]!, score };
+        all.add(hit);
+        if (passes === undefined || passes(row)) best.add(hit);
+      }
       if (letters < STEP_LETTERS) continue;
       letters = 0;
       yield undefined;
     }
   }
-  const hits = best.sorted();
-  return { hits: hits.slice(0, size), overflowed: hits.length > size };
+}
+
+/** Adds to a test that a row has at least one of some nodes. */
+function withNodes(anyOf: Float64Array, testOf: HitBounds['testOf']): (rows: EdgeRows) => RowTest {
+  const nodes = new Set(anyOf);
+  return (rows) => {
+    const passes = testOf?.(rows);
+    const { members, offsets } = rows;
+    return (row) => {
+      if (passes !== undefined && !passes(row)) return false;
+      for (let at = offsets[row]!; at < offsets[row + 1]!; at++) if (nodes.has(members[at]!)) return true;
+      return false;
+    };
+  };
 }
 
 function comesFirst(a: WordHit, b: WordHit): number {
@@ -201,7 +256,7 @@ class BestHits {
   }
 
   add(hit: WordHit): void {
-    if (hit.score < this.#least) return;
+    if (this.#size === 0 || hit.score < this.#least) return;
     this.#hits.push(hit);
     if (this.#hits.length < 2 * this.#size + 16) return;
     this.#hits = this.sorted();
