@@ -237,7 +237,7 @@ function refineBy(q: usize, part: usize, n: u32, row: u32, end: u32): u32 {
     put<f64>(sums, kept, sum);
     kept += u32(sum + <f64>get<f32>(part + P_UNDER, length) >= least);
   }
-  memory.fill(spaceOf(q, S_SPREAD), 0, WINDOW);
+  memory.fill(spaceOf(q, S_SPREAD), 0, end - row + 1);
   return kept;
 }
 
