@@ -134,13 +134,13 @@ function longestOf(q: usize): u32 {
 
 /**
  * Returns the least frequency less 1 with which a part has a value of at least `wanted`, NEVER if
- * it has not with `most`. `limit`: what all its values are below.
+ * it has not with `most` (MOST_STORED: that or more). `limit`: what all its values are below.
  */
 function neededOf(wanted: f64, limit: f64, norm: f64, most: u32): u32 {
   if (!(wanted > 0)) return 0;
   if (wanted >= limit) return NEVER;
   // limit tf / (tf + norm) >= wanted
   const needed = Math.ceil(((wanted * norm) / (limit - wanted)) * SLACK);
-  if (needed > <f64>most) return NEVER;
+  if (needed > <f64>most && most != MOST_STORED) return NEVER;
   return needed > <f64>MOST_UNPACKED ? MOST_UNPACKED : <u32>max(needed, 1) - 1;
 }

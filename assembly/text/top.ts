@@ -66,8 +66,8 @@ function rowsOf(q: usize): usize {
 /**
  * Begins a search for the `k` best documents in the bitmap `allowed` (0: all), which must stay
  * unchanged until the search is done. The query is prepared and weighed. Returns 0 or
- * OUT_OF_MEMORY. Uses 12 bytes for each of the k documents until the next search, or until the
- * query is freed.
+ * OUT_OF_MEMORY. Uses 12 bytes for each of the k documents until the next search, and without must
+ * parts 27 KB, both at most until the query is freed.
  */
 export function beginTop(q: usize, allowed: usize, k: u32): i32 {
   free(load<u32>(q + Q_BEST));
