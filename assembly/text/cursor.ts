@@ -26,6 +26,7 @@ import {
   X_OFFSET,
   X_WIDTHS,
 } from './layout';
+import { unpackBytes, unpackRows } from './unpack';
 
 /** The document of the cursor, or NONE after the last one. */
 export const C_ROW: usize = 0;
@@ -56,8 +57,11 @@ const C_POSITION: usize = 60;
 export const C_SHALLOW: usize = 64;
 export const C_SHALLOW_LAST: usize = 68;
 export const C_BOUND: usize = 72;
-const C_BUFFER: usize = 80;
-export const CURSOR_BYTES: usize = 336;
+/** Number + 1 of the block whose frequencies are unpacked, 0: none; then these, u8 less 1 each. */
+const C_UNPACKED: usize = 80;
+const C_BUFFER: usize = 88;
+const C_BYTES: usize = 344;
+export const CURSOR_BYTES: usize = 472;
 
 const walk: usize = memory.data(WALK_BYTES, 16);
 const entry: usize = memory.data(ENTRY_BYTES, 16);
@@ -203,18 +207,6 @@ export function loadBlock(c: usize, block: u32): void {
   store<u32>(c + C_ROW, <u32>load<u16>(load<u32>(c + C_ROWS)));
 }
 
-function unpackRows(list: usize, n: u32, width: u32, before: u32, out: usize): void {
-  const mask = ((<u32>1) << width) - 1;
-  let row = before;
-  let bit: u32 = 0;
-  const end = cell<u16>(out, n);
-  for (; out < end; out += 2) {
-    row += 1 + ((load<u32>(list + <usize>(bit >> 3)) >> (bit & 7)) & mask);
-    bit += width;
-    store<u16>(out, <u16>row);
-  }
-}
-
 /** Returns the frequency of the cursor's document. */
 export function frequency(c: usize): u32 {
   return bitsAt(load<u32>(c + C_FREQUENCIES), load<u32>(c + C_AT), load<u32>(c + C_FREQUENCY_WIDTH)) + 1;
@@ -223,6 +215,57 @@ export function frequency(c: usize): u32 {
 /** Returns the frequency of document `at` of the loaded block. */
 export function frequencyAt(c: usize, at: u32): u32 {
   return bitsAt(load<u32>(c + C_FREQUENCIES), at, load<u32>(c + C_FREQUENCY_WIDTH)) + 1;
+}
+
+/**
+ * Returns the address of the frequencies of the loaded block: u8 each, less 1, at most
+ * MOST_UNPACKED. Unpacks them once for each block.
+ */
+export function frequenciesOfBlock(c: usize): usize {
+  const block = load<u32>(c + C_BLOCK) + 1;
+  if (load<u32>(c + C_UNPACKED) != block) {
+    unpackBytes(load<u32>(c + C_FREQUENCIES), load<u32>(c + C_COUNT), load<u32>(c + C_FREQUENCY_WIDTH), c + C_BYTES);
+    store<u32>(c + C_UNPACKED, block);
+  }
+  return c + C_BYTES;
+}
+
+/** Returns the index in the loaded block of its first document that is not below `row`. */
+export function placeInBlock(c: usize, row: u32): u32 {
+  return searchBlock(load<u32>(c + C_ROWS), 0, load<u32>(c + C_COUNT), row);
+}
+
+/** Returns the block of a list that may contain `row`, to which the shallow position moves. */
+export function firstBlock(c: usize, row: u32): u32 {
+  seekShallow(c, row);
+  return load<u32>(c + C_SHALLOW);
+}
+
+/** Returns whether a block of a list may begin at or before `end`. */
+export function isOpen(c: usize, block: u32, end: u32): bool {
+  return block < load<u32>(c + C_BLOCKS) && (!block || lastOfBlock(c, block - 1) < end);
+}
+
+/** Returns whether a block of a list, the loaded one, ends at or before `end`. */
+export function endsBefore(c: usize, block: u32, end: u32): bool {
+  return (load<u32>(c + C_SKIPS) ? lastOfBlock(c, block) : lastLoaded(c)) <= end;
+}
+
+/** Moves a cursor to the first document of a block. */
+export function turnTo(c: usize, block: u32): void {
+  if (load<u32>(c + C_BLOCK) != block) loadBlock(c, block);
+  store<u32>(c + C_AT, 0);
+  store<u32>(c + C_ROW, <u32>load<u16>(load<u32>(c + C_ROWS)));
+}
+
+/** Moves a cursor to its first document that is not below `row`, forward or back. */
+export function seekAny(c: usize, row: u32): void {
+  if (load<u32>(c + C_ROW) > row && load<u32>(c + C_BLOCKS)) {
+    let block = load<u32>(c + C_BLOCK);
+    while (block && lastOfBlock(c, block - 1) >= row) block--;
+    turnTo(c, block);
+  }
+  seek(c, row);
 }
 
 /** Moves a cursor to its next document. */

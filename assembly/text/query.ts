@@ -59,10 +59,16 @@ export const Q_THRESHOLD: usize = 72;
 export const Q_AVERAGE: usize = 80;
 /** The least score that may still be among the best (top.ts). */
 export const Q_FLOOR: usize = 88;
+/** The score for which the tables of needed frequencies are (needed.ts); NaN: there are none. */
+export const Q_TABLES: usize = 96;
+/** The workspace of the search for the best (candidates.ts), or 0. */
+export const Q_WORKSPACE: usize = 104;
+/** Length of the longest document as far as it is known (needed.ts); 0: it is not. */
+export const Q_LONGEST: usize = 108;
 /** f64 per length below NORMS: the part of the BM25 formula that depends on the length only. */
-export const Q_NORMS: usize = 96;
+export const Q_NORMS: usize = 112;
 export const NORMS: u32 = 256;
-const QUERY_BYTES: usize = 2144;
+const QUERY_BYTES: usize = 2160;
 
 /** Offsets in a part of a query. `first` and `count` are as in the request. */
 export const P_KIND: usize = 0;
@@ -76,11 +82,23 @@ export const P_LIST: usize = 32;
 /** Bound of the part in the window (top.ts), and sum of the bounds of the parts before it. */
 export const P_BOUND: usize = 40;
 export const P_BELOW: usize = 48;
-const P_CURSOR: usize = 56;
+/**
+ * Greatest frequency, at most MOST_STORED; and by length the needed one less 1 (u8), and a bound of
+ * what the parts before it add (f32): needed.ts.
+ */
+export const P_MOST: usize = 56;
+export const P_NEED: usize = 64;
+export const P_UNDER: usize = P_NEED + <usize>NORMS;
+const P_CURSOR: usize = P_UNDER + bytesOf<f32>(NORMS);
 const PART_BYTES: usize = P_CURSOR + CURSOR_BYTES;
 
 export function partOf(q: usize, index: u32): usize {
   return element(q + QUERY_BYTES, index, PART_BYTES);
+}
+
+/** Returns the part at a place in the order of the search for the best. */
+export function ordered(q: usize, index: u32): usize {
+  return get<u32>(load<u32>(q + Q_ORDER), index);
 }
 
 export function cursorOf(part: usize): usize {
@@ -193,5 +211,6 @@ export function freeQuery(q: usize): void {
   dropWork(q);
   for (let i: u32 = 0; i < load<u32>(q + Q_PARTS); i++) free(load<u32>(partOf(q, i) + P_LIST));
   free(load<u32>(q + Q_BEST));
+  free(load<u32>(q + Q_WORKSPACE));
   free(q);
 }

@@ -15,8 +15,10 @@ import {
   C_SKIPS,
   frequency,
   frequencyAt,
+  isOpen,
   rewind,
   seek,
+  seekShallow,
   skipOf,
 } from './cursor';
 import { lengthAt, MOST_STORED, X_FREQUENCY, X_LENGTH } from './layout';
@@ -54,13 +56,26 @@ export function weigh(q: usize, weights: usize, average: f64): void {
   for (let i: u32 = 0; i < parts; i++) store<f64>(partOf(q, i) + P_WEIGHT, get<f64>(weights, i));
 }
 
-function normOf(q: usize, length: u32): f64 {
+/** Returns the denominator of the formula without the frequency, for a length in words. */
+export function normOf(q: usize, length: u32): f64 {
   return length < NORMS ? get<f64>(q + Q_NORMS, length) : norm(length, load<f64>(q + Q_AVERAGE));
+}
+
+/** Returns what all values of a part are below: BM25 comes closer to it with the frequency. */
+export function limitOf(weight: f64): f64 {
+  return weight * (K1 + 1);
 }
 
 /** Returns what a part adds to the score of a document. */
 function contribution(weight: f64, frequency: u32, norm: f64): f64 {
   return (weight * (<f64>frequency * (K1 + 1))) / (<f64>frequency + norm);
+}
+
+/**
+ * Returns the greatest value of a part with a frequency up to `most`; MOST_STORED: with any.
+ */
+export function greatestValue(weight: f64, most: u32, norm: f64): f64 {
+  return most == MOST_STORED ? limitOf(weight) : contribution(weight, most, norm);
 }
 
 /** Returns what a part adds to the score of its cursor's document. */
@@ -71,21 +86,35 @@ export function valueOf(q: usize, part: usize): f64 {
 }
 
 /**
- * Returns a bound of what the part adds to the scores of the documents in its cursor's shallow
- * block. It may be too low by rounding, by less than one part in 10^14.
+ * Returns a bound of what the part adds to the scores of the documents from `row` to `end`, and
+ * moves the shallow position of its cursor to `row`. -1: it has no document from `row` on. The
+ * bound may be too low by rounding, by less than one part in 10^14.
  */
-export function boundOf(q: usize, part: usize): f64 {
+export function boundIn(q: usize, part: usize, row: u32, end: u32): f64 {
   const c = cursorOf(part);
+  if (!seekShallow(c, row)) return -1;
+  let block = load<u32>(c + C_SHALLOW);
+  if (!load<u32>(c + C_SKIPS)) return boundOfBlock(q, part, block);
+  let most: u32 = 0;
+  let least: u32 = MOST_STORED;
+  for (; isOpen(c, block, end); block++) {
+    most = max(most, <u32>load<u16>(skipOf(c, block) + X_FREQUENCY));
+    least = min(least, <u32>load<u16>(skipOf(c, block) + X_LENGTH));
+  }
+  return greatestValue(load<f64>(part + P_WEIGHT), most, normOf(q, least));
+}
+
+/** Returns a bound of what the part adds to the scores of the documents in a block of its list. */
+export function boundOfBlock(q: usize, part: usize, block: u32): f64 {
+  const c = cursorOf(part);
+  const weight = load<f64>(part + P_WEIGHT);
+  if (load<u32>(c + C_SKIPS)) {
+    const skip = skipOf(c, block);
+    return greatestValue(weight, load<u16>(skip + X_FREQUENCY), normOf(q, load<u16>(skip + X_LENGTH)));
+  }
   const known = load<f64>(c + C_BOUND);
   if (known == known) return known;
-  const weight = load<f64>(part + P_WEIGHT);
-  let bound: f64;
-  if (load<u32>(c + C_SKIPS)) {
-    const skip = skipOf(c, load<u32>(c + C_SHALLOW));
-    const most = <u32>load<u16>(skip + X_FREQUENCY);
-    const least = normOf(q, load<u16>(skip + X_LENGTH));
-    bound = most == MOST_STORED ? weight * (K1 + 1) : contribution(weight, most, least);
-  } else bound = greatestOfBlock(q, c, weight);
+  const bound = greatestOfBlock(q, c, weight);
   store<f64>(c + C_BOUND, bound);
   return bound;
 }

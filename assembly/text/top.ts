@@ -1,14 +1,14 @@
-// Finds the k best documents of a query without scoring all that match: MaxScore in windows between
-// the ends of blocks (Turtle, Flood 1995; Ding, Suel 2011).
+// Finds the k best documents of a query without scoring all that match: MaxScore in windows of
+// documents (Turtle, Flood 1995; Ding, Suel 2011), with a filter by length.
 //
-// A window begins at a document and ends where the first of the parts' blocks ends. In it, each
-// part adds at most the bound of its block. If the sum of the bounds does not reach the k-th best
-// score so far, the whole window is passed without unpacking a block. Otherwise the parts are
-// ordered by their bounds. As long as the first of them together do not reach that score, a
-// document that has only these cannot be among the best: they are not essential, and the
-// candidates are the documents of the others. A candidate is given up as soon as its score so
-// far and the bounds of what is left do not reach the k-th best score. With must parts, the
-// candidates are the documents of the rarest of them.
+// In a window, each part adds at most the greatest of the bounds of its blocks. If the sum of the
+// bounds does not reach the k-th best score so far, the whole window is passed without unpacking a
+// block. The parts are in a fixed order, ascending by what they can add. As long as the first of
+// them together do not reach that score, a document that has only these cannot be among the best:
+// they are not essential, and the candidates are the documents of the others. Most of these are
+// excluded by their length and frequencies (needed.ts, candidates.ts); what is left is scored. With
+// must parts, the candidates are the documents of the rarest of them, and a candidate is given up
+// as soon as its score so far and the bounds of what is left do not reach the k-th best score.
 //
 // The best so far are in a heap whose root is the worst of them. A better document has a higher
 // score, or the same score and a lower number. Candidates ascend, so with k documents known, a
@@ -19,10 +19,13 @@ import { alloc, free } from '../memory/alloc';
 import { bytesOf, cell, get, put } from '../memory/cells';
 import { MORE } from '../segment/check-state';
 import { OUT_OF_MEMORY } from '../status';
-import { C_DOCUMENTS, C_ROW, C_SHALLOW_LAST, rewind, seek, seekShallow } from './cursor';
+import { candidateAt, collect, makeWorkspace, mark, refine, sumAt, takeMarked, windowFor } from './candidates';
+import { C_DOCUMENTS, C_ROW, rewind, seek, seekAny } from './cursor';
 import { isAllowed, NONE, nextAllowed } from './layout';
+import { orderParts, renewTables, SLACK } from './needed';
 import {
   cursorOf,
+  ordered,
   P_BELOW,
   P_BOUND,
   P_ROLE,
@@ -43,7 +46,7 @@ import {
   ROLE_MUST,
   ROLE_NOT,
 } from './query';
-import { boundOf, valueOf } from './scores';
+import { boundIn, valueOf } from './scores';
 
 /** Factor above the rounding errors of a bound and of a sum of bounds. */
 const ROUNDING: f64 = 1 + 1e-12;
@@ -63,8 +66,8 @@ function rowsOf(q: usize): usize {
 /**
  * Begins a search for the `k` best documents in the bitmap `allowed` (0: all), which must stay
  * unchanged until the search is done. The query is prepared and weighed. Returns 0 or
- * OUT_OF_MEMORY. Uses 12 bytes for each of the k documents until the next search, or until the
- * query is freed.
+ * OUT_OF_MEMORY. Uses 12 bytes for each of the k documents until the next search, and without must
+ * parts 27 KB, both at most until the query is freed.
  */
 export function beginTop(q: usize, allowed: usize, k: u32): i32 {
   free(load<u32>(q + Q_BEST));
@@ -91,7 +94,10 @@ export function beginTop(q: usize, allowed: usize, k: u32): i32 {
     store<u32>(q + Q_DRIVER, <u32>part);
   }
   store<u32>(q + Q_SCORED, scored);
-  return 0;
+  orderParts(q);
+  if (load<u32>(q + Q_DRIVER) || makeWorkspace(q)) return 0;
+  store<u32>(q + Q_MOST, 0);
+  return OUT_OF_MEMORY;
 }
 
 /**
@@ -196,36 +202,21 @@ function addCandidate(q: usize, row: u32): void {
   if (reaches(q, score) && !isExcluded(q, row)) add(q, row, score);
 }
 
-function ordered(q: usize, index: u32): usize {
-  return get<u32>(load<u32>(q + Q_ORDER), index);
-}
-
 /**
- * Moves all shallow positions to `row`, and orders the parts by their bounds. Returns the last
- * document of the window, or NONE if no document from `row` on can match.
+ * Moves all shallow positions to `row`, and sets the bounds of the parts. Returns the last document
+ * of the window, or NONE if no document from `row` on can match.
  */
 function openWindow(q: usize, row: u32): u32 {
   const n = load<u32>(q + Q_SCORED);
-  const order = <usize>load<u32>(q + Q_ORDER);
-  let end = NONE;
-  for (let i: u32 = 0; i < n; i++) {
-    const part = ordered(q, i);
-    const c = cursorOf(part);
-    let bound: f64 = 0;
-    if (seekShallow(c, row)) {
-      end = min(end, load<u32>(c + C_SHALLOW_LAST));
-      bound = boundOf(q, part);
-    } else if (load<u32>(part + P_ROLE) == ROLE_MUST) return NONE;
-    store<f64>(part + P_BOUND, bound);
-    // The order hardly changes from window to window, so this insertion takes few steps.
-    let j = i;
-    for (; j > 0 && load<f64>(ordered(q, j - 1) + P_BOUND) > bound; j--) put<u32>(order, j, get<u32>(order, j - 1));
-    put<u32>(order, j, <u32>part);
-  }
+  const end = row + windowFor(n) - 1;
   let sum: f64 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    store<f64>(ordered(q, i) + P_BELOW, sum);
-    sum += load<f64>(ordered(q, i) + P_BOUND);
+    const part = ordered(q, i);
+    const bound = boundIn(q, part, row, end);
+    if (bound < 0 && load<u32>(part + P_ROLE) == ROLE_MUST) return NONE;
+    store<f64>(part + P_BOUND, max(bound, 0));
+    store<f64>(part + P_BELOW, sum);
+    sum += max(bound, 0);
   }
   spend(<i32>n);
   return end;
@@ -252,7 +243,7 @@ function scoreCandidate(q: usize, row: u32): void {
     const part = <usize>get<u32>(order, i - 1);
     if ((sum + (load<f64>(part + P_BELOW) + load<f64>(part + P_BOUND))) * ROUNDING < least) return;
     const c = cursorOf(part);
-    if (load<u32>(c + C_ROW) < row) seek(c, row);
+    seekAny(c, row);
     const value = load<u32>(c + C_ROW) == row ? valueOf(q, part) : 0;
     store<f64>(part + P_VALUE, value);
     sum += value;
@@ -261,66 +252,31 @@ function scoreCandidate(q: usize, row: u32): void {
   if (sum * ROUNDING >= least) addCandidate(q, row);
 }
 
-/** Searches the window [row, end] without must parts. Returns the document to continue from. */
-function searchShould(q: usize, row: u32, end: u32): u32 {
+/** Searches the window [row, end] without must parts, all of it. */
+function searchShould(q: usize, row: u32, end: u32): void {
   const n = load<u32>(q + Q_SCORED);
-  const order = <usize>load<u32>(q + Q_ORDER);
-  const allowed = <usize>load<u32>(q + Q_ALLOWED);
-  let first = notEssential(q, 0);
-  while (first < n) {
-    if (first + 1 == n) return searchOne(q, row, end);
-    row = nextAllowed(allowed, row, end + 1);
-    if (row == NONE) return end + 1;
-    let least = NONE;
-    for (let i = first; i < n; i++) {
-      const c = cursorOf(get<u32>(order, i));
-      if (load<u32>(c + C_ROW) < row) seek(c, row);
-      least = min(least, load<u32>(c + C_ROW));
-    }
-    if (least > end) return end + 1;
-    row = least;
-    spend(<i32>(n - first));
-    if (isAllowed(allowed, row)) {
-      scoreCandidate(q, row);
-      first = notEssential(q, first);
-    }
-    row++;
-    if (load<i32>(local + L_LEFT) < 0) return row;
+  const first = notEssential(q, 0);
+  renewTables(q);
+  const known = first + 1 == n;
+  let found: u32 = 0;
+  let work: u32 = 0;
+  for (let i = first; i < n; i++) {
+    found = collect(q, ordered(q, i), row, end);
+    if (!known) mark(q, found, row);
+    work += 8 + found;
   }
-  return end + 1;
+  if (!known) found = takeMarked(q, row);
+  spend(<i32>(work + (found * n) / 4));
+  if (found) tryCandidates(q, refine(q, found, row, end, known));
 }
 
-/** Searches the window [row, end] where only the part of the greatest bound is essential. */
-function searchOne(q: usize, row: u32, end: u32): u32 {
-  const part = ordered(q, load<u32>(q + Q_SCORED) - 1);
-  const c = cursorOf(part);
+/** Scores those of the first `n` candidates that may be among the best. */
+function tryCandidates(q: usize, n: u32): void {
   const allowed = <usize>load<u32>(q + Q_ALLOWED);
-  const below = load<f64>(part + P_BELOW);
-  let left = load<i32>(local + L_LEFT);
-  do {
-    row = nextAllowed(allowed, row, end + 1);
-    if (row != NONE) {
-      seek(c, row);
-      row = load<u32>(c + C_ROW);
-    }
-    if (row > end) {
-      row = end + 1;
-      break;
-    }
-    left--;
-    if (isAllowed(allowed, row) && reaches(q, valueOf(q, part) + below)) {
-      store<i32>(local + L_LEFT, left);
-      scoreCandidate(q, row);
-      left = load<i32>(local + L_LEFT);
-      if (!reaches(q, below + load<f64>(part + P_BOUND))) {
-        row = end + 1;
-        break;
-      }
-    }
-    row++;
-  } while (left >= 0);
-  store<i32>(local + L_LEFT, left);
-  return row;
+  for (let i: u32 = 0; i < n; i++) {
+    const row = candidateAt(q, i);
+    if (sumAt(q, i) >= load<f64>(q + Q_FLOOR) * SLACK && isAllowed(allowed, row)) scoreCandidate(q, row);
+  }
 }
 
 /** Searches the window [row, end] with must parts. Returns the document to continue from. */
@@ -382,7 +338,11 @@ export function top(q: usize, threshold: f64, work: u32): i32 {
     if (end == NONE) break;
     const n = load<u32>(q + Q_SCORED);
     if (notEssential(q, 0) == n) row = end + 1;
-    else row = driver ? searchMust(q, row, end) : searchShould(q, row, end);
+    else if (driver) row = searchMust(q, row, end);
+    else {
+      searchShould(q, row, end);
+      row = end + 1;
+    }
   }
   store<u32>(q + Q_NEXT, documents);
   return 0;

@@ -259,7 +259,7 @@ export interface SearchCondition {
   readonly candidates?: SearchCandidates | undefined;
 }
 
-/** Rows of segments, ascending. */
+/** Rows of segments, ascending; the segments without any are left out. */
 export type SearchCandidates = ReadonlyMap<SegmentFile, Uint32Array>;
 
 /** The statistics from which scores (BM25) are computed, of one snapshot. */

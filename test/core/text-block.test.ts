@@ -29,6 +29,7 @@ import {
   termsOf,
   usedBytes,
   utf8,
+  wordOf,
 } from './support/text-model.ts';
 
 const { should, must, not } = TEXT_ROLE;
@@ -151,6 +152,24 @@ describe.each(BUILDS)('a text block, %s build', (build) => {
       for (let i = 0; i < 4; i++) {
         const parts = Array.from({ length: 1 + random.below(5) }, () => randomPart(random, vocabulary, documents));
         expectQuery(core, block, documents, parts, random, [1, 2, 10, 100, 1000]);
+      }
+      core.exports.hg_memory_reset();
+    }
+  });
+
+  it('finds the best of documents in many windows, with frequent words and long documents', () => {
+    const random = randomFrom(SEED + 5);
+    for (let round = 0; round < rounds / 5; round++) {
+      const vocabulary = 3 + random.below(40);
+      const documents = randomDocuments(random, 3000 + random.below(4000), vocabulary, 1 + random.below(30));
+      // Lengths that do not fit into one or two bytes, and frequencies that do not fit into one.
+      const long = [0, 0, 255, 256, 300, 70_000][random.below(6)]!;
+      for (let i = 0; i < 3 && long > 0; i++)
+        documents[random.below(documents.length)] = Array.from({ length: long + i }, (_, n) => wordOf(n % (1 + i)));
+      const block = blockOf(core, documents);
+      for (const count of [1, 2, 2, 3, 7]) {
+        const parts = Array.from({ length: count }, () => word(wordOf(random.below(Math.min(vocabulary, 9)))));
+        expectQuery(core, block, documents, parts, random, [1, 10, 300]);
       }
       core.exports.hg_memory_reset();
     }

@@ -14,7 +14,7 @@ import {
 } from '../../core/index.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
 import type { Version } from '../table/version.ts';
-import type { QueryPlan, RowKey, ScanBounds } from '../types.ts';
+import type { QueryPlan, RowKey, ScanBounds, SearchCandidates } from '../types.ts';
 
 /** Microseconds for which a step loads a segment; one step of the load takes up to one more. */
 export const LOAD_US = 3000;
@@ -107,7 +107,7 @@ export function deadOf({ overlay }: ScanView, segment: SegmentFile): DeadRows {
 
 /**
  * Returns, in key order, the segments that may contain rows that have all nodes and lie in all
- * ranges and within the bounds.
+ * ranges and within the bounds. `found`: if given, only segments of these candidates.
  */
 export function chooseSegments(
   source: ScanSource,
@@ -115,8 +115,10 @@ export function chooseSegments(
   nodes: readonly number[],
   ranges: RangeSet | undefined,
   bounds: StepBounds,
+  found?: SearchCandidates,
 ): readonly SegmentFile[] {
-  const chosen = segmentsWithin(source, version, nodes, bounds);
+  const within = segmentsWithin(source, version, nodes, bounds);
+  const chosen = found === undefined ? within : within.filter((segment) => found.has(segment));
   return ranges === undefined ? chosen : chosen.filter(({ facts }) => mayHold(facts, ranges));
 }
 

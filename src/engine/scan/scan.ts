@@ -150,8 +150,9 @@ export class Scan {
     this.rows = 0;
     this.lastKey = undefined;
     this.hasMore = false;
+    const found = request.search?.candidates;
     if (this.ended) this.segments = [];
-    else this.segments = only?.segments ?? chooseSegments(source, view.version, this.nodes, ranges, this.bounds);
+    else this.segments = only?.segments ?? chooseSegments(source, view.version, this.nodes, ranges, this.bounds, found);
     this.memtables = NO_MEMTABLES;
     this.opened = this.ended || only?.memtables === false;
   }
@@ -316,8 +317,7 @@ export class Scan {
   /** Returns the rows of the current segment that match the filter. */
   private matchesIn(segment: SegmentFile, resident: ResidentSegment, ranges: RangeSet): SegmentMatches {
     if (this.matches?.segment === segment) return this.matches;
-    const { view, nodes } = this;
-    const { request, source } = this;
+    const { view, nodes, request, source } = this;
     const found = findMatches(segment, resident, view, this.bounds, { nodes, ranges, source, request });
     const { looked } = found;
     this.matches = found;

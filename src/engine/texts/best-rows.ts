@@ -1,12 +1,16 @@
 // Finds the rows of segments that may be among the k best of a search, through their text blocks,
 // so that the others are neither read nor scored.
 //
-// Each segment gives its own k best, and skips what cannot reach the k-th best score of the
-// segments before it. The rows with at least the k-th best score of all are the candidates. They
-// are scored again when they are read, with those in memtables. If a segment has more rows with
-// exactly that score than it gave, the candidates are not complete, and there are none.
+// Each segment gives its own k + 1 best, and skips what cannot reach the k-th best score of the
+// segments before it. The rows with at least the k-th best score of all are the candidates: k of
+// them, and those with the same score as the last. They are scored again when they are read, with
+// those in memtables.
+//
+// If the last row that a segment gave has exactly that score, others may have it too, so the
+// segment is asked again for more rows. If MOST_EQUAL rows are not all of them, the candidates are
+// not complete, and there are none. Example: 5,000 equal texts.
 
-import { encodeRanges, RowBitmap } from '../../core/index.ts';
+import { encodeRanges, type RangeSet, RowBitmap, type StepBounds, type TextBest } from '../../core/index.ts';
 import { finishBy } from '../../schedule/steps.ts';
 import { checkScanRequest } from '../scan/scan-request.ts';
 import { boundsOf, chooseSegments, deadOf, LOAD_US, type ScanSource, type ScanView } from '../scan/scan-view.ts';
@@ -17,68 +21,114 @@ import type { ScanBounds, SearchCandidates, SearchCondition, SearchStatistics } 
 import { partsIn, SEARCH_US } from './block-search.ts';
 import { tagOf } from './text-tag.ts';
 
+/** How many more rows a segment gives if many may have the k-th best score. */
+const MOST_EQUAL = 4096;
+
 interface Found {
   readonly segment: SegmentFile;
+  /** How many rows were asked for. */
+  readonly asked: number;
   readonly rows: Uint32Array;
   readonly scores: Float64Array;
+}
+
+/** What is searched in each segment. */
+interface BestSearch {
+  readonly source: ScanSource;
+  readonly view: ScanView;
+  readonly search: SearchCondition;
+  readonly statistics: SearchStatistics;
+  readonly nodes: readonly number[];
+  readonly ranges: RangeSet | undefined;
+  readonly bounds: StepBounds;
 }
 
 /**
  * Returns the rows of segments that may be among the k best of those within the bounds, or
  * undefined if all that match must be read, or if finding them takes too long. Yields null between
- * segments. Throws `table_corrupt`
- * or `overloaded`.
+ * segments. Throws `table_corrupt` or `overloaded`.
  */
 export function* bestRows(
   table: Table,
   view: ScanView,
   request: ScanBounds & { readonly search: SearchCondition },
-  { weights, averageLength }: SearchStatistics,
+  statistics: SearchStatistics,
   k: number,
 ): Generator<null, SearchCandidates | undefined, void> {
-  if (averageLength === 0) return undefined;
+  if (statistics.averageLength === 0) return undefined;
   const source: ScanSource = table;
   const { search, nodes = [], ...others } = request;
   const plain = nodes.length === 0 ? others : { ...others, nodes };
   const ranges = checkScanRequest(plain, table, undefined);
   const bounds = boundsOf(request);
+  const run: BestSearch = { source, view, search, statistics, nodes, ranges, bounds };
   const tag = tagOf(search);
   const found: Found[] = [];
   const best = new BestScores(k);
   for (const segment of chooseSegments(source, view.version, nodes, ranges, bounds)) {
     if (segment.facts.textTag !== tag) return undefined;
-    while (source.residentBy(segment, source.nowUs() + LOAD_US) === undefined) yield null;
-    const resident = source.resident(segment);
-    const block = resident.text!;
-    const dead = deadOf(view, segment);
-    const isWhole = ranges === undefined && nodes.length === 0 && dead.count === 0 && isInside(segment, bounds);
-    const query = block.query(partsIn(block, search.parts));
-    let allowed: RowBitmap | undefined;
-    try {
-      if (!isWhole) allowed = new RowBitmap(resident.core, block.documents);
-      if (allowed !== undefined) {
-        const all = { nodes, ranges: ranges ?? NO_RANGES, source, request: {} };
-        allowed.setRows(findMatches(segment, resident, view, bounds, all).rows);
-      }
-      const untilUs = source.nowUs() + SEARCH_US;
-      if (finishBy(query.prepare(), source.nowUs, untilUs) === undefined) return undefined;
-      query.weigh(weights, averageLength);
-      const top = finishBy(
-        query.top(k, () => best.least, allowed),
-        source.nowUs,
-        untilUs,
-      );
-      if (top === undefined) return undefined;
-      const { rows, scores } = top.value;
-      for (const score of scores) best.add(score);
-      found.push({ segment, rows, scores });
-    } finally {
-      query.free();
-      allowed?.free();
-    }
-    yield null;
+    const top = yield* bestOf(run, segment, k + 1, best.least);
+    if (top === undefined) return undefined;
+    for (const score of top.scores.subarray(0, k)) best.add(score);
+    found.push(top);
   }
-  return candidatesOf(found, best.least, k);
+  const { least } = best;
+  const candidates = new Map<SegmentFile, Uint32Array>();
+  for (const first of found) {
+    let top: Found | undefined = first;
+    if (isCut(first, least)) top = yield* bestOf(run, first.segment, 2 * k + MOST_EQUAL, least);
+    if (top === undefined || isCut(top, least)) return undefined;
+    const { rows, scores } = top;
+    const kept = rows.filter((_, place) => scores[place]! >= least);
+    if (kept.length > 0) candidates.set(first.segment, kept.sort());
+  }
+  return candidates;
+}
+
+/** Returns whether a segment may have more rows with the least score than it gave. */
+function isCut({ asked, rows, scores }: Found, least: number): boolean {
+  return rows.length === asked && scores[asked - 1] === least;
+}
+
+/**
+ * Returns the best rows of a segment: at most `asked`, with at least the score `threshold`. If
+ * finding them takes too long, returns undefined. Yields null while the segment is loaded, and
+ * after the search.
+ */
+function* bestOf(
+  { source, view, search, statistics, nodes, ranges, bounds }: BestSearch,
+  segment: SegmentFile,
+  asked: number,
+  threshold: number,
+): Generator<null, Found | undefined, void> {
+  while (source.residentBy(segment, source.nowUs() + LOAD_US) === undefined) yield null;
+  const resident = source.resident(segment);
+  const block = resident.text!;
+  const dead = deadOf(view, segment);
+  const isWhole = ranges === undefined && nodes.length === 0 && dead.count === 0 && isInside(segment, bounds);
+  const query = block.query(partsIn(block, search.parts));
+  let allowed: RowBitmap | undefined;
+  let top: { readonly value: TextBest } | undefined;
+  try {
+    if (!isWhole) {
+      allowed = new RowBitmap(resident.core, block.documents);
+      const all = { nodes, ranges: ranges ?? NO_RANGES, source, request: {} };
+      allowed.setRows(findMatches(segment, resident, view, bounds, all).rows);
+    }
+    const untilUs = source.nowUs() + SEARCH_US;
+    if (finishBy(query.prepare(), source.nowUs, untilUs) === undefined) return undefined;
+    query.weigh(statistics.weights, statistics.averageLength);
+    top = finishBy(
+      query.top(asked, () => threshold, allowed),
+      source.nowUs,
+      untilUs,
+    );
+  } finally {
+    query.free();
+    allowed?.free();
+  }
+  yield null;
+  return top && { segment, asked, ...top.value };
 }
 
 const NO_RANGES = encodeRanges([]);
@@ -88,15 +138,6 @@ function isInside(
   { lowTs, endTs }: { readonly lowTs: number; readonly endTs: number },
 ): boolean {
   return facts.timeMin >= lowTs && facts.timeMax <= endTs;
-}
-
-function candidatesOf(found: readonly Found[], least: number, k: number): SearchCandidates | undefined {
-  const candidates = new Map<SegmentFile, Uint32Array>();
-  for (const { segment, rows, scores } of found) {
-    if (rows.length === k && scores[k - 1] === least) return undefined;
-    candidates.set(segment, rows.filter((_, place) => scores[place]! >= least).sort());
-  }
-  return candidates;
 }
 
 /** The k best scores so far, descending. */

@@ -1,0 +1,146 @@
+// Tables of the frequencies that a document needs to be among the best, by its length.
+//
+// The parts are in a fixed order, ascending by a bound of what they add. Take the last part in this
+// order that a document has. With frequency tf in this part, a length of L, and the greatest
+// frequency M(p) of each part before, the document scores at most
+//
+//   value(tf, L) + sum of value(M(p), L) over the parts p before.
+//
+// All these values are of one length. A long document has low values in all parts, which the bounds
+// of blocks, each with the least length of its own block, do not tell. For each part there is a
+// table by length of the least frequency that is enough. The tables are made for the k-th best
+// score so far, and are made anew once it is higher.
+//
+// Example: two words of weight 1 with frequencies up to 3, 15 words on average, and 2.5 as the 10th
+// best score. A document with the second word once has at most 16 words, with it twice 25.
+
+import { get, put } from '../memory/cells';
+import { C_BLOCKS, C_COUNT, C_ROWS, C_SKIPS, frequencyAt, skipOf } from './cursor';
+import { lengthAt, MOST_STORED, X_FREQUENCY, X_LENGTH } from './layout';
+import {
+  cursorOf,
+  NORMS,
+  ordered,
+  P_BOUND,
+  P_MOST,
+  P_NEED,
+  P_UNDER,
+  P_WEIGHT,
+  Q_DOCUMENTS,
+  Q_FLOOR,
+  Q_LENGTHS,
+  Q_LONGEST,
+  Q_NORMS,
+  Q_ORDER,
+  Q_SCORED,
+  Q_TABLES,
+  Q_WIDTH,
+} from './query';
+import { greatestValue, limitOf, normOf } from './scores';
+import { MOST_UNPACKED } from './unpack';
+
+/** In a table of needed frequencies less 1: no frequency is enough. */
+const NEVER: u32 = 255;
+/** Lengths for which the tables are made without a look at how long the documents are. */
+const FEW: u32 = 64;
+/** Factor below the rounding errors of a needed frequency and of sums of values. */
+export const SLACK: f64 = 1 - 1e-9;
+/** Factor above the rounding error of a number of 32 bits. */
+const ABOVE: f64 = 1 + 1e-6;
+
+/**
+ * Puts the scored parts, which are at Q_ORDER, in the order of the greatest values that they can
+ * have. All cursors are at their first documents. Cost: 1 step per block of postings.
+ */
+export function orderParts(q: usize): void {
+  const order = <usize>load<u32>(q + Q_ORDER);
+  const n = load<u32>(q + Q_SCORED);
+  for (let i: u32 = 0; i < n; i++) {
+    const part = ordered(q, i);
+    const least = survey(q, part);
+    const bound = greatestValue(load<f64>(part + P_WEIGHT), load<u32>(part + P_MOST), normOf(q, least));
+    store<f64>(part + P_BOUND, bound);
+    let j = i;
+    for (; j && load<f64>(ordered(q, j - 1) + P_BOUND) > bound; j--) put<u32>(order, j, get<u32>(order, j - 1));
+    put<u32>(order, j, <u32>part);
+  }
+  store<f64>(q + Q_TABLES, NaN);
+}
+
+/** Sets the greatest frequency of a part. Returns the least length of its documents. */
+function survey(q: usize, part: usize): u32 {
+  const c = cursorOf(part);
+  const blocks = load<u32>(c + C_BLOCKS);
+  let most: u32 = 0;
+  let least: u32 = MOST_STORED;
+  if (load<u32>(c + C_SKIPS)) {
+    for (let b: u32 = 0; b < blocks; b++) {
+      most = max(most, <u32>load<u16>(skipOf(c, b) + X_FREQUENCY));
+      least = min(least, <u32>load<u16>(skipOf(c, b) + X_LENGTH));
+    }
+  } else if (blocks) {
+    const lengths = <usize>load<u32>(q + Q_LENGTHS);
+    for (let i: u32 = 0; i < load<u32>(c + C_COUNT); i++) {
+      most = max(most, min(frequencyAt(c, i), MOST_STORED));
+      least = min(least, lengthAt(lengths, load<u32>(q + Q_WIDTH), get<u16>(load<u32>(c + C_ROWS), i)));
+    }
+  }
+  store<u32>(part + P_MOST, most);
+  return least;
+}
+
+/**
+ * Makes the tables of needed frequencies anew if the k-th best score has risen. Cost: 2 divisions
+ * per part and length, until a length with which no document can be among the best.
+ */
+export function renewTables(q: usize): void {
+  const floor = load<f64>(q + Q_FLOOR);
+  if (load<f64>(q + Q_TABLES) >= floor) return;
+  store<f64>(q + Q_TABLES, floor);
+  const n = load<u32>(q + Q_SCORED);
+  const wanted = floor * SLACK;
+  let end = NORMS;
+  for (let length: u32 = 0; length < end; length++) {
+    if (length == FEW) end = longestOf(q) + 1;
+    const norm = get<f64>(q + Q_NORMS, length);
+    let below: f64 = 0;
+    for (let i: u32 = 0; i < n; i++) {
+      const part = ordered(q, i);
+      const weight = load<f64>(part + P_WEIGHT);
+      const most = load<u32>(part + P_MOST);
+      put<u8>(part + P_NEED, length, <u8>neededOf(wanted - below, limitOf(weight), norm, most));
+      put<f32>(part + P_UNDER, length, <f32>(below * ABOVE));
+      below += greatestValue(weight, most, norm);
+    }
+    if (below >= wanted) continue;
+    for (let i: u32 = 0; i < n; i++) memory.fill(ordered(q, i) + P_NEED + length, <u8>NEVER, NORMS - length);
+    return;
+  }
+}
+
+/** Returns the length of the longest document, at most NORMS - 1. Looks once at all documents. */
+function longestOf(q: usize): u32 {
+  const known = load<u32>(q + Q_LONGEST);
+  if (known) return known;
+  const lengths = <usize>load<u32>(q + Q_LENGTHS);
+  const documents = load<u32>(q + Q_DOCUMENTS);
+  const width = load<u32>(q + Q_WIDTH);
+  let longest: u32 = FEW;
+  for (let d: u32 = 0; d < documents; d++) longest = max(longest, lengthAt(lengths, width, d));
+  longest = min(longest, NORMS - 1);
+  store<u32>(q + Q_LONGEST, longest);
+  return longest;
+}
+
+/**
+ * Returns the least frequency less 1 with which a part has a value of at least `wanted`, NEVER if
+ * it has not with `most` (MOST_STORED: that or more). `limit`: what all its values are below.
+ */
+function neededOf(wanted: f64, limit: f64, norm: f64, most: u32): u32 {
+  if (!(wanted > 0)) return 0;
+  if (wanted >= limit) return NEVER;
+  // limit tf / (tf + norm) >= wanted
+  const needed = Math.ceil(((wanted * norm) / (limit - wanted)) * SLACK);
+  if (needed > <f64>most && most != MOST_STORED) return NEVER;
+  return needed > <f64>MOST_UNPACKED ? MOST_UNPACKED : <u32>max(needed, 1) - 1;
+}
