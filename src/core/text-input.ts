@@ -43,17 +43,23 @@ export class TextInputs {
     this.#source = source;
     this.#scratch = new Scratch(core);
     this.#places = new Uint32Array(2 * source.columns.length);
-    this.#missing = source.columns.map(({ missing }) => {
-      if (missing === null) return NONE;
-      const text = Buffer.from(missing);
-      const address = this.#scratch.take(text.length);
-      core.memory.write(address, text);
-      return { address, bytes: text.length };
-    });
-    const status = core.exports.hg_words_new();
-    if (status < 0) throw coreError(status, 'hg_words_new');
+    try {
+      this.#missing = source.columns.map(({ missing }) => (missing === null ? NONE : this.#placed(missing)));
+      const status = core.exports.hg_words_new();
+      if (status < 0) throw coreError(status, 'hg_words_new');
+    } catch (error) {
+      this.#scratch.free();
+      throw error;
+    }
     this.#words = core.exports.hg_result_pointer() >>> 0;
     this.#all = asBuffer(core.memory.bytes);
+  }
+
+  #placed(missing: string): { address: number; bytes: number } {
+    const text = Buffer.from(missing);
+    const address = this.#scratch.take(text.length);
+    this.#core.memory.write(address, text);
+    return { address, bytes: text.length };
   }
 
   /** Adds the texts of the record at an address, which must stay there until `free`. */
