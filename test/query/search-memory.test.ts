@@ -33,7 +33,7 @@ const REFUSALS = {
  * A core in which allocations from number `from` to before `until`, counted from 1, are refused.
  */
 class ShortMemory implements CoreModule {
-  readonly #instances: Core[] = [];
+  readonly instances: Core[] = [];
   allocations = 0;
   from = Infinity;
   until = Infinity;
@@ -52,13 +52,13 @@ class ShortMemory implements CoreModule {
       wrapped[name] = (...values: number[]): number => (this.#isRefused() ? refusal : inner(...values));
     }
     const core = { exports: wrapped as unknown as Core['exports'], memory };
-    this.#instances.push(core);
+    this.instances.push(core);
     return core;
   }
 
   /** Bytes in use in all instances. */
   get used(): number {
-    return this.#instances.reduce((sum, { exports }) => sum + (exports.hg_memory_used() >>> 0), 0);
+    return this.instances.reduce((sum, { exports }) => sum + (exports.hg_memory_used() >>> 0), 0);
   }
 
   /** Refuses allocations from the `nth` of those that follow: `count` of them. */
@@ -77,7 +77,7 @@ const WORDS = ['budget', 'travel', 'costs', 'draft', 'plan', 'planned', 'trip', 
 
 async function opened(): Promise<{ memory: ShortMemory; database: Database; embedded: EmbeddedStatements }> {
   const memory = new ShortMemory();
-  const database = await openSim(simDisk(), { module: memory, segmentRows: 64 });
+  const database = await openSim(simDisk(), { module: memory, segmentRows: 64, textPieceRows: 32 });
   const embedded = new EmbeddedStatements({ database });
   await embedded.run("CREATE HYPEREDGE TABLE notes () PROPERTIES (title TEXT DEFAULT 'a plan', body TEXT)");
   await embedded.run('CREATE TEXT INDEX ON notes (title, body)');
@@ -146,6 +146,35 @@ describe.each(Object.entries(STATES))('a search of rows %s', (_, fill) => {
     expect(refused).toBeGreaterThan(4);
     await database.close();
   });
+});
+
+test('text blocks over rows in memory find no memory for an allocation while they are built', async () => {
+  const { memory, database, embedded } = await opened();
+  await insert(database, 100);
+  const run = async () => (await embedded.run(STATEMENTS[2]!)).rows;
+  const expected = await run();
+  const { version, context } = database.table('notes');
+  const { memtable } = version.memtables[0]!;
+  for (const count of [1, Infinity]) {
+    for (let nth = 1; ; nth++) {
+      context.texts.release(memtable);
+      expect(context.texts.bytes).toBe(0);
+      const before = { used: memory.used, instances: memory.instances.length };
+      memory.shorten(nth, count);
+      const outcome = await run().catch((error: unknown) => (error as HedgerowError).code);
+      const isEnd = memory.allocations < nth;
+      memory.relieve();
+      if (typeof outcome === 'string') expect(outcome).toBe('overloaded');
+      else expect(outcome, `allocation ${nth}`).toEqual(expected);
+      // Of the new instances, only that with the blocks has anything.
+      const made = memory.instances.slice(before.instances).map(({ exports }) => exports.hg_memory_used() >>> 0);
+      expect(made.filter((used) => used > 0).length, `allocation ${nth}`).toBeLessThanOrEqual(1);
+      expect(memory.used - before.used).toBe(Math.max(0, ...made));
+      expect(await run(), `after allocation ${nth}`).toEqual(expected);
+      if (isEnd) break;
+    }
+  }
+  await database.close();
 });
 
 test('the words of records leave no memory behind when an allocation is refused', () => {

@@ -1,6 +1,7 @@
 // Tests search() and score() in statements against a naive search engine, over random tables in
-// memory, compacted, opened again, and with deletes and changes. HEDGEROW_SEARCHES sets the number
-// of tables (2000 for a long run).
+// memory (several memtables, with text blocks of a few rows), compacted, opened again, with deletes
+// and changes, and in a transaction with its own writes. HEDGEROW_SEARCHES sets the number of
+// tables (2000 for a long run).
 
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -36,23 +37,54 @@ function queryOf(random: Random): string {
 class World {
   readonly random: Random;
   readonly #segmentRows: number;
+  readonly #memtableRows: number;
+  readonly #textPieceRows: number;
   readonly documents = new Map<number, NaiveDocument & { readonly event_ts: number }>();
   readonly disk = simDisk();
   database!: Database;
   embedded!: EmbeddedStatements;
+  options: { session?: string } = {};
 
   constructor(seed: number) {
     this.random = new Random(seed);
     this.#segmentRows = 4 + this.random.below(60);
+    this.#memtableRows = 5 + this.random.below(60);
+    this.#textPieceRows = 1 + this.random.below(40);
   }
 
   async open(): Promise<void> {
-    this.database = await openSim(this.disk, { segmentRows: this.#segmentRows });
+    const memtableLimits = { rows: this.#memtableRows, smallRows: Math.min(4, this.#memtableRows) };
+    const options = { segmentRows: this.#segmentRows, textPieceRows: this.#textPieceRows, memtableLimits };
+    this.database = await openSim(this.disk, options);
     this.embedded = new EmbeddedStatements({ database: this.database });
   }
 
   async run(text: string, parameters: Record<string, unknown> = {}): Promise<Record<string, unknown>[]> {
-    return (await this.embedded.run(text, parameters)).rows;
+    return (await this.embedded.run(text, parameters, this.options)).rows;
+  }
+
+  /** Checks searches in a transaction with writes of its own, which ends without them. */
+  async checkTransaction(what: string): Promise<void> {
+    const before = new Map(this.documents);
+    this.options = { session: 'own' };
+    await this.run('BEGIN');
+    await this.change();
+    for (let i = 0; i < 4; i++) {
+      const [title, body, event_ts] = [textOf(this.random), textOf(this.random), this.random.below(1000)];
+      await this.run('INSERT INTO notes (event_ts, members, title, body) VALUES ($event_ts, [1, 7], $title, $body)', {
+        event_ts,
+        title,
+        body,
+      });
+      const [newest] = await this.run('MATCH (n:notes) RETURN MAX(n.id) AS id');
+      const id = newest!.id as number;
+      this.documents.set(id, { id, event_ts, texts: [title, body] });
+    }
+    await this.check(what);
+    await this.run('ROLLBACK');
+    this.options = {};
+    this.documents.clear();
+    for (const [id, document] of before) this.documents.set(id, document);
   }
 
   async insert(count: number): Promise<void> {
@@ -161,6 +193,10 @@ describe('search and score', () => {
         await world.run('CREATE TEXT INDEX ON notes (title, body)');
         await world.insert(world.random.below(60));
         await world.check(`seed ${seed}, in memory`);
+        await world.change();
+        await world.checkTransaction(`seed ${seed}, in a transaction`);
+        await world.insert(world.random.below(20));
+        await world.check(`seed ${seed}, in memory and changed`);
         if (world.random.chance(0.7)) await world.database.compact({});
         await world.check(`seed ${seed}, compacted`);
         await world.change();

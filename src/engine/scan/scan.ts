@@ -36,12 +36,13 @@ import type { QueryPlan, RowKey, ScanRequest } from '../types.ts';
 import {
   hasNext,
   indexMemtables,
-  listMore,
+  listRows,
   type MemtableCursor,
   nextCursor,
   openCursors,
   placeBelow,
 } from './memtable-cursor.ts';
+import { searchMemtable } from './memtable-search.ts';
 import {
   before,
   boundsOf,
@@ -164,21 +165,20 @@ export class Scan {
     const { nodes, ranges, view, source, request } = this;
     const isLookup = nodes.length > 0 || request.anyOf !== undefined;
     if (isLookup && !indexMemtables(view, source.nowUs, SLICE_US)) return false;
-    if (this.memtables === NO_MEMTABLES) this.memtables = openCursors(view, nodes, this.bounds, ranges, request.anyOf);
-    if (ranges !== undefined && !this.listMemtables(ranges)) return false;
-    this.opened = true;
-    return true;
-  }
-
-  private listMemtables(ranges: RangeSet): boolean {
-    const { source, bounds } = this;
-    const begunUs = source.nowUs();
-    for (const cursor of this.memtables) {
-      while (cursor.listing !== undefined) {
-        this.buckets += listMore(cursor, bounds.endTs, ranges, source.bucketSeconds, this.limit);
-        if (cursor.listing !== undefined && source.nowUs() - begunUs > SLICE_US) return false;
-      }
+    const { anyOf, search } = request;
+    if (this.memtables === NO_MEMTABLES) {
+      const begin = (cursor: MemtableCursor) =>
+        searchMemtable(source, view, cursor, search!, this.bounds, ranges!, this.limit, cursor.rows);
+      this.memtables = openCursors(view, nodes, this.bounds, ranges, anyOf, search && begin);
     }
+    if (ranges !== undefined) {
+      const untilUs = source.nowUs() + SLICE_US;
+      const isLate = () => source.nowUs() > untilUs;
+      const listed = listRows(this.memtables, this.bounds, ranges, source.bucketSeconds, this.limit, isLate);
+      this.buckets += listed.buckets;
+      if (!listed.isDone) return false;
+    }
+    this.opened = true;
     return true;
   }
 

@@ -82,8 +82,9 @@ function foundIn(
   search: SearchCondition,
   nowUs: () => number,
 ): Uint32Array | undefined {
-  if (search.candidates !== undefined) return search.candidates.get(segment) ?? NO_ROWS;
-  return segment.facts.textTag === tagOf(search) ? matchingRows(resident, search.parts, nowUs) : undefined;
+  if (search.candidates !== undefined) return search.candidates.segments.get(segment) ?? NO_ROWS;
+  if (segment.facts.textTag !== tagOf(search)) return undefined;
+  return matchingRows({ core: resident.core, block: resident.text! }, search.parts, nowUs);
 }
 
 const NO_ROWS = new Uint32Array(0);

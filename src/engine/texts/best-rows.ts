@@ -1,9 +1,10 @@
-// Finds the rows of segments that may be among the k best of a search, through their text blocks,
+// Finds the rows that may be among the k best of a search, through the text blocks that have them,
 // so that the others are neither read nor scored.
 //
 // Each segment gives its own k best, and skips what cannot reach the k-th best score of the
-// segments before it. The rows with at least the k-th best score of all are the candidates. They
-// are scored again when they are read, with those in memtables. If a segment has more rows with
+// segments before it; so do the blocks over rows of memtables. The rows with at least the k-th best
+// score of all are the candidates. They are scored again when they are read, with the rows that no
+// block covers. If a segment has more rows with
 // exactly that score than it gave, the candidates are not complete, and there are none.
 
 import { encodeRanges, RowBitmap } from '../../core/index.ts';
@@ -14,6 +15,7 @@ import type { SegmentFile } from '../table/segment-file.ts';
 import { findMatches } from '../table/segment-matches.ts';
 import type { Table } from '../table/table.ts';
 import type { ScanBounds, SearchCandidates, SearchCondition, SearchStatistics } from '../types.ts';
+import { bestInMemory, markedBest } from './best-in-memory.ts';
 import { partsIn, SEARCH_US } from './block-search.ts';
 import { tagOf } from './text-tag.ts';
 
@@ -24,7 +26,7 @@ interface Found {
 }
 
 /**
- * Returns the rows of segments that may be among the k best of those within the bounds, or
+ * Returns the rows that may be among the k best of those within the bounds, or
  * undefined if all that match must be read, or if finding them takes too long. Yields null between
  * segments. Throws `table_corrupt`
  * or `overloaded`.
@@ -33,9 +35,10 @@ export function* bestRows(
   table: Table,
   view: ScanView,
   request: ScanBounds & { readonly search: SearchCondition },
-  { weights, averageLength }: SearchStatistics,
+  statistics: SearchStatistics,
   k: number,
 ): Generator<null, SearchCandidates | undefined, void> {
+  const { weights, averageLength } = statistics;
   if (averageLength === 0) return undefined;
   const source: ScanSource = table;
   const { search, nodes = [], ...others } = request;
@@ -78,7 +81,13 @@ export function* bestRows(
     }
     yield null;
   }
-  return candidatesOf(found, best.least, k);
+  const inBounds = { search, bounds, ranges, statistics, k };
+  // The rows of nodes in memtables are few, and read as they are.
+  const inMemory = nodes.length > 0 ? [] : yield* bestInMemory(source, view, inBounds, best);
+  const segments = candidatesOf(found, best.least, k);
+  if (segments === undefined) return undefined;
+  const marked = inMemory.map((one) => [one.memtable, markedBest(one, inBounds, best.least, source.nowUs)] as const);
+  return { segments, memtables: new Map(marked) };
 }
 
 const NO_RANGES = encodeRanges([]);
@@ -90,7 +99,7 @@ function isInside(
   return facts.timeMin >= lowTs && facts.timeMax <= endTs;
 }
 
-function candidatesOf(found: readonly Found[], least: number, k: number): SearchCandidates | undefined {
+function candidatesOf(found: readonly Found[], least: number, k: number): SearchCandidates['segments'] | undefined {
   const candidates = new Map<SegmentFile, Uint32Array>();
   for (const { segment, rows, scores } of found) {
     if (rows.length === k && scores[k - 1] === least) return undefined;
