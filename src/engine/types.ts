@@ -320,9 +320,8 @@ export interface ScanBounds {
   /** Texts of columns; all must hold. */
   texts?: readonly TextCondition[] | undefined;
   /**
-   * Leaves rows out in which the table's text index does not find the words. Rows of segments that
-   * no text block covers are not left out: the caller checks each row. Only for `scan` and
-   * `scanApart`.
+   * Returns only rows in which the words are found: by the text blocks of the table's text index,
+   * and by reading the rows that no block covers. Only for `scan` and `scanApart`.
    */
   search?: SearchCondition | undefined;
   /** Maximum number of rows. If it is omitted, there is no limit. */

@@ -138,6 +138,12 @@ describe('a text index', () => {
     const [plan] = await run("EXPLAIN MATCH (c:notes) WHERE search(c, 'travel') AND c.n > 1 RETURN score(c)");
     expect(plan).toMatchObject({ strategy: 'TEXT_SEARCH', index_type: 'TEXT' });
     expect(JSON.stringify(plan)).toContain("search(c, 'travel')");
+    // The scan returns rows that match, so the search is no filter, unless it is one of several.
+    expect(JSON.stringify(plan)).not.toContain('"filter"');
+    const [second] = await run("EXPLAIN MATCH (c:notes) WHERE search(c, 'travel') AND search(c, 'plan') RETURN c.n");
+    expect(second!.plan).toMatchObject({
+      children: [{ search: "search(c, 'travel')", filter: ["search(c, 'plan')"] }],
+    });
     for (const [text, detail] of [
       ["MATCH (c:notes) WHERE search(c, '') RETURN c", 'at least one word'],
       ["MATCH (c:notes) WHERE search(c, '-a -b') RETURN c", 'only words with'],

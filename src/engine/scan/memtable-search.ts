@@ -108,15 +108,18 @@ function* judged(
 ): Generator<null, Uint32Array, void> {
   const lists: Uint32Array[] = [];
   let count = 0;
+  const recordsOf = (list: Uint32Array) => memtable.recordsOf(list);
   for (let at = 0; at < rows.length && count <= limit; at += ROWS_A_STEP) {
     const some = rows.subarray(at, at + ROWS_A_STEP);
-    const unknown = some.filter((row) => marks[row] === UNKNOWN);
-    if (unknown.length > 0) {
-      for (const row of judge.kept(unknown, memtable.recordsOf(unknown))) marks[row] = FOUND;
+    for (let unknown = some.filter((row) => marks[row] === UNKNOWN); unknown.length > 0; ) {
+      const { judged, kept } = judge.some(unknown, recordsOf);
+      for (const row of kept) marks[row] = FOUND;
+      unknown = unknown.subarray(judged);
       yield null;
     }
-    lists.push(some.filter((row) => marks[row] === FOUND));
-    count += lists.at(-1)!.length;
+    const found = some.filter((row) => marks[row] === FOUND);
+    lists.push(found);
+    count += found.length;
   }
   return joined(lists);
 }

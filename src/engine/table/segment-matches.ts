@@ -4,6 +4,7 @@
 import type { NumericRange, RangeSet, ResidentSegment, StepBounds } from '../../core/index.ts';
 import { deadOf, type ScanSource, type ScanView } from '../scan/scan-view.ts';
 import { matchingRows } from '../texts/block-search.ts';
+import { Judge } from '../texts/judge.ts';
 import { tagOf } from '../texts/text-tag.ts';
 import type { ScanBounds, SearchCondition } from '../types.ts';
 import type { SegmentFile } from './segment-file.ts';
@@ -15,6 +16,10 @@ export interface SegmentMatches {
   readonly segment: SegmentFile;
   readonly rows: Uint32Array;
   next: number;
+  /** Rows from `next` to before `ready` may be returned. Later rows must be judged first. */
+  ready: number;
+  /** Judges rows of a segment without a text block for the search. */
+  readonly judge: Judge | undefined;
   /**
    * If every row within the bounds was checked (without nodes and sort order): the number of
    * buckets examined, the first bucket and the last.
@@ -24,12 +29,27 @@ export interface SegmentMatches {
   readonly ordered: boolean;
 }
 
+/**
+ * Makes `ready` greater than `next`, unless none of the next rows match; a few milliseconds at
+ * most. At the end of the rows, both are their number.
+ */
+export function judgeNext(matches: SegmentMatches, resident: ResidentSegment): void {
+  const { judge, rows, ready } = matches;
+  if (judge === undefined || matches.next < ready || ready === rows.length) return;
+  const { judged, kept } = judge.some(rows.subarray(ready), (list) => resident.recordsOf(list));
+  matches.ready = ready + judged;
+  matches.next = matches.ready - kept.length;
+  rows.set(kept, matches.next);
+}
+
 export interface Wanted {
   readonly nodes: readonly number[];
   readonly ranges: RangeSet;
   readonly request: Pick<ScanBounds, 'anyOf' | 'search'>;
   readonly source: ScanSource;
 }
+
+type Listed = Pick<SegmentMatches, 'rows' | 'looked' | 'ordered'>;
 
 /**
  * Finds the live rows within the bounds that contain all nodes (or one of `anyOf`) and match all
@@ -41,38 +61,48 @@ export function findMatches(
   resident: ResidentSegment,
   view: ScanView,
   bounds: StepBounds,
-  { nodes, ranges, source, request: { anyOf, search } }: Wanted,
+  wanted: Wanted,
 ): SegmentMatches {
+  const { source, request } = wanted;
+  const found = request.search && foundIn(segment, resident, request.search, source.nowUs);
+  const listed = listMatches(segment, resident, view, bounds, wanted, found);
+  if (request.search === undefined || found !== undefined)
+    return { segment, ...listed, next: 0, ready: listed.rows.length, judge: undefined };
+  return { segment, ...listed, next: 0, ready: 0, judge: new Judge(source.columns, request.search) };
+}
+
+/** Lists the rows that match all but a search; of `found`, if it is given. */
+function listMatches(
+  segment: SegmentFile,
+  resident: ResidentSegment,
+  view: ScanView,
+  bounds: StepBounds,
+  { nodes, ranges, source, request: { anyOf } }: Wanted,
+  found: Uint32Array | undefined,
+): Listed {
   const from = resident.seek(bounds.lowTs, bounds.lowId);
   const to = resident.seek(bounds.endTs, Infinity);
+  const both = (rows: Uint32Array) => (found === undefined ? rows : bothOf(rows, found));
   if (anyOf !== undefined) {
     const dead = deadOf(view, segment);
     const rows = source.isOfNodes
       ? resident.keptOf(rowsOfNodes(resident, anyOf, from, to), ranges, dead, view.lsn)
       : resident.listAnyOf(from, to, anyOf, ranges, dead, view.lsn);
-    return { segment, rows, next: 0, looked: undefined, ordered: false };
+    return { rows: both(rows), looked: undefined, ordered: false };
   }
   if (nodes.length > 0) resident.setNodes(nodes);
   const driver = nodes.length > 0 ? undefined : cheapestIndex(resident, ranges, to - from);
   const dead = deadOf(view, segment);
-  const found = search && foundIn(segment, resident, search, source.nowUs);
   if (found !== undefined && nodes.length === 0 && driver === undefined) {
     const inside = found.filter((row) => row >= from && row < to);
-    return {
-      segment,
-      rows: resident.keptOf(inside, ranges, dead, view.lsn),
-      next: 0,
-      looked: undefined,
-      ordered: true,
-    };
+    return { rows: resident.keptOf(inside, ranges, dead, view.lsn), looked: undefined, ordered: true };
   }
-  const listed = resident.listRows(from, to, nodes.length, ranges, driver, dead, view.lsn);
-  const rows = found === undefined ? listed : bothOf(listed, found);
+  const rows = both(resident.listRows(from, to, nodes.length, ranges, driver, dead, view.lsn));
   const ordered = driver !== undefined;
-  if (ordered || nodes.length > 0 || from === to) return { segment, rows, next: 0, looked: undefined, ordered };
+  if (ordered || nodes.length > 0 || from === to) return { rows, looked: undefined, ordered };
   const bucketOf = (row: number): number => Math.floor(resident.keyOf(row).eventTs / source.bucketSeconds);
   const looked = { buckets: resident.bucketsOf(from, to), first: bucketOf(from), last: bucketOf(to - 1) };
-  return { segment, rows, next: 0, looked, ordered };
+  return { rows, looked, ordered };
 }
 
 /** Returns the rows in which the words are found; undefined if no text block tells. */

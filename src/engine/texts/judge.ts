@@ -6,8 +6,10 @@ import { type Analyzer, analyzerOf, type Document, documentOf, Matcher } from '.
 import { splitRecords } from '../changes/before-rows.ts';
 import type { SearchCondition } from '../types.ts';
 
-/** Rows that are judged in one step. A text may have 64 KB. */
+/** Rows that are copied at once. A text may have 64 KB. */
 export const ROWS_A_STEP = 32;
+/** Bytes of records after which a step ends; dividing them into words takes about a millisecond. */
+const STEP_BYTES = 32 * 1024;
 
 /** Reads the words of records. */
 export class WordReader {
@@ -37,15 +39,21 @@ export class Judge {
     this.#matcher = new Matcher(search.parts);
   }
 
-  /** Returns those of some rows that match; `records` are the records of all of them. */
-  kept(rows: Uint32Array, records: Uint8Array): Uint32Array {
-    const kept = new Uint32Array(rows.length);
-    let count = 0;
-    let place = 0;
-    for (const record of splitRecords(records)) {
-      if (this.#matcher.matches(this.#reader.documentOf(record))) kept[count++] = rows[place]!;
-      place++;
+  /**
+   * Judges the first of some rows, at least one and at most ROWS_A_STEP, for about a millisecond.
+   * `recordsOf` returns the records of rows, one after another. Returns how many were judged, and
+   * those of them that match.
+   */
+  some(rows: Uint32Array, recordsOf: (rows: Uint32Array) => Uint8Array): { judged: number; kept: Uint32Array } {
+    const kept: number[] = [];
+    let judged = 0;
+    let bytes = 0;
+    for (const record of splitRecords(recordsOf(rows.subarray(0, ROWS_A_STEP)))) {
+      if (this.#matcher.matches(this.#reader.documentOf(record))) kept.push(rows[judged]!);
+      judged++;
+      bytes += record.length;
+      if (bytes >= STEP_BYTES) break;
     }
-    return kept.subarray(0, count);
+    return { judged, kept: Uint32Array.from(kept) };
   }
 }
