@@ -57,7 +57,7 @@ function planOf(shape: MatchShape, text: string, { parameters, view }: ReadOptio
 }
 
 export function estimatorOf(view: ReadView): Estimator {
-  const estimator: Estimator = ({ table }, { startTs, endTs, at, nodes, ranges, inRoles }) => {
+  const estimator: Estimator = ({ table }, { startTs, endTs, at, nodes, ranges, inRoles, search }) => {
     const bounds = {
       startTs,
       endTs,
@@ -65,6 +65,7 @@ export function estimatorOf(view: ReadView): Estimator {
       nodes: nodes.length === 0 ? undefined : nodes,
       where: ranges.length === 0 ? undefined : ranges,
       inRoles,
+      search,
     };
     return table.estimate(bounds, view.snapshotOf(table), view.overlayOf(table));
   };

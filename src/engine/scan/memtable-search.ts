@@ -17,6 +17,9 @@ export interface SeenRows {
 
 /** Up to this many rows are looked up one by one; more, by reading the keys of all rows. */
 const FEW_ROWS = 1024;
+/** Up to this many rows that other conditions leave are judged without asking text blocks. */
+const FEW_LISTED = 32;
+const ALL: MarkedRows = { found: new Uint32Array(0), unknown: [{ from: 0, to: Infinity }] };
 const FOUND = 1;
 const UNKNOWN = 2;
 
@@ -38,7 +41,9 @@ export function* searchMemtable(
   const { memtable } = seen;
   // The bounds of a scan move with its rows.
   const within = { lowTs: bounds.lowTs, lowId: bounds.lowId, endTs: bounds.endTs };
-  const marked = search.candidates?.memtables.get(memtable) ?? (yield* markedRows(source, view, memtable, search));
+  const candidates = search.candidates?.memtables.get(memtable);
+  const isFew = candidates === undefined && listed !== undefined && listed.length <= FEW_LISTED;
+  const marked = isFew ? ALL : (candidates ?? (yield* markedRows(source, view, memtable, search)));
   const marks = new Uint8Array(memtable.rows);
   for (const { from, to } of marked.unknown) marks.fill(UNKNOWN, from, to);
   for (const row of marked.found) marks[row] = FOUND;

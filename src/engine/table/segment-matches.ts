@@ -49,6 +49,9 @@ export interface Wanted {
   readonly source: ScanSource;
 }
 
+/** Up to this many rows of a segment are judged from their texts without asking its text block. */
+export const FEW_ROWS = 32;
+
 type Listed = Pick<SegmentMatches, 'rows' | 'looked' | 'ordered'>;
 
 /**
@@ -63,15 +66,30 @@ export function findMatches(
   bounds: StepBounds,
   wanted: Wanted,
 ): SegmentMatches {
-  const { source, request } = wanted;
-  const found = request.search && foundIn(segment, resident, request.search, source.nowUs);
-  const listed = listMatches(segment, resident, view, bounds, wanted, found);
-  if (request.search === undefined || found !== undefined)
-    return { segment, ...listed, next: 0, ready: listed.rows.length, judge: undefined };
-  return { segment, ...listed, next: 0, ready: 0, judge: new Judge(source.columns, request.search) };
+  const { source, nodes, request } = wanted;
+  const { search } = request;
+  const given = (listed: Listed, judge?: Judge): SegmentMatches => {
+    return { segment, ...listed, next: 0, ready: judge === undefined ? listed.rows.length : 0, judge };
+  };
+  if (search === undefined) return given(listMatches(segment, resident, view, bounds, wanted, undefined));
+  const windowRows = resident.seek(bounds.endTs, Infinity) - resident.seek(bounds.lowTs, bounds.lowId);
+  if (nodes.length > 0 || request.anyOf !== undefined || windowRows <= FEW_ROWS) {
+    // The rarest first: if the others leave few rows, their texts tell sooner than the block.
+    const listed = listMatches(segment, resident, view, bounds, wanted, undefined);
+    const isFew = listed.rows.length <= FEW_ROWS && search.candidates === undefined;
+    const found = isFew ? undefined : foundIn(segment, resident, search, source.nowUs);
+    if (found === undefined) return given(listed, new Judge(source.columns, search));
+    return given({ ...listed, rows: bothOf(listed.rows, found) });
+  }
+  const found = foundIn(segment, resident, search, source.nowUs);
+  const judge = found === undefined ? new Judge(source.columns, search) : undefined;
+  return given(listMatches(segment, resident, view, bounds, wanted, found), judge);
 }
 
-/** Lists the rows that match all but a search; of `found`, if it is given. */
+/**
+ * Lists the rows that match all but a search; of `found`, if it is given, which is only without
+ * nodes.
+ */
 function listMatches(
   segment: SegmentFile,
   resident: ResidentSegment,
@@ -82,13 +100,12 @@ function listMatches(
 ): Listed {
   const from = resident.seek(bounds.lowTs, bounds.lowId);
   const to = resident.seek(bounds.endTs, Infinity);
-  const both = (rows: Uint32Array) => (found === undefined ? rows : bothOf(rows, found));
   if (anyOf !== undefined) {
     const dead = deadOf(view, segment);
     const rows = source.isOfNodes
       ? resident.keptOf(rowsOfNodes(resident, anyOf, from, to), ranges, dead, view.lsn)
       : resident.listAnyOf(from, to, anyOf, ranges, dead, view.lsn);
-    return { rows: both(rows), looked: undefined, ordered: false };
+    return { rows, looked: undefined, ordered: false };
   }
   if (nodes.length > 0) resident.setNodes(nodes);
   const driver = nodes.length > 0 ? undefined : cheapestIndex(resident, ranges, to - from);
@@ -97,7 +114,8 @@ function listMatches(
     const inside = found.filter((row) => row >= from && row < to);
     return { rows: resident.keptOf(inside, ranges, dead, view.lsn), looked: undefined, ordered: true };
   }
-  const rows = both(resident.listRows(from, to, nodes.length, ranges, driver, dead, view.lsn));
+  const listed = resident.listRows(from, to, nodes.length, ranges, driver, dead, view.lsn);
+  const rows = found === undefined ? listed : bothOf(listed, found);
   const ordered = driver !== undefined;
   if (ordered || nodes.length > 0 || from === to) return { rows, looked: undefined, ordered };
   const bucketOf = (row: number): number => Math.floor(resident.keyOf(row).eventTs / source.bucketSeconds);

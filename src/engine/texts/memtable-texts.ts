@@ -87,6 +87,12 @@ export class MemtableTexts {
     return pieces;
   }
 
+  /** Returns the blocks of a memtable for an index, if there are any yet. */
+  known(memtable: CoreMemtable, tag: number): TextPieces | undefined {
+    const pieces = this.#pieces.get(memtable);
+    return pieces?.tag === tag ? pieces : undefined;
+  }
+
   /** Drops the blocks of a memtable, because it is freed. */
   release(memtable: CoreMemtable): void {
     const pieces = this.#pieces.get(memtable);
