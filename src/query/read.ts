@@ -20,6 +20,7 @@ import { checkConstants } from './planner/constant-work.ts';
 import type { MatchPlan } from './planner/plan.ts';
 import { planShape } from './planner/planner.ts';
 import type { Estimator } from './planner/scans.ts';
+import { checkSearches } from './planner/search-parameters.ts';
 import type { MatchShape } from './planner/shape.ts';
 import { checkTimes } from './planner/time-parameters.ts';
 import { rowsResult, type StatementResult, typesOfAnswer, whenDone } from './result.ts';
@@ -53,6 +54,7 @@ export interface ReadOptions {
 function planOf(shape: MatchShape, text: string, { parameters, view }: ReadOptions): MatchPlan {
   checkTimes(expressionsOf(shape.match), parameters);
   checkConstants(shape.match.where, text, parameters);
+  checkSearches(shape.match.where, [...shape.match.patterns, ...shape.match.inner], text, parameters);
   return planShape(shape, parameters, estimatorOf(view));
 }
 
@@ -101,6 +103,7 @@ export function runWritten(
 function planToRun(shape: MatchShape, text: string, { parameters, view }: ReadOptions): MatchPlan {
   checkTimes(expressionsOf(shape.match), parameters);
   checkConstants(shape.match.where, text, parameters);
+  checkSearches(shape.match.where, [...shape.match.patterns, ...shape.match.inner], text, parameters);
   return planShape(shape, parameters, estimatorOf(view), ({ table }) => view.snapshotOf(table).version.totalBuckets);
 }
 
