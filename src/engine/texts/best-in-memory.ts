@@ -6,7 +6,7 @@ import type { SeenRows } from '../scan/memtable-search.ts';
 import type { ScanSource, ScanView } from '../scan/scan-view.ts';
 import type { MarkedRows, SearchCondition, SearchStatistics } from '../types.ts';
 import { matchingRows, partsIn, SEARCH_US } from './block-search.ts';
-import { joined, piecesOf } from './memtable-words.ts';
+import { ifMemory, joined, piecesOf } from './memtable-words.ts';
 import type { TextPiece, TextPieces } from './text-pieces.ts';
 import { type SeenMarks, seenDocuments, seenMarks } from './visible-rows.ts';
 
@@ -43,7 +43,7 @@ export interface FoundInMemory {
 
 /**
  * Adds the scores of the best rows of each memtable to `best`, and returns these rows. Memtables
- * without blocks are left out. Yields null between blocks. Throws `overloaded`.
+ * without blocks are left out. Yields null between blocks.
  */
 export function* bestInMemory(
   source: ScanSource,
@@ -76,7 +76,7 @@ function* bestOf(
     const piece = pieces.at(from);
     const to = Math.min(marks.rows, piece?.to ?? marks.rows);
     // A block may have been replaced by one that begins with rows that were searched before.
-    const inPiece = piece?.from === from ? bestInPiece(piece, marks, request, best, nowUs) : undefined;
+    const inPiece = piece?.from === from ? ifMemory(() => bestInPiece(piece, marks, request, best, nowUs)) : undefined;
     if (inPiece === undefined) unknown.push({ from, to });
     else found.push(inPiece);
     from = to;
@@ -118,7 +118,7 @@ function bestInPiece(
 
 /**
  * Returns the rows of a memtable that have at least the k-th best score of all. A block that has
- * more rows with exactly this score than it gave gives all that match. Throws `overloaded`.
+ * more rows with exactly this score than it gave gives all that match.
  */
 export function markedBest(
   { pieces, found, unknown }: FoundInMemory,
@@ -133,7 +133,8 @@ export function markedBest(
       lists.push(rows.filter((_, place) => scores[place]! >= least).sort());
       continue;
     }
-    const matching = pieces.at(piece.from) === piece ? matchingRows(piece, search.parts, nowUs) : undefined;
+    const isThere = pieces.at(piece.from) === piece;
+    const matching = isThere ? ifMemory(() => matchingRows(piece, search.parts, nowUs)) : undefined;
     if (matching === undefined) open.push({ from: piece.from, to: piece.to });
     else lists.push(matching.map((row) => row + piece.from));
   }

@@ -2,6 +2,7 @@
 // tells which rows they do not cover.
 
 import type { CoreMemtable } from '../../core/index.ts';
+import { HedgerowError } from '../../errors.ts';
 import type { ScanSource, ScanView } from '../scan/scan-view.ts';
 import type { MarkedRows, SearchCondition } from '../types.ts';
 import { matchingRows } from './block-search.ts';
@@ -29,7 +30,7 @@ export function* piecesOf(
 /**
  * Returns the rows in which the words are found, alive or not, in the order of their numbers, and
  * the rows that must be read to know. Rows that come later than the call are neither. Yields null
- * after steps of a few milliseconds. Throws `overloaded`.
+ * after steps of a few milliseconds.
  */
 export function* markedRows(
   source: ScanSource,
@@ -44,7 +45,7 @@ export function* markedRows(
   for (let from = 0; from < rows; ) {
     const piece = pieces?.at(from);
     const to = Math.min(rows, piece?.to ?? rows);
-    const inPiece = piece && matchingRows(piece, search.parts, source.nowUs);
+    const inPiece = piece && ifMemory(() => matchingRows(piece, search.parts, source.nowUs));
     if (inPiece === undefined) unknown.push({ from, to });
     else {
       const { from: first } = piece!;
@@ -54,6 +55,19 @@ export function* markedRows(
     yield null;
   }
   return { found: joined(found), unknown };
+}
+
+/**
+ * Returns what a block tells; undefined if there is no memory for the question, so that its rows are
+ * read instead.
+ */
+export function ifMemory<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch (error) {
+    if (error instanceof HedgerowError && error.code === 'overloaded') return undefined;
+    throw error;
+  }
 }
 
 /** Returns lists one after another. */

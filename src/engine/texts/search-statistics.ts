@@ -9,7 +9,7 @@ import type { SegmentFile } from '../table/segment-file.ts';
 import type { SearchCondition, SearchStatistics } from '../types.ts';
 import { countIn, liveRows, SEARCH_US } from './block-search.ts';
 import { ROWS_A_STEP, WordReader } from './judge.ts';
-import { piecesOf } from './memtable-words.ts';
+import { ifMemory, piecesOf } from './memtable-words.ts';
 import type { TextPiece } from './text-pieces.ts';
 import { tagOf } from './text-tag.ts';
 import { type SeenMarks, seenDocuments, seenMarks, seenRows } from './visible-rows.ts';
@@ -124,7 +124,7 @@ function* memtableRows(
   for (let from = 0; from < marks.rows; ) {
     const piece = pieces?.at(from);
     // A block may have been replaced by one that begins with rows that were counted before.
-    if (piece?.from === from && addPiece(piece, marks, statistics, source.nowUs)) {
+    if (piece?.from === from && ifMemory(() => addPiece(piece, marks, statistics, source.nowUs)) === true) {
       from = piece.to;
       yield null;
       continue;
