@@ -90,4 +90,5 @@ export {
   type TextInput,
   textCheck,
 } from './text-block.ts';
+export { TextInputs, type TextSource } from './text-input.ts';
 export { TEXT_ROLE, type TextBest, type TextPart, TextQuery, type TextRole } from './text-query.ts';

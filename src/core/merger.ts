@@ -341,18 +341,23 @@ export class SegmentMerger {
   #placeText(list: number, rows: number): number {
     const { text } = this.#options;
     if (text === undefined) return 0;
-    const inputs = new TextInputs(this.#core, text);
-    const { memory } = this.#core;
-    let placed: PlacedText;
-    try {
-      for (let row = 0; row < rows; row++) inputs.add(memory.words[list / 4 + row]!);
-      placed = placeTextBlock(this.#core, inputs.input(text.tag));
-    } finally {
-      inputs.free();
-    }
+    const { exports, memory } = this.#core;
     const at = allocate(this.#core, 16);
-    memory.words.set([placed.pointer, placed.bytes, text.tag], at / 4);
-    return at;
+    try {
+      const inputs = new TextInputs(this.#core, text);
+      let placed: PlacedText;
+      try {
+        for (let row = 0; row < rows; row++) inputs.add(memory.words[list / 4 + row]!);
+        placed = placeTextBlock(this.#core, inputs.input(text.tag));
+      } finally {
+        inputs.free();
+      }
+      memory.words.set([placed.pointer, placed.bytes, text.tag], at / 4);
+      return at;
+    } catch (error) {
+      exports.hg_memory_free(at);
+      throw error;
+    }
   }
 
   async #file(list: number, rows: number): Promise<void> {

@@ -4,17 +4,20 @@
 // these is folded and stemmed once here. A word that is not ASCII may come with the punctuation
 // around it, and have several terms or none.
 
-import { compareTexts } from '../model/text-order.ts';
+import { finish, type Steps } from '../schedule/steps.ts';
 import { asBuffer } from './key-text.ts';
 import type { Core } from './load.ts';
 import { MISSING_TEXT, type TextColumnOf, textPlacesOf } from './record-texts.ts';
 import { Scratch } from './scratch.ts';
+import { sortedTexts } from './sorted-texts.ts';
 import { coreError } from './status.ts';
 import { NO_TERM, type TextInput } from './text-block.ts';
 
 const FIELD = { positions: 0, stream: 1, words: 2, places: 3 } as const;
 /** Bytes in UTF-8 of a UTF-16 unit, at most. */
 const MOST_UNIT_BYTES = 3;
+/** Words that a step folds; a stem takes 10 to 50 us. */
+const FOLDED_AT_ONCE = 64;
 /** Text places of a column whose records have none. */
 const NONE = { address: 0, bytes: 0 };
 
@@ -43,17 +46,23 @@ export class TextInputs {
     this.#source = source;
     this.#scratch = new Scratch(core);
     this.#places = new Uint32Array(2 * source.columns.length);
-    this.#missing = source.columns.map(({ missing }) => {
-      if (missing === null) return NONE;
-      const text = Buffer.from(missing);
-      const address = this.#scratch.take(text.length);
-      core.memory.write(address, text);
-      return { address, bytes: text.length };
-    });
-    const status = core.exports.hg_words_new();
-    if (status < 0) throw coreError(status, 'hg_words_new');
+    try {
+      this.#missing = source.columns.map(({ missing }) => (missing === null ? NONE : this.#placed(missing)));
+      const status = core.exports.hg_words_new();
+      if (status < 0) throw coreError(status, 'hg_words_new');
+    } catch (error) {
+      this.#scratch.free();
+      throw error;
+    }
     this.#words = core.exports.hg_result_pointer() >>> 0;
     this.#all = asBuffer(core.memory.bytes);
+  }
+
+  #placed(missing: string): { address: number; bytes: number } {
+    const text = Buffer.from(missing);
+    const address = this.#scratch.take(text.length);
+    this.#core.memory.write(address, text);
+    return { address, bytes: text.length };
   }
 
   /** Adds the texts of the record at an address, which must stay there until `free`. */
@@ -79,14 +88,26 @@ export class TextInputs {
     return this.#core.exports.hg_words_field(this.#words, field) >>> 0;
   }
 
+  /** Number of positions and of distinct words so far. */
+  get size(): { readonly positions: number; readonly words: number } {
+    return { positions: this.#field(FIELD.positions), words: this.#field(FIELD.words) };
+  }
+
   /** Returns the input, with the terms in the order of their bytes. */
   input(tag: number): TextInput {
+    return finish(this.inputSteps(tag));
+  }
+
+  /**
+   * Does the same in steps: each folds some words, or sorts or copies some thousands. No record may
+   * be added meanwhile.
+   */
+  *inputSteps(tag: number): Steps<TextInput> {
+    const { firsts, terms, numbers } = yield* this.#termsOfWords();
+    const sorted = yield* sortedTexts([...terms.keys()]);
     const { memory } = this.#core;
     const at = this.#field(FIELD.stream) / 4;
     const stream = memory.words.slice(at, at + this.#field(FIELD.positions));
-    const { firsts, terms, numbers } = this.#termsOfWords();
-    // The order of code points is that of bytes in UTF-8.
-    const sorted = [...terms.keys()].sort(compareTexts);
     const ordinals = new Uint32Array(sorted.length);
     for (const [ordinal, term] of sorted.entries()) ordinals[terms.get(term)!] = ordinal;
     for (const [place, number] of numbers.entries()) numbers[place] = ordinals[number]!;
@@ -104,15 +125,21 @@ export class TextInputs {
    * Returns the terms with their numbers, and the numbers of the terms of word w from firsts[w] to
    * firsts[w + 1].
    */
-  #termsOfWords(): { firsts: Uint32Array; terms: ReadonlyMap<string, number>; numbers: number[] } {
-    const all = asBuffer(this.#core.memory.bytes);
+  *#termsOfWords(): Steps<{ firsts: Uint32Array; terms: ReadonlyMap<string, number>; numbers: number[] }> {
     const places = this.#field(FIELD.places) / 4;
     const count = this.#field(FIELD.words);
     const firsts = new Uint32Array(count + 1);
     const terms = new Map<string, number>();
     const numbers: number[] = [];
-    const { words } = this.#core.memory;
+    let { bytes, words } = this.#core.memory;
+    let all = asBuffer(bytes);
     for (let word = 0; word < count; word++) {
+      if (word % FOLDED_AT_ONCE === FOLDED_AT_ONCE - 1) {
+        yield undefined;
+        // The memory may have grown meanwhile.
+        ({ bytes, words } = this.#core.memory);
+        all = asBuffer(bytes);
+      }
       const from = words[places + 2 * word]!;
       for (const term of this.#source.termsOf(all.toString('utf8', from, from + words[places + 2 * word + 1]!))) {
         let number = terms.get(term);

@@ -11,6 +11,7 @@ import type { NodeDirectory } from './nodes/node-directory.ts';
 import type { MemtableRoom } from './table/memtable-room.ts';
 import type { PinnedVersions } from './table/pinned-versions.ts';
 import type { Residency } from './table/residency.ts';
+import type { MemtableTexts } from './texts/memtable-texts.ts';
 
 /** The kinds of work of the engine that pause. */
 export type EngineWork = Extract<WorkKind, 'backup' | 'changes' | 'checkpoint' | 'commit' | 'compaction' | 'figures'>;
@@ -31,6 +32,8 @@ export interface EngineContext {
   readonly compactions: Mutex;
   readonly residency: Residency;
   readonly memtables: MemtableRoom;
+  /** The text blocks over rows of memtables. */
+  readonly texts: MemtableTexts;
   /** The keys and numbers of all nodes of node tables. */
   readonly nodes: NodeDirectory;
   /** Whether node filters of segments are kept in memory. */

@@ -72,6 +72,11 @@ export interface EngineOptions {
    * values.
    */
   slicedOperations?: number;
+  /**
+   * Maximum number of rows that a text block over rows of a memtable covers; default 4,096. Tests
+   * use lower values.
+   */
+  textPieceRows?: number;
   /** Limits for the answers stored under Idempotency-Keys. Tests use lower limits. */
   replayLimits?: Partial<KeptAnswerLimits>;
   /** Limits for memtables and for the core instances that they share. Tests use lower limits. */

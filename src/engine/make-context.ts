@@ -11,6 +11,7 @@ import { NodeDirectory } from './nodes/node-directory.ts';
 import { MEMTABLE_LIMITS, MemtableRoom } from './table/memtable-room.ts';
 import { PinnedVersions } from './table/pinned-versions.ts';
 import { Residency } from './table/residency.ts';
+import { MemtableTexts } from './texts/memtable-texts.ts';
 
 /** Commits with fewer operations take about 20 ms at most, so they are not applied in slices. */
 const SLICED_OPERATIONS = 4096;
@@ -27,6 +28,11 @@ const PINNED_OF_BUDGET = 1 / 4;
 /** Share of the memory budget at which the dictionary of the keys of nodes takes no new ones. */
 const KEYS_OF_BUDGET = 1 / 2;
 
+/** Maximum share of the memory budget that text blocks over rows of memtables may use. */
+const TEXTS_OF_BUDGET = 1 / 4;
+/** Default for the rows of a full text block over rows of a memtable. */
+const TEXT_PIECE_ROWS = 4096;
+
 export function contextOf(
   options: EngineOptions,
   committer: Committer,
@@ -40,6 +46,13 @@ export function contextOf(
   const charge = (bytes: number) => residency.charge(bytes);
   const filterRoom = new FilterRoom(module, { limitBytes: memoryBudgetBytes * FILTERS_OF_BUDGET, charge });
   const pinned = new PinnedVersions({ limitBytes: memoryBudgetBytes * PINNED_OF_BUDGET, charge });
+  const instantiate = () => residency.instance();
+  const texts = new MemtableTexts({
+    pieceRows: options.textPieceRows ?? TEXT_PIECE_ROWS,
+    limitBytes: memoryBudgetBytes * TEXTS_OF_BUDGET,
+    charge,
+    instantiate,
+  });
   return {
     fs,
     module,
@@ -49,9 +62,12 @@ export function contextOf(
     compactions,
     nodeFilters: options.nodeFilters ?? true,
     residency,
-    memtables: new MemtableRoom({ ...MEMTABLE_LIMITS, ...options.memtableLimits }, () => residency.instance()),
+    memtables: new MemtableRoom({ ...MEMTABLE_LIMITS, ...options.memtableLimits }, instantiate, (memtable) =>
+      texts.release(memtable),
+    ),
+    texts,
     nodes: new NodeDirectory({
-      instantiate: () => residency.instance(),
+      instantiate,
       charge,
       visibleLsn: () => committer.visibleLsn,
       limitBytes: memoryBudgetBytes * KEYS_OF_BUDGET,

@@ -1,7 +1,7 @@
 // Plain values that callers of the engine pass (definitions, edges, scan requests) and the results
 // that they get back.
 
-import type { ColumnPlan, KeyForm, RowPlan } from '../core/index.ts';
+import type { ColumnPlan, CoreMemtable, KeyForm, RowPlan } from '../core/index.ts';
 import type { ColumnType, PropertyValue } from '../model/column-types.ts';
 import type { ColumnDefinition } from '../model/columns.ts';
 import type { EdgeInput } from '../model/edge.ts';
@@ -259,8 +259,21 @@ export interface SearchCondition {
   readonly candidates?: SearchCandidates | undefined;
 }
 
-/** Rows of segments, ascending; the segments without any are left out. */
-export type SearchCandidates = ReadonlyMap<SegmentFile, Uint32Array>;
+/** Rows that may be among the best of a search. Other rows need not be read. */
+export interface SearchCandidates {
+  /** Rows of segments, ascending; the segments without any are left out. */
+  readonly segments: ReadonlyMap<SegmentFile, Uint32Array>;
+  /** Rows of memtables. Of a memtable that is not here, all rows may be among the best. */
+  readonly memtables: ReadonlyMap<CoreMemtable, MarkedRows>;
+}
+
+/** Rows of a memtable, as text blocks tell them for a search. */
+export interface MarkedRows {
+  /** Rows that match, ascending by number, dead ones among them. */
+  readonly found: Uint32Array;
+  /** Stretches of row numbers [from, to) that must be read to know, ascending. */
+  readonly unknown: readonly { readonly from: number; readonly to: number }[];
+}
 
 /** The statistics from which scores (BM25) are computed, of one snapshot. */
 export interface SearchStatistics {
@@ -307,9 +320,8 @@ export interface ScanBounds {
   /** Texts of columns; all must hold. */
   texts?: readonly TextCondition[] | undefined;
   /**
-   * Leaves rows out in which the table's text index does not find the words. Rows that no text
-   * block covers, those in memtables among them, are not left out: the caller checks each row.
-   * Only for `scan` and `scanApart`.
+   * Returns only rows in which the words are found: by the text blocks of the table's text index,
+   * and by reading the rows that no block covers. Only for `scan` and `scanApart`.
    */
   search?: SearchCondition | undefined;
   /** Maximum number of rows. If it is omitted, there is no limit. */

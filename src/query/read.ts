@@ -20,6 +20,7 @@ import { checkConstants } from './planner/constant-work.ts';
 import type { MatchPlan } from './planner/plan.ts';
 import { planShape } from './planner/planner.ts';
 import type { Estimator } from './planner/scans.ts';
+import { checkSearches } from './planner/search-parameters.ts';
 import type { MatchShape } from './planner/shape.ts';
 import { checkTimes } from './planner/time-parameters.ts';
 import { rowsResult, type StatementResult, typesOfAnswer, whenDone } from './result.ts';
@@ -53,11 +54,12 @@ export interface ReadOptions {
 function planOf(shape: MatchShape, text: string, { parameters, view }: ReadOptions): MatchPlan {
   checkTimes(expressionsOf(shape.match), parameters);
   checkConstants(shape.match.where, text, parameters);
+  checkSearches(shape.match.where, [...shape.match.patterns, ...shape.match.inner], text, parameters);
   return planShape(shape, parameters, estimatorOf(view));
 }
 
 export function estimatorOf(view: ReadView): Estimator {
-  const estimator: Estimator = ({ table }, { startTs, endTs, at, nodes, ranges, inRoles }) => {
+  const estimator: Estimator = ({ table }, { startTs, endTs, at, nodes, ranges, inRoles, search }) => {
     const bounds = {
       startTs,
       endTs,
@@ -65,6 +67,7 @@ export function estimatorOf(view: ReadView): Estimator {
       nodes: nodes.length === 0 ? undefined : nodes,
       where: ranges.length === 0 ? undefined : ranges,
       inRoles,
+      search,
     };
     return table.estimate(bounds, view.snapshotOf(table), view.overlayOf(table));
   };
@@ -100,6 +103,7 @@ export function runWritten(
 function planToRun(shape: MatchShape, text: string, { parameters, view }: ReadOptions): MatchPlan {
   checkTimes(expressionsOf(shape.match), parameters);
   checkConstants(shape.match.where, text, parameters);
+  checkSearches(shape.match.where, [...shape.match.patterns, ...shape.match.inner], text, parameters);
   return planShape(shape, parameters, estimatorOf(view), ({ table }) => view.snapshotOf(table).version.totalBuckets);
 }
 

@@ -28,6 +28,7 @@ import { checkConstants } from './planner/constant-work.ts';
 import { addNeeds } from './planner/patterns-of.ts';
 import type { Estimator } from './planner/scans.ts';
 import { planSearch, type SearchPlan } from './planner/search.ts';
+import { checkSearches } from './planner/search-parameters.ts';
 import { checkTimes } from './planner/time-parameters.ts';
 import { type ReadView, sourceOf } from './read.ts';
 import { errorPlaced } from './syntax-error.ts';
@@ -228,6 +229,7 @@ function searchOf(
   const { parameters, view, nowUs, memory, memoryBytes } = options;
   checkTimes([...where, ...values], parameters);
   checkConstants(where, text, parameters);
+  checkSearches(where, [pattern, ...search.inner], text, parameters);
   const plan = planSearch(search, parameters, options.estimate, (needs, patterns) => {
     for (const value of values) addNeeds(value, needs, patterns);
     const own = needs[0]!;

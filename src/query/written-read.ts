@@ -62,7 +62,7 @@ export class WrittenRead {
     this.table = table.name;
     this.strategy = plan.strategy;
     this.view = view;
-    const { totalBuckets, texts } = plan.input as ScanPlan;
+    const { totalBuckets, texts, search } = plan.input as ScanPlan;
     this.totalBuckets = totalBuckets;
     this.nowUs = nowUs;
     this.startUs = startUs;
@@ -76,6 +76,7 @@ export class WrittenRead {
       where: ranges.length === 0 ? undefined : ranges,
       inRoles,
       texts: texts.length === 0 ? undefined : texts,
+      search,
       limit: plan.limit,
       // Rows that are wrapped must each end with a newline, by which `wrapped` finds their ends.
       format: before === undefined ? format : 'ndjson',

@@ -5,6 +5,8 @@
 //   phrase = '"' { character but '"' } [ '"' ]
 //   word   = character but white space and '"', { the same }, [ "*" ]
 //
+// What is written as one word may be several: those with something between them (may-travel) are
+// parts of their own with the same sign, those without (of ideographs, Hiragana, Thai) a phrase.
 // Everything else is punctuation, as in a text: there is no query that cannot be read, only queries
 // in which nothing is left to search for.
 //
@@ -13,6 +15,7 @@
 
 import { HedgerowError } from '../errors.ts';
 import type { Analyzer } from './analyzer.ts';
+import { wordsOf } from './words.ts';
 
 /** Limits of one search. Length in UTF-16 units, parts and terms after equal parts are dropped. */
 export const MAX_QUERY_LENGTH = 4096;
@@ -89,7 +92,7 @@ function partsOf(query: string, analyzer: Analyzer): SearchPart[] {
     WORD.lastIndex = at;
     const word = WORD.exec(query)![0];
     if (word.endsWith('*')) addPrefix(parts, word, analyzer, sign);
-    else addPart(parts, analyzer.terms(word), sign);
+    else for (const joined of joinedWords(word)) addPart(parts, analyzer.terms(joined), sign);
     at += word.length;
   }
   return parts;
@@ -104,6 +107,23 @@ function signAt(query: string, at: number): Sign {
 
 function addPart(parts: SearchPart[], terms: readonly string[], sign: Sign): void {
   if (terms.length > 0) parts.push({ kind: terms.length === 1 ? 'word' : 'phrase', terms, sign });
+}
+
+/** Returns the stretches of words that follow each other with nothing in between. */
+function joinedWords(text: string): string[] {
+  const stretches: string[] = [];
+  let from = 0;
+  let end = 0;
+  for (const word of wordsOf(text)) {
+    const start = text.indexOf(word, end);
+    if (start > end) {
+      stretches.push(text.slice(from, end));
+      from = start;
+    }
+    end = start + word.length;
+  }
+  stretches.push(text.slice(from, end));
+  return stretches;
 }
 
 function addPrefix(parts: SearchPart[], word: string, analyzer: Analyzer, sign: Sign): void {

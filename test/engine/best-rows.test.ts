@@ -32,7 +32,7 @@ function candidates(query: string, k: number): number[][] | undefined {
   const columns = [table.columns.find('body')!.id];
   const search = { columns, language: 'none', parts: parseSearch(query, analyzerOf('none')) } as const;
   const found = finish(bestRows(table, view, { search }, finish(searchStatistics(table, view, search)), k));
-  return found && version.segments.map((segment) => [...(found.get(segment) ?? [])]);
+  return found && version.segments.map((segment) => [...(found.segments.get(segment) ?? [])]);
 }
 
 const repeated = (count: number, text: string) => new Array<string>(count).fill(text);

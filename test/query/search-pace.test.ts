@@ -83,6 +83,23 @@ test('the words of long texts are counted with a pause after a few of them', asy
   await database.close();
 });
 
+test('text blocks over rows in memory are built with pauses, and need few of them afterwards', async () => {
+  const time = clock();
+  const database = await opened(time.nowUs);
+  await fill(database, 20_000, (row) => `one two w${row} v${row % 5000}`);
+  time.tickUs = 10;
+  const first = statisticsOf(database, 'two v7');
+  expect(first.statistics).toMatchObject({ rows: 20_000, averageLength: 4 });
+  // The words of a block are collected, folded 64 at a time, sorted, merged and built.
+  expect(first.pauses).toBeGreaterThan(500);
+  const second = statisticsOf(database, 'two v7');
+  expect(second.statistics).toEqual(first.statistics);
+  expect(second.pauses).toBeLessThan(50);
+  await database.compact({});
+  expect(statisticsOf(database, 'two v7').statistics).toEqual(first.statistics);
+  await database.close();
+});
+
 test('a statement may have several searches of long texts, but not so many that one row takes long', async () => {
   const database = await opened(() => 0);
   await fill(database, 40, (row) => (row % 2 === 0 ? 'one two '.repeat(8000) : 'two'));

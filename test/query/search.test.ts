@@ -1,6 +1,8 @@
 // Tests search() and score() in statements against a naive search engine, over random tables in
-// memory, compacted, opened again, and with deletes and changes. HEDGEROW_SEARCHES sets the number
-// of tables (2000 for a long run).
+// memory (several memtables, with text blocks of a few rows), compacted, opened again, with deletes
+// and changes, and in a transaction with its own writes. In some, the clock is so fast that blocks
+// seem to take too long, and rows are judged from their texts. HEDGEROW_SEARCHES sets the number of
+// tables (2000 for a long run).
 
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -36,23 +38,61 @@ function queryOf(random: Random): string {
 class World {
   readonly random: Random;
   readonly #segmentRows: number;
+  readonly #memtableRows: number;
+  readonly #textPieceRows: number;
+  readonly #tickUs: number;
+  #us = 0;
   readonly documents = new Map<number, NaiveDocument & { readonly event_ts: number }>();
   readonly disk = simDisk();
   database!: Database;
   embedded!: EmbeddedStatements;
+  options: { session?: string } = {};
 
   constructor(seed: number) {
     this.random = new Random(seed);
     this.#segmentRows = 4 + this.random.below(60);
+    this.#memtableRows = 5 + this.random.below(60);
+    this.#textPieceRows = 1 + this.random.below(40);
+    this.#tickUs = this.random.chance(0.25) ? 20_000 : 7;
   }
 
   async open(): Promise<void> {
-    this.database = await openSim(this.disk, { segmentRows: this.#segmentRows });
+    const memtableLimits = { rows: this.#memtableRows, smallRows: Math.min(4, this.#memtableRows) };
+    this.database = await openSim(this.disk, {
+      segmentRows: this.#segmentRows,
+      textPieceRows: this.#textPieceRows,
+      memtableLimits,
+      nowUs: () => (this.#us += this.#tickUs),
+    });
     this.embedded = new EmbeddedStatements({ database: this.database });
   }
 
   async run(text: string, parameters: Record<string, unknown> = {}): Promise<Record<string, unknown>[]> {
-    return (await this.embedded.run(text, parameters)).rows;
+    return (await this.embedded.run(text, parameters, this.options)).rows;
+  }
+
+  /** Checks searches in a transaction with writes of its own, which ends without them. */
+  async checkTransaction(what: string): Promise<void> {
+    const before = new Map(this.documents);
+    this.options = { session: 'own' };
+    await this.run('BEGIN');
+    await this.change();
+    for (let i = 0; i < 4; i++) {
+      const [title, body, event_ts] = [textOf(this.random), textOf(this.random), this.random.below(1000)];
+      await this.run('INSERT INTO notes (event_ts, members, title, body) VALUES ($event_ts, [1, 7], $title, $body)', {
+        event_ts,
+        title,
+        body,
+      });
+      const [newest] = await this.run('MATCH (n:notes) RETURN MAX(n.id) AS id');
+      const id = newest!.id as number;
+      this.documents.set(id, { id, event_ts, texts: [title, body] });
+    }
+    await this.check(what);
+    await this.run('ROLLBACK');
+    this.options = {};
+    this.documents.clear();
+    for (const [id, document] of before) this.documents.set(id, document);
   }
 
   async insert(count: number): Promise<void> {
@@ -146,6 +186,24 @@ class World {
       { n: number },
     ];
     expect(n, context).toBe(naive.size);
+    const limit = 1 + this.random.below(8);
+    const some = await this.run(`MATCH (n:notes) WHERE search(n, $query) RETURN n.id AS id LIMIT ${limit}`, { query });
+    expect(some.length, context).toBe(Math.min(limit, naive.size));
+    expect(
+      some.every(({ id }) => naive.has(id as number)),
+      context,
+    ).toBe(true);
+    const newest = await this.run(
+      'MATCH (n:notes) WHERE search(n, $query) RETURN n.id AS id ORDER BY n.event_ts DESC, n.id DESC LIMIT 3',
+      { query },
+    );
+    const byTime = [...this.documents.values()]
+      .filter(({ id }) => naive.has(id))
+      .sort((a, b) => b.event_ts - a.event_ts || b.id - a.id);
+    expect(
+      newest.map(({ id }) => id),
+      context,
+    ).toEqual(byTime.slice(0, 3).map(({ id }) => id));
   }
 }
 
@@ -161,6 +219,10 @@ describe('search and score', () => {
         await world.run('CREATE TEXT INDEX ON notes (title, body)');
         await world.insert(world.random.below(60));
         await world.check(`seed ${seed}, in memory`);
+        await world.change();
+        await world.checkTransaction(`seed ${seed}, in a transaction`);
+        await world.insert(world.random.below(20));
+        await world.check(`seed ${seed}, in memory and changed`);
         if (world.random.chance(0.7)) await world.database.compact({});
         await world.check(`seed ${seed}, compacted`);
         await world.change();

@@ -51,6 +51,7 @@ describe('a text index', () => {
       expect(await found('budget'), state).toEqual([1, 4]);
       expect(await found('plans'), state).toEqual([2]);
       expect(await found('"travel budget"'), state).toEqual([1]);
+      expect(await found('may-costs'), state).toEqual([1, 2]);
       expect(await found('"travel the"'), state).toEqual([]);
       expect(await found('zurich'), state).toEqual([4]);
       expect(await found('untitled'), state).toEqual([4]);
@@ -138,6 +139,12 @@ describe('a text index', () => {
     const [plan] = await run("EXPLAIN MATCH (c:notes) WHERE search(c, 'travel') AND c.n > 1 RETURN score(c)");
     expect(plan).toMatchObject({ strategy: 'TEXT_SEARCH', index_type: 'TEXT' });
     expect(JSON.stringify(plan)).toContain("search(c, 'travel')");
+    // The scan returns rows that match, so the search is no filter, unless it is one of several.
+    expect(JSON.stringify(plan)).not.toContain('"filter"');
+    const [second] = await run("EXPLAIN MATCH (c:notes) WHERE search(c, 'travel') AND search(c, 'plan') RETURN c.n");
+    expect(second!.plan).toMatchObject({
+      children: [{ search: "search(c, 'travel')", filter: ["search(c, 'plan')"] }],
+    });
     for (const [text, detail] of [
       ["MATCH (c:notes) WHERE search(c, '') RETURN c", 'at least one word'],
       ["MATCH (c:notes) WHERE search(c, '-a -b') RETURN c", 'only words with'],
@@ -146,6 +153,10 @@ describe('a text index', () => {
       ["MATCH (c:notes) WHERE search(d, 'a') RETURN c", 'not an alias'],
       ['MATCH (c:notes) RETURN score(c)', 'needs a search'],
       ["MATCH (c:notes) WHERE search(c, 'a') AND search(c, 'b') RETURN score(c)", 'one search'],
+      [
+        "MATCH (c:notes) WHERE EXISTS ((d:notes) WHERE search(c, 'a') AND shared(c, d) >= 1) RETURN score(c)",
+        'needs a search in WHERE',
+      ],
       ["MATCH (c:hyperedges) WHERE search(c, 'a') RETURN c", 'CREATE TEXT INDEX ON hyperedges'],
       ['CREATE TEXT INDEX ON notes (body)', 'text index already'],
       ['CREATE TEXT INDEX ON hyperedges (formation, Formation)', 'named twice'],
@@ -155,7 +166,16 @@ describe('a text index', () => {
       ['DROP TEXT INDEX ON hyperedges', 'no text index'],
     ] as const)
       await expect(run(text), text).rejects.toThrow(detail);
-    await expect(run('MATCH (c:notes) WHERE search(c, $q) RETURN c', { q: ' ' })).rejects.toThrow('at least one word');
+    for (const text of [
+      'MATCH (c:notes) WHERE c.n > 1 AND search(c, $q) RETURN c',
+      'EXPLAIN MATCH (c:notes) WHERE c.n > 1 AND search(c, $q) RETURN c',
+      'DELETE FROM notes WHERE n > 1000 AND       NOT search(notes, $q)',
+      'MATCH (d:notes) WHERE d.n > 1 AND EXISTS ((c:notes) WHERE search(c, $q) AND shared(c, d) >= 1) RETURN d',
+    ]) {
+      const refused = run(text, { q: ' ' });
+      await expect(refused, text).rejects.toThrow(`Line 1, column ${text.indexOf('$q') + 1}: `);
+      await expect(refused, text).rejects.toThrow('at least one word');
+    }
     expect(await run('DROP TEXT INDEX ON notes')).toEqual([{ table: 'notes', kind: 'text', dropped: true }]);
     await expect(run("MATCH (c:notes) WHERE search(c, 'a') RETURN c")).rejects.toThrow('no text index');
     expect(await run('SHOW INDEXES ON notes')).toEqual([]);

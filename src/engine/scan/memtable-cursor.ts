@@ -3,6 +3,7 @@
 
 import { assert } from '../../assert.ts';
 import type { CoreMemtable, RangeSet, StepBounds } from '../../core/index.ts';
+import { joined } from '../texts/memtable-words.ts';
 import type { RowKey } from '../types.ts';
 import { before, type ScanView } from './scan-view.ts';
 
@@ -27,6 +28,8 @@ export interface MemtableCursor {
   lastBucket: number;
   /** While a filter collects rows: the key at which it continues, and the rows found so far. */
   listing: { low: RowKey; found: Uint32Array[] } | undefined;
+  /** While a search collects rows: its next steps. */
+  searching: Generator<null, Uint32Array, void> | undefined;
   /**
    * Whether the buckets are counted before rows are returned, because a filter examines all rows
    * first.
@@ -36,7 +39,8 @@ export interface MemtableCursor {
 
 /**
  * Opens a cursor for each memtable of the view that has rows. With nodes, the matching rows are
- * looked up immediately. With ranges but no nodes, `listMore` must be called to collect the rows.
+ * looked up immediately. With ranges but no nodes, and with a search, `listRows` must be called to
+ * collect the rows. `search` begins a search for the words of a request.
  */
 export function openCursors(
   { version, lsn, overlay }: ScanView,
@@ -44,6 +48,7 @@ export function openCursors(
   bounds: StepBounds,
   ranges: RangeSet | undefined,
   anyOf?: Float64Array,
+  search?: (cursor: MemtableCursor) => MemtableCursor['searching'],
 ): MemtableCursor[] {
   const cursors: MemtableCursor[] = [];
   for (const { memtable } of version.memtables) {
@@ -54,10 +59,11 @@ export function openCursors(
   for (const cursor of cursors) {
     if (anyOf !== undefined) lookUpAny(cursor, anyOf, bounds, ranges!);
     else if (nodes.length > 0) lookUp(cursor, nodes, bounds, ranges);
-    else if (ranges !== undefined) {
+    else if (ranges !== undefined && search === undefined) {
       cursor.listing = { low: { eventTs: bounds.lowTs, id: bounds.lowId }, found: [] };
       cursor.counted = true;
     }
+    cursor.searching = search?.(cursor);
   }
   return cursors;
 }
@@ -107,6 +113,7 @@ function openCursor(memtable: CoreMemtable, lsn: number, hidden: ReadonlySet<num
     done: false,
     lastBucket: Number.NaN,
     listing: undefined,
+    searching: undefined,
     counted: false,
   };
 }
@@ -138,12 +145,43 @@ function lookUpAny(cursor: MemtableCursor, nodes: Float64Array, bounds: StepBoun
 }
 
 /**
+ * Collects the rows of cursors with a filter or a search, until `isLate`. Returns the number of
+ * buckets that were examined for the first time, and whether all rows are collected.
+ */
+export function listRows(
+  cursors: readonly MemtableCursor[],
+  { endTs }: StepBounds,
+  ranges: RangeSet,
+  bucketSeconds: number,
+  limit: number,
+  isLate: () => boolean,
+): { buckets: number; isDone: boolean } {
+  let buckets = 0;
+  for (const cursor of cursors) {
+    while (cursor.listing !== undefined || cursor.searching !== undefined) {
+      if (cursor.searching === undefined) buckets += listMore(cursor, endTs, ranges, bucketSeconds, limit);
+      else searchMore(cursor, cursor.searching);
+      if (isLate() && (cursor.listing !== undefined || cursor.searching !== undefined))
+        return { buckets, isDone: false };
+    }
+  }
+  return { buckets, isDone: true };
+}
+
+function searchMore(cursor: MemtableCursor, searching: Generator<null, Uint32Array, void>): void {
+  const step = searching.next();
+  if (step.done !== true) return;
+  cursor.rows = step.value;
+  cursor.searching = undefined;
+}
+
+/**
  * Examines the rows of one step and keeps those in the ranges. Returns the number of buckets that
  * were examined for the first time. When all rows have been examined, or more rows than `limit`
  * were found, the cursor is ready: `listing` is undefined and `rows` is set. One row after the
  * limit shows that there are more.
  */
-export function listMore(
+function listMore(
   cursor: MemtableCursor,
   endTs: number,
   ranges: RangeSet,
@@ -168,16 +206,6 @@ export function listMore(
   cursor.lastBucket = bucketOf(rows[rows.length - 1]!);
   assert(buckets >= 1, 'rows are in at least one bucket');
   return buckets - seen;
-}
-
-function joined(lists: readonly Uint32Array[]): Uint32Array {
-  const all = new Uint32Array(lists.reduce((sum, list) => sum + list.length, 0));
-  let at = 0;
-  for (const list of lists) {
-    all.set(list, at);
-    at += list.length;
-  }
-  return all;
 }
 
 /**

@@ -12,6 +12,9 @@ import {
   type StepBounds,
   type TextSink,
 } from '../../core/index.ts';
+import type { ColumnSet } from '../../model/columns.ts';
+import type { TableDefinition } from '../catalog/catalog.ts';
+import type { EngineContext } from '../context.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
 import type { Version } from '../table/version.ts';
 import type { QueryPlan, RowKey, ScanBounds, SearchCandidates } from '../types.ts';
@@ -25,6 +28,11 @@ export interface ScanSource {
   /** Whether the rows are nodes: the time and the id of a row are then the number of its node. */
   readonly isOfNodes: boolean;
   readonly rowPlan: RowPlan;
+  readonly columns: ColumnSet;
+  /** Names the table's text index, if it has one. */
+  readonly definition: Pick<TableDefinition, 'text'>;
+  /** Has the text blocks over rows of memtables. */
+  readonly context: Pick<EngineContext, 'texts'>;
   /** Returns an empty sink that all scans share: of text with keys in a form, or of any bytes. */
   scanSink(keys: KeyForm | undefined): TextSink;
   /** Monotonic microseconds. */
@@ -118,7 +126,7 @@ export function chooseSegments(
   found?: SearchCandidates,
 ): readonly SegmentFile[] {
   const within = segmentsWithin(source, version, nodes, bounds);
-  const chosen = found === undefined ? within : within.filter((segment) => found.has(segment));
+  const chosen = found === undefined ? within : within.filter((segment) => found.segments.has(segment));
   return ranges === undefined ? chosen : chosen.filter(({ facts }) => mayHold(facts, ranges));
 }
 

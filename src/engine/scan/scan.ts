@@ -29,30 +29,30 @@ import {
   type TextSink,
 } from '../../core/index.ts';
 import { distinctNumbers } from '../../model/edge.ts';
-import { behindDead } from '../table/dead-rows.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
-import { findMatches, type SegmentMatches } from '../table/segment-matches.ts';
+import { findMatches, judgeNext, type SegmentMatches } from '../table/segment-matches.ts';
 import type { QueryPlan, RowKey, ScanRequest } from '../types.ts';
 import {
   hasNext,
   indexMemtables,
-  listMore,
+  listRows,
   type MemtableCursor,
   nextCursor,
   openCursors,
   placeBelow,
 } from './memtable-cursor.ts';
+import { searchMemtable } from './memtable-search.ts';
 import {
   before,
   boundsOf,
   chooseSegments,
   deadOf,
-  firstKey,
   type ScanParts,
   type ScanSource,
   type ScanView,
   strategyOf,
 } from './scan-view.ts';
+import { nextKeyIn } from './segment-key.ts';
 
 const SLICE_BYTES = 65536;
 const SLICE_US = 3000;
@@ -61,8 +61,6 @@ const EMPTY_SLICE_US = 5000; // even if nothing was found: all rows of many segm
 const STEPS_UNTIMED = 4;
 /** Maximum nodes per lookup: no edge has more members. */
 const MOST_NODES = 255;
-/** Maximum number of dead rows of a segment that one search for a live row skips. */
-const MOST_DEAD = 8192;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 const NO_NODES: readonly number[] = [];
 const NO_MEMTABLES: MemtableCursor[] = [];
@@ -165,21 +163,20 @@ export class Scan {
     const { nodes, ranges, view, source, request } = this;
     const isLookup = nodes.length > 0 || request.anyOf !== undefined;
     if (isLookup && !indexMemtables(view, source.nowUs, SLICE_US)) return false;
-    if (this.memtables === NO_MEMTABLES) this.memtables = openCursors(view, nodes, this.bounds, ranges, request.anyOf);
-    if (ranges !== undefined && !this.listMemtables(ranges)) return false;
-    this.opened = true;
-    return true;
-  }
-
-  private listMemtables(ranges: RangeSet): boolean {
-    const { source, bounds } = this;
-    const begunUs = source.nowUs();
-    for (const cursor of this.memtables) {
-      while (cursor.listing !== undefined) {
-        this.buckets += listMore(cursor, bounds.endTs, ranges, source.bucketSeconds, this.limit);
-        if (cursor.listing !== undefined && source.nowUs() - begunUs > SLICE_US) return false;
-      }
+    const { anyOf, search } = request;
+    if (this.memtables === NO_MEMTABLES) {
+      const begin = (cursor: MemtableCursor) =>
+        searchMemtable(source, view, cursor, search!, this.bounds, ranges!, this.limit, cursor.rows);
+      this.memtables = openCursors(view, nodes, this.bounds, ranges, anyOf, search && begin);
     }
+    if (ranges !== undefined) {
+      const untilUs = source.nowUs() + SLICE_US;
+      const isLate = () => source.nowUs() > untilUs;
+      const listed = listRows(this.memtables, this.bounds, ranges, source.bucketSeconds, this.limit, isLate);
+      this.buckets += listed.buckets;
+      if (!listed.isDone) return false;
+    }
+    this.opened = true;
     return true;
   }
 
@@ -300,13 +297,17 @@ export class Scan {
     const resident = this.near(segment);
     if (resident === undefined) return true;
     const matches = this.matchesIn(segment, resident, ranges);
-    const { rows, next } = matches;
-    if (next === rows.length) {
-      this.segmentIndex++;
+    judgeNext(matches, resident);
+    const { rows, next, ready } = matches;
+    if (next === ready) {
+      if (ready === rows.length) this.segmentIndex++;
       return true;
     }
-    let end = Math.min(rows.length, next + this.limit - this.rows);
-    if (first !== undefined) end = Math.min(end, lowerBound(rows, resident.seek(first.key.eventTs, first.key.id)));
+    let end = Math.min(ready, next + this.limit - this.rows);
+    if (first !== undefined) {
+      const stop = resident.seek(first.key.eventTs, first.key.id);
+      end = Math.min(end, next + lowerBound(rows.subarray(next, ready), stop));
+    }
     if (end <= next) return false;
     const given = rows.subarray(next, end);
     matches.next += resident.stepRows(given, this.rowPlan, this.separator(), sink, this.result);
@@ -394,29 +395,22 @@ export class Scan {
   private stopFor(cursor: MemtableCursor): RowKey | undefined {
     const behind = { eventTs: cursor.key.eventTs, id: cursor.key.id + 1 };
     const segment = this.nextSegment();
-    let stop = segment && this.segmentKey(segment, behind);
+    let stop =
+      segment &&
+      nextKeyIn(
+        this.source,
+        this.view,
+        segment,
+        this.segments[this.segmentIndex + 1],
+        behind,
+        this.ranges !== undefined,
+        this.matches,
+      );
     for (const other of this.memtables) {
       if (other === cursor || other.done) continue;
       if (stop === undefined || before(other.key, stop)) stop = other.key;
     }
     return stop !== undefined && before(stop, behind) ? behind : stop;
-  }
-
-  /**
-   * Returns a key at which a segment or the one after it may have its next row. A segment that the
-   * scan has not reached need not be in memory.
-   */
-  private segmentKey(segment: SegmentFile, behind: RowKey): RowKey | undefined {
-    const { matches } = this;
-    const first = firstKey(segment);
-    if (!before(first, behind) || (this.ranges !== undefined && matches?.segment !== segment)) return first;
-    const resident = this.source.resident(segment);
-    if (this.ranges !== undefined) return resident.keyOf(matches!.rows[matches!.next]!);
-    const from = resident.seek(behind.eventTs, behind.id);
-    const row = behindDead(deadOf(this.view, segment), from, this.view.lsn, MOST_DEAD);
-    if (row < segment.facts.rows) return resident.keyOf(row);
-    const next = this.segments[this.segmentIndex + 1];
-    return next && firstKey(next);
   }
 
   private separator() {
@@ -458,7 +452,8 @@ export class Scan {
       const resident = this.near(segment);
       if (resident === undefined) return;
       this.hasMore = this.hasRow(segment, resident);
-      if (!this.hasMore) this.segmentIndex++;
+      const isJudged = this.matches?.segment !== segment || this.matches.ready === this.matches.rows.length;
+      if (!this.hasMore && isJudged) this.segmentIndex++;
     }
     this.ended = this.hasMore || segment === undefined;
   }
@@ -466,8 +461,9 @@ export class Scan {
   private hasRow(segment: SegmentFile, resident: ResidentSegment): boolean {
     const { bounds, nodes, ranges, view } = this;
     if (ranges !== undefined) {
-      const { rows, next } = this.matchesIn(segment, resident, ranges);
-      return next < rows.length;
+      const matches = this.matchesIn(segment, resident, ranges);
+      judgeNext(matches, resident);
+      return matches.next < matches.ready;
     }
     if (nodes.length > 0) resident.setNodes(nodes);
     const from = resident.seek(bounds.lowTs, bounds.lowId);

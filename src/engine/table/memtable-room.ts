@@ -40,16 +40,21 @@ export const MEMTABLE_LIMITS: MemtableLimits = {
 export class MemtableRoom {
   readonly #limits: MemtableLimits;
   readonly #instantiate: () => Core;
+  readonly #released: (memtable: CoreMemtable) => void;
   readonly #own = new Set<CoreMemtable>();
   readonly #small = new Set<CoreMemtable>();
   readonly #hosts = new Set<MemtableHost>();
   /** The shared instance that received a memtable last. */
   #newest: MemtableHost | undefined;
 
-  /** `instantiate` throws `overloaded` when no instance can be created. */
-  constructor(limits: MemtableLimits, instantiate: () => Core) {
+  /**
+   * `instantiate` throws `overloaded` when no instance can be created. `released` is called before
+   * a memtable is freed.
+   */
+  constructor(limits: MemtableLimits, instantiate: () => Core, released: (memtable: CoreMemtable) => void = () => {}) {
     this.#limits = limits;
     this.#instantiate = instantiate;
+    this.#released = released;
   }
 
   /** Total size in bytes of the instances that contain memtables. */
@@ -123,6 +128,7 @@ export class MemtableRoom {
 
   /** Frees a memtable that no version contains any more. */
   release(memtable: CoreMemtable): void {
+    this.#released(memtable);
     // If the memtable has an instance of its own, garbage collection frees the instance.
     if (this.#own.delete(memtable)) return;
     assert(this.#hosts.has(memtable.host), 'a shared memtable is in an instance of this room');

@@ -4,6 +4,7 @@
 import type { NumericRange, RangeSet, ResidentSegment, StepBounds } from '../../core/index.ts';
 import { deadOf, type ScanSource, type ScanView } from '../scan/scan-view.ts';
 import { matchingRows } from '../texts/block-search.ts';
+import { Judge } from '../texts/judge.ts';
 import { tagOf } from '../texts/text-tag.ts';
 import type { ScanBounds, SearchCondition } from '../types.ts';
 import type { SegmentFile } from './segment-file.ts';
@@ -15,6 +16,10 @@ export interface SegmentMatches {
   readonly segment: SegmentFile;
   readonly rows: Uint32Array;
   next: number;
+  /** Rows from `next` to before `ready` may be returned. Later rows must be judged first. */
+  ready: number;
+  /** Judges rows of a segment without a text block for the search. */
+  readonly judge: Judge | undefined;
   /**
    * If every row within the bounds was checked (without nodes and sort order): the number of
    * buckets examined, the first bucket and the last.
@@ -24,12 +29,30 @@ export interface SegmentMatches {
   readonly ordered: boolean;
 }
 
+/**
+ * Makes `ready` greater than `next`, unless none of the next rows match; a few milliseconds at
+ * most. At the end of the rows, both are their number.
+ */
+export function judgeNext(matches: SegmentMatches, resident: ResidentSegment): void {
+  const { judge, rows, ready } = matches;
+  if (judge === undefined || matches.next < ready || ready === rows.length) return;
+  const { judged, kept } = judge.some(rows.subarray(ready), (list) => resident.recordsOf(list));
+  matches.ready = ready + judged;
+  matches.next = matches.ready - kept.length;
+  rows.set(kept, matches.next);
+}
+
 export interface Wanted {
   readonly nodes: readonly number[];
   readonly ranges: RangeSet;
   readonly request: Pick<ScanBounds, 'anyOf' | 'search'>;
   readonly source: ScanSource;
 }
+
+/** Up to this many rows of a segment are judged from their texts without asking its text block. */
+export const FEW_ROWS = 32;
+
+type Listed = Pick<SegmentMatches, 'rows' | 'looked' | 'ordered'>;
 
 /**
  * Finds the live rows within the bounds that contain all nodes (or one of `anyOf`) and match all
@@ -41,8 +64,40 @@ export function findMatches(
   resident: ResidentSegment,
   view: ScanView,
   bounds: StepBounds,
-  { nodes, ranges, source, request: { anyOf, search } }: Wanted,
+  wanted: Wanted,
 ): SegmentMatches {
+  const { source, nodes, request } = wanted;
+  const { search } = request;
+  const given = (listed: Listed, judge?: Judge): SegmentMatches => {
+    return { segment, ...listed, next: 0, ready: judge === undefined ? listed.rows.length : 0, judge };
+  };
+  if (search === undefined) return given(listMatches(segment, resident, view, bounds, wanted, undefined));
+  const windowRows = resident.seek(bounds.endTs, Infinity) - resident.seek(bounds.lowTs, bounds.lowId);
+  if (nodes.length > 0 || request.anyOf !== undefined || windowRows <= FEW_ROWS) {
+    // The rarest first: if the others leave few rows, their texts tell sooner than the block.
+    const listed = listMatches(segment, resident, view, bounds, wanted, undefined);
+    const isFew = listed.rows.length <= FEW_ROWS && search.candidates === undefined;
+    const found = isFew ? undefined : foundIn(segment, resident, search, source.nowUs);
+    if (found === undefined) return given(listed, new Judge(source.columns, search));
+    return given({ ...listed, rows: bothOf(listed.rows, found) });
+  }
+  const found = foundIn(segment, resident, search, source.nowUs);
+  const judge = found === undefined ? new Judge(source.columns, search) : undefined;
+  return given(listMatches(segment, resident, view, bounds, wanted, found), judge);
+}
+
+/**
+ * Lists the rows that match all but a search; of `found`, if it is given, which is only without
+ * nodes.
+ */
+function listMatches(
+  segment: SegmentFile,
+  resident: ResidentSegment,
+  view: ScanView,
+  bounds: StepBounds,
+  { nodes, ranges, source, request: { anyOf } }: Wanted,
+  found: Uint32Array | undefined,
+): Listed {
   const from = resident.seek(bounds.lowTs, bounds.lowId);
   const to = resident.seek(bounds.endTs, Infinity);
   if (anyOf !== undefined) {
@@ -50,29 +105,22 @@ export function findMatches(
     const rows = source.isOfNodes
       ? resident.keptOf(rowsOfNodes(resident, anyOf, from, to), ranges, dead, view.lsn)
       : resident.listAnyOf(from, to, anyOf, ranges, dead, view.lsn);
-    return { segment, rows, next: 0, looked: undefined, ordered: false };
+    return { rows, looked: undefined, ordered: false };
   }
   if (nodes.length > 0) resident.setNodes(nodes);
   const driver = nodes.length > 0 ? undefined : cheapestIndex(resident, ranges, to - from);
   const dead = deadOf(view, segment);
-  const found = search && foundIn(segment, resident, search, source.nowUs);
   if (found !== undefined && nodes.length === 0 && driver === undefined) {
     const inside = found.filter((row) => row >= from && row < to);
-    return {
-      segment,
-      rows: resident.keptOf(inside, ranges, dead, view.lsn),
-      next: 0,
-      looked: undefined,
-      ordered: true,
-    };
+    return { rows: resident.keptOf(inside, ranges, dead, view.lsn), looked: undefined, ordered: true };
   }
   const listed = resident.listRows(from, to, nodes.length, ranges, driver, dead, view.lsn);
   const rows = found === undefined ? listed : bothOf(listed, found);
   const ordered = driver !== undefined;
-  if (ordered || nodes.length > 0 || from === to) return { segment, rows, next: 0, looked: undefined, ordered };
+  if (ordered || nodes.length > 0 || from === to) return { rows, looked: undefined, ordered };
   const bucketOf = (row: number): number => Math.floor(resident.keyOf(row).eventTs / source.bucketSeconds);
   const looked = { buckets: resident.bucketsOf(from, to), first: bucketOf(from), last: bucketOf(to - 1) };
-  return { segment, rows, next: 0, looked, ordered };
+  return { rows, looked, ordered };
 }
 
 /** Returns the rows in which the words are found; undefined if no text block tells. */
@@ -82,8 +130,9 @@ function foundIn(
   search: SearchCondition,
   nowUs: () => number,
 ): Uint32Array | undefined {
-  if (search.candidates !== undefined) return search.candidates.get(segment) ?? NO_ROWS;
-  return segment.facts.textTag === tagOf(search) ? matchingRows(resident, search.parts, nowUs) : undefined;
+  if (search.candidates !== undefined) return search.candidates.segments.get(segment) ?? NO_ROWS;
+  if (segment.facts.textTag !== tagOf(search)) return undefined;
+  return matchingRows({ core: resident.core, block: resident.text! }, search.parts, nowUs);
 }
 
 const NO_ROWS = new Uint32Array(0);

@@ -21,7 +21,9 @@ import {
   type ScanView,
   strategyOf,
 } from '../scan/scan-view.ts';
-import type { QueryPlan, ScanBounds } from '../types.ts';
+import { shareInMemory, wordsBound } from '../texts/estimate-words.ts';
+import { tagOf } from '../texts/text-tag.ts';
+import type { QueryPlan, ScanBounds, SearchCondition } from '../types.ts';
 import type { SegmentFile } from './segment-file.ts';
 
 /** A time window with inclusive bounds; an omitted bound is no limit. */
@@ -155,7 +157,8 @@ export function estimateScan(
   if (isEmpty) return { rows: 0, strategy: strategyOf(request, nodes.length, false), bucketsScanned: 0, totalBuckets };
   const isNarrow = ranges?.ranges.some(({ column }) => column === ID_RANGE) === true;
   const isWhole = request.startTs === undefined && request.endTs === undefined && !isNarrow;
-  let { rows, buckets, ordered } = segmentsEstimate(source, view, bounds, nodes, ranges);
+  const { search } = request;
+  let { rows, buckets, ordered, share } = segmentsEstimate(source, view, bounds, nodes, ranges, search);
   const window = { startTs: bounds.lowTs, endTs: bounds.endTs };
   eachMemtable(view, window, (memtable, from, to, lsn, hidden) => {
     const live = Math.max(0, memtable.rows - memtable.deadRows - (hidden?.size ?? 0));
@@ -169,8 +172,11 @@ export function estimateScan(
       else found = Math.ceil(found / NODE_SHARE);
     }
     for (const _ of ranges?.ranges ?? []) found = Math.ceil(found / RANGE_SHARE);
+    // Without blocks over its rows, a memtable is assumed to be like the segments.
+    if (search !== undefined)
+      found = Math.min(found, Math.ceil(within * (shareInMemory(source, memtable, search) ?? share)));
     rows += found;
-    buckets += Math.min(memtable.buckets, within, nodes.length > 0 ? found : within);
+    buckets += Math.min(memtable.buckets, within, nodes.length > 0 || search !== undefined ? found : within);
   });
   const strategy = strategyOf(request, nodes.length, ordered);
   return {
@@ -188,14 +194,23 @@ interface SegmentsEstimate {
   ordered: boolean;
 }
 
+/**
+ * Maximum number of segments whose text blocks are asked. The others are assumed to be like them.
+ */
+const MOST_ASKED = 16;
+
 function segmentsEstimate(
   source: ScanSource,
   view: ScanView,
   bounds: StepBounds,
   nodes: readonly number[],
   ranges: RangeSet | undefined,
-): SegmentsEstimate {
+  search: SearchCondition | undefined,
+): SegmentsEstimate & { share: number } {
   const sum = { rows: 0, buckets: 0, ordered: false };
+  const tag = search && tagOf(search);
+  let asked = 0;
+  let words = { rows: 0, matching: 0 };
   const seen = { within: 0, rows: 0, buckets: 0 };
   const guessed = { within: 0, rows: 0, buckets: 0 };
   const chosen = chooseSegments(source, view.version, nodes, ranges, bounds);
@@ -213,7 +228,8 @@ function segmentsEstimate(
       continue;
     }
     let resident: ResidentSegment | undefined;
-    if (source.isResident(segment)) resident = source.resident(segment);
+    if (search !== undefined && asked === MOST_ASKED) toLoad = 0;
+    else if (source.isResident(segment)) resident = source.resident(segment);
     else if (toLoad-- > 0) {
       untilUs ||= source.nowUs() + ESTIMATE_LOAD_US;
       resident = source.residentBy(segment, untilUs);
@@ -223,6 +239,13 @@ function segmentsEstimate(
       resident === undefined
         ? headerEstimate(segment, bounds, nodes, ranges)
         : segmentEstimate(facts, resident, bounds, nodes, ranges);
+    if (resident !== undefined && search !== undefined && facts.textTag === tag) {
+      asked++;
+      const matching = wordsBound(resident.text!, search.parts);
+      words = { rows: words.rows + facts.rows, matching: words.matching + matching };
+      found.rows = Math.min(found.rows, Math.ceil((found.within * matching) / facts.rows));
+      found.buckets = Math.min(found.buckets, found.rows);
+    }
     const into = resident === undefined ? guessed : seen;
     into.within += found.within;
     into.rows += found.rows;
@@ -232,7 +255,7 @@ function segmentsEstimate(
   const times = seen.within === 0 ? 0 : guessed.within / seen.within;
   sum.rows += seen.rows + Math.ceil(seen.within === 0 ? guessed.rows : seen.rows * times);
   sum.buckets += seen.buckets + Math.ceil(seen.within === 0 ? guessed.buckets : seen.buckets * times);
-  return sum;
+  return { ...sum, share: words.rows === 0 ? 1 : words.matching / words.rows };
 }
 
 /**

@@ -1,10 +1,10 @@
-// Finds the rows of segments that may be among the k best of a search, through their text blocks,
+// Finds the rows that may be among the k best of a search, through the text blocks that have them,
 // so that the others are neither read nor scored.
 //
 // Each segment gives its own k + 1 best, and skips what cannot reach the k-th best score of the
-// segments before it. The rows with at least the k-th best score of all are the candidates: k of
-// them, and those with the same score as the last. They are scored again when they are read, with
-// those in memtables.
+// segments before it; so do the blocks over rows of memtables, for their k best. The rows with at
+// least the k-th best score of all are the candidates: k of them, and those with the same score as
+// the last. They are scored again when they are read, with the rows that no block covers.
 //
 // If the last row that a segment gave has exactly that score, others may have it too, so the
 // segment is asked again for more rows. If MOST_EQUAL rows are not all of them, the candidates are
@@ -18,6 +18,7 @@ import type { SegmentFile } from '../table/segment-file.ts';
 import { findMatches } from '../table/segment-matches.ts';
 import type { Table } from '../table/table.ts';
 import type { ScanBounds, SearchCandidates, SearchCondition, SearchStatistics } from '../types.ts';
+import { bestInMemory, markedBest } from './best-in-memory.ts';
 import { partsIn, SEARCH_US } from './block-search.ts';
 import { tagOf } from './text-tag.ts';
 
@@ -44,7 +45,7 @@ interface BestSearch {
 }
 
 /**
- * Returns the rows of segments that may be among the k best of those within the bounds, or
+ * Returns the rows that may be among the k best of those within the bounds, or
  * undefined if all that match must be read, or if finding them takes too long. Yields null between
  * segments. Throws `table_corrupt` or `overloaded`.
  */
@@ -72,6 +73,9 @@ export function* bestRows(
     for (const score of top.scores.subarray(0, k)) best.add(score);
     found.push(top);
   }
+  const inBounds = { search, bounds, ranges, statistics, k };
+  // The rows of nodes in memtables are few, and read as they are.
+  const inMemory = nodes.length > 0 ? [] : yield* bestInMemory(source, view, inBounds, best);
   const { least } = best;
   const candidates = new Map<SegmentFile, Uint32Array>();
   for (const first of found) {
@@ -82,7 +86,8 @@ export function* bestRows(
     const kept = rows.filter((_, place) => scores[place]! >= least);
     if (kept.length > 0) candidates.set(first.segment, kept.sort());
   }
-  return candidates;
+  const marked = inMemory.map((one) => [one.memtable, markedBest(one, inBounds, least, source.nowUs)] as const);
+  return { segments: candidates, memtables: new Map(marked) };
 }
 
 /** Returns whether a segment may have more rows with the least score than it gave. */

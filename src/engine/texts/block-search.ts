@@ -2,6 +2,7 @@
 // occur in live rows.
 
 import {
+  type Core,
   type DeadRows,
   NO_TERM,
   type ResidentSegment,
@@ -24,16 +25,15 @@ export const SEARCH_US = 10_000;
  * long. Throws `overloaded`.
  */
 export function matchingRows(
-  resident: ResidentSegment,
+  { core, block }: { readonly core: Core; readonly block: TextBlock },
   parts: readonly SearchPart[],
   nowUs: () => number,
 ): Uint32Array | undefined {
-  const block = resident.text!;
   const untilUs = nowUs() + SEARCH_US;
   const query = block.query(partsIn(block, parts));
   let found: RowBitmap | undefined;
   try {
-    found = new RowBitmap(resident.core, block.documents);
+    found = new RowBitmap(core, block.documents);
     if (finishBy(query.prepare(), nowUs, untilUs) === undefined) return undefined;
     return finishBy(query.match(found), nowUs, untilUs) === undefined ? undefined : found.list();
   } finally {

@@ -1,32 +1,21 @@
 // The statistics of a search over the live rows of a view, from which scores are computed.
 
-import {
-  type CoreMemtable,
-  encodeRanges,
-  type ResidentSegment,
-  type RowBitmap,
-  type TextBlock,
-  textsOf,
-} from '../../core/index.ts';
-import type { PropertyValue } from '../../model/column-types.ts';
-import type { ColumnSet } from '../../model/columns.ts';
-import { analyzerOf, documentOf, Statistics } from '../../text/index.ts';
+import { encodeRanges, type ResidentSegment, type RowBitmap, type TextBlock } from '../../core/index.ts';
+import { Statistics } from '../../text/index.ts';
 import { splitRecords } from '../changes/before-rows.ts';
+import type { SeenRows } from '../scan/memtable-search.ts';
 import { deadOf, LOAD_US, type ScanSource, type ScanView } from '../scan/scan-view.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
 import type { SearchCondition, SearchStatistics } from '../types.ts';
-import { countIn, liveRows } from './block-search.ts';
+import { countIn, liveRows, SEARCH_US } from './block-search.ts';
+import { ROWS_A_STEP, WordReader } from './judge.ts';
+import { ifMemory, piecesOf } from './memtable-words.ts';
+import type { TextPiece } from './text-pieces.ts';
 import { tagOf } from './text-tag.ts';
+import { type SeenMarks, seenDocuments, seenMarks, seenRows } from './visible-rows.ts';
 
 const NO_RANGES = encodeRanges([]);
 
-/** The table whose rows are read. */
-interface TextSource extends ScanSource {
-  readonly columns: ColumnSet;
-}
-
-/** Rows that are copied at once. A text may have 64 KB. */
-const ROWS_A_STEP = 32;
 /** Time between two pauses, in us. */
 const SLICE_US = 3000;
 
@@ -35,13 +24,12 @@ const SLICE_US = 3000;
  * few milliseconds. Throws `table_corrupt` or `overloaded`.
  */
 export function* searchStatistics(
-  source: TextSource,
+  source: ScanSource,
   view: ScanView,
-  { columns, language, parts }: SearchCondition,
+  search: SearchCondition,
 ): Generator<null, SearchStatistics, void> {
-  const statistics = new Statistics(parts);
-  const analyzer = analyzerOf(language);
-  const read = columns.map((id) => ({ id, missing: textOf(source.columns.withId(id)?.default) }));
+  const statistics = new Statistics(search.parts);
+  const reader = new WordReader(source.columns, search);
   let untilUs = source.nowUs() + SLICE_US;
   function* pause(): Generator<null, void, void> {
     if (source.nowUs() < untilUs) return;
@@ -50,19 +38,24 @@ export function* searchStatistics(
   }
   function* add(records: Uint8Array): Generator<null, void, void> {
     for (const record of splitRecords(records)) {
-      statistics.add(documentOf(analyzer, textsOf(record, 0, read)));
+      statistics.add(reader.documentOf(record));
       yield* pause();
     }
   }
-  const tag = tagOf({ columns, language });
+  const tag = tagOf(search);
   for (const segment of view.version.segments) {
     while (source.residentBy(segment, source.nowUs() + LOAD_US) === undefined) yield null;
     const isCounted = segment.facts.textTag === tag && (yield* addCounted(source, view, segment, statistics, pause));
     if (!isCounted) yield* segmentRows(source, view, segment, add);
   }
-  for (const { memtable } of view.version.memtables)
-    yield* memtableRows(memtable, view.lsn, view.overlay?.hidden(memtable), add);
-  if (view.overlay?.memtable !== undefined) yield* memtableRows(view.overlay.memtable, Infinity, undefined, add);
+  const { overlay } = view;
+  const seen: SeenRows[] = view.version.memtables.map(({ memtable }) => ({
+    memtable,
+    lsn: view.lsn,
+    hidden: overlay?.hidden(memtable),
+  }));
+  if (overlay?.memtable !== undefined) seen.push({ memtable: overlay.memtable, lsn: Infinity, hidden: undefined });
+  for (const rows of seen) yield* memtableRows(source, view, rows, search, statistics, add);
   const { documents, averageLength } = statistics;
   return { rows: documents, averageLength, weights: statistics.idfs() };
 }
@@ -104,10 +97,6 @@ function* addCounted(
   return true;
 }
 
-function textOf(value: PropertyValue | undefined): string | null {
-  return typeof value === 'string' ? value : null;
-}
-
 function* segmentRows(source: ScanSource, view: ScanView, segment: SegmentFile, add: Add): Generator<null, void, void> {
   const dead = deadOf(view, segment);
   const { rows } = segment.facts;
@@ -120,25 +109,51 @@ function* segmentRows(source: ScanSource, view: ScanView, segment: SegmentFile, 
   }
 }
 
+/** Adds the rows that a reader sees of a memtable: by blocks, and one by one those without. */
 function* memtableRows(
-  memtable: CoreMemtable,
-  lsn: number,
-  hidden: ReadonlySet<number> | undefined,
+  source: ScanSource,
+  view: ScanView,
+  seen: SeenRows,
+  search: SearchCondition,
+  statistics: Statistics,
   add: Add,
 ): Generator<null, void, void> {
-  let key = { eventTs: -Infinity, id: -Infinity };
-  while (true) {
-    // Positions shift as rows are inserted, keys do not.
-    const from = memtable.seek(key.eventTs, key.id);
-    const to = memtable.seek(Infinity, Infinity);
-    if (from >= to) return;
-    const { rows, next } = memtable.visibleRows(from, to, lsn, ROWS_A_STEP);
-    const live = hidden === undefined || hidden.size === 0 ? rows : rows.filter((row) => !hidden.has(row));
-    const records = live.length > 0 ? memtable.recordsOf(live) : undefined;
-    // The next key before the pauses of `add`, which come after the records were copied.
-    const nextKey = next < to ? memtable.keyAt(next) : undefined;
-    if (records !== undefined) yield* add(records);
-    if (nextKey === undefined) return;
-    key = nextKey;
+  const { memtable } = seen;
+  const marks = yield* seenMarks(seen);
+  const pieces = yield* piecesOf(source, view, memtable, search);
+  for (let from = 0; from < marks.rows; ) {
+    const piece = pieces?.at(from);
+    // A block may have been replaced by one that begins with rows that were counted before.
+    if (piece?.from === from && ifMemory(() => addPiece(piece, marks, statistics, source.nowUs)) === true) {
+      from = piece.to;
+      yield null;
+      continue;
+    }
+    const to = Math.min(marks.rows, piece?.to ?? marks.rows);
+    for (; from < to; from += ROWS_A_STEP) {
+      const rows = seenRows(marks, from, Math.min(to, from + ROWS_A_STEP));
+      if (rows.length > 0) yield* add(memtable.recordsOf(rows));
+    }
+    from = to;
+  }
+}
+
+/** Adds the rows of a block. Returns false, and adds nothing, if that takes too long. */
+function addPiece(piece: TextPiece, marks: SeenMarks, statistics: Statistics, nowUs: () => number): boolean {
+  const { block } = piece;
+  const untilUs = nowUs() + SEARCH_US;
+  const live = seenDocuments(piece, marks);
+  try {
+    const counts: number[] = [];
+    for (const { text, isPrefix } of statistics.keys) {
+      const count = countIn(block, text, isPrefix, live, nowUs);
+      if (count === undefined || nowUs() > untilUs) return false;
+      counts.push(count);
+    }
+    const { words, documents } = block.totals(live);
+    statistics.addCounted(documents, words, counts);
+    return true;
+  } finally {
+    live?.free();
   }
 }

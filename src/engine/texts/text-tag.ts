@@ -20,6 +20,7 @@ export function tagOf({ columns, language }: Pick<TextIndex, 'columns' | 'langua
   return hash >>> 0;
 }
 
+/** Returns a text index of a table as it is built. */
 export function textWorkOf(columns: ColumnSet, index: TextIndex): TextWork {
   return {
     language: index.language,

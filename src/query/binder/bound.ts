@@ -265,6 +265,8 @@ interface ReadsTextIndex {
 /** `search(alias, 'words')`: whether the text index finds the words in the row; never null. */
 export interface BoundSearch extends Typed, ReadsTextIndex {
   readonly kind: 'search';
+  /** Offset of the query in the text of the statement. */
+  readonly start: number;
 }
 
 /** `score(alias)`: BM25 of the words of a search in the row. */

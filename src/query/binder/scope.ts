@@ -118,7 +118,8 @@ export class Scope {
       ...(inner === undefined ? {} : { inner }),
       noAggregates: 'aggregates are allowed in RETURN and ORDER BY of a MATCH, not inside EXISTS',
       types: this.#types,
-      searches: this.searches,
+      // A search inside EXISTS is none of the WHERE around it.
+      searches: [...this.searches],
     });
   }
 

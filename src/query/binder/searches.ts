@@ -34,6 +34,7 @@ export function bindSearch(call: CallNode, scope: Scope): BoundExpression {
   const { language } = index;
   const bound: BoundSearch = {
     kind: 'search',
+    start: given.start,
     pattern,
     query,
     fields,

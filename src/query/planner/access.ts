@@ -69,7 +69,7 @@ export interface Access {
   readonly ways: readonly Bounds[];
   /** Texts of columns, at most one of each. They are checked on each row. */
   readonly texts: readonly TextEquality[];
-  /** The search that finds the rows first. It is checked on each row, too. */
+  /** The first search. The scan returns the rows in which its words are found, and no others. */
   readonly search: PlannedSearch | undefined;
   readonly filter: readonly BoundExpression[];
   /**
@@ -107,7 +107,10 @@ export function accessOf(
       texts.push(text);
       continue;
     }
-    if (condition.kind === 'search') search ??= plannedSearch(condition, parameters);
+    if (condition.kind === 'search' && search === undefined) {
+      search = plannedSearch(condition, parameters);
+      continue;
+    }
     const ways = union === undefined ? reader.union(condition) : undefined;
     if (ways === undefined) filter.push(condition);
     else union = { condition, ways };

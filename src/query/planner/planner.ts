@@ -128,7 +128,7 @@ function bestOfSearch(
     return undefined;
   if (match.grouping !== undefined || match.distinct || input.op !== 'scan' || input.paths.length !== 1)
     return undefined;
-  const isOnly = input.search !== undefined && input.filter.every((each) => each === input.search!.expression);
+  const isOnly = input.search !== undefined && input.filter.length === 0;
   return isOnly && skip + limit > 0 && skip + limit <= MOST_BEST ? skip + limit : undefined;
 }
 
@@ -139,7 +139,8 @@ function bestOfSearch(
 function shortcutOf(match: BoundMatch, input: InputPlan): ShortcutPlan | undefined {
   const { grouping } = match;
   if (grouping === undefined || grouping.keys.length > 0 || input.op !== 'scan') return undefined;
-  if (input.filter.length > 0 || input.texts.length > 0 || input.paths.length !== 1) return undefined;
+  if (input.filter.length > 0 || input.texts.length > 0 || input.search !== undefined) return undefined;
+  if (input.paths.length !== 1) return undefined;
   const path = input.paths[0]!;
   if (path.nodes.length > 0 || path.ranges.length > 0 || path.at !== undefined) return undefined;
   const values: ShortcutPlan['values'][number][] = [];

@@ -1,6 +1,11 @@
 // Plans the scan of one pattern: its access paths, with their estimates.
 
-import { type RangeCondition, type RoleCondition, strategyOf as scanStrategy } from '../../engine/index.ts';
+import {
+  type RangeCondition,
+  type RoleCondition,
+  type SearchCondition,
+  strategyOf as scanStrategy,
+} from '../../engine/index.ts';
 import type { BoundPattern } from '../binder/bound.ts';
 import type { Access, Bounds } from './access.ts';
 import type { AccessPath, ColumnNeeds, ScanPlan, Strategy } from './plan.ts';
@@ -20,6 +25,7 @@ export interface EstimateRequest {
   readonly nodes: readonly number[];
   readonly ranges: readonly RangeCondition[];
   readonly inRoles: readonly RoleCondition[];
+  readonly search?: SearchCondition | undefined;
 }
 
 export interface Estimator {
@@ -69,7 +75,7 @@ export function planScan(
   }
   const paths = searching(
     search,
-    ways.map((way) => planPath(pattern, way, estimate)),
+    ways.map((way) => planPath(pattern, way, estimate, search)),
   );
   // Rows that several ways find are recognized by their keys, so the keys are read.
   if (paths.length > 1) {
@@ -97,9 +103,9 @@ const EVERYTHING: EstimateRequest = {
   inRoles: [],
 };
 
-function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
+function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator, search?: SearchCondition): AccessPath {
   const request = requestOf(way);
-  const { rows, strategy, bucketsScanned } = estimate(pattern, request);
+  const { rows, strategy, bucketsScanned } = estimate(pattern, search === undefined ? request : { ...request, search });
   return pathOf(request, isOneNode(pattern, way) ? 'NODE_LOOKUP' : strategy, rows, bucketsScanned);
 }
 

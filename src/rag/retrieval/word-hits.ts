@@ -193,9 +193,10 @@ export function* wordHits(
   }
 }
 
-function rowsIn(candidates: SearchCandidates): number {
+function rowsIn({ segments, memtables }: SearchCandidates): number {
   let rows = 0;
-  for (const some of candidates.values()) rows += some.length;
+  for (const some of segments.values()) rows += some.length;
+  for (const { found } of memtables.values()) rows += found.length;
   return rows;
 }
 

@@ -58,8 +58,8 @@ export interface FoldPlan {
 export function foldPlanOf(plan: MatchPlan, patterns: readonly BoundPattern[]): FoldPlan | undefined {
   const { input, match } = plan;
   if (match.grouping === undefined || input.op !== 'scan' || input.paths.length !== 1) return undefined;
-  // Rows that contain a given node are few and are found one by one.
-  if (input.paths[0]!.nodes.length > 0) return undefined;
+  // Rows that contain a given node, or words, are found one by one.
+  if (input.paths[0]!.nodes.length > 0 || input.search !== undefined) return undefined;
   const reader = new FieldReader(patterns[input.pattern]!);
   const filters: FoldFilter[] = [];
   for (const condition of input.filter) {

@@ -222,8 +222,9 @@ function* countEdges(plan: NodeCountPlan, counts: EdgeCounts, context: QueryCont
 }
 
 /** Returns whether all edges of a window count, with all their members. */
-function isPlainWindow({ edges: { paths, texts, filter }, mask }: NodeCountPlan): boolean {
-  if (mask !== undefined || texts.length > 0 || filter.length > 0 || paths.length !== 1) return false;
+function isPlainWindow({ edges: { paths, texts, search, filter }, mask }: NodeCountPlan): boolean {
+  if (mask !== undefined || texts.length > 0 || search !== undefined) return false;
+  if (filter.length > 0 || paths.length !== 1) return false;
   const { nodes, ranges, at, inRoles } = paths[0]!;
   return nodes.length === 0 && ranges.length === 0 && at === undefined && inRoles.length === 0;
 }

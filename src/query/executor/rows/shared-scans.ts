@@ -46,11 +46,12 @@ function scansOf(plan: ScanPlan | JoinPlan): ScanPlan[] {
 }
 
 /**
- * Returns whether a scan can share a read: it has one path without nodes, and nothing to filter. It
+ * Returns whether a scan can share a read: it has one path without nodes, no search or filter. It
  * must also read times, by which the parts are found.
  */
-function isPlain({ paths, filter, needs }: ScanPlan): boolean {
-  return paths.length === 1 && paths[0]!.nodes.length === 0 && filter.length === 0 && needs.times;
+function isPlain({ paths, search, filter, needs }: ScanPlan): boolean {
+  if (search !== undefined || filter.length > 0) return false;
+  return paths.length === 1 && paths[0]!.nodes.length === 0 && needs.times;
 }
 
 function startOf({ paths }: ScanPlan): number {

@@ -1,5 +1,6 @@
-// Evaluates search(alias, 'words') and score(alias) from the texts of rows: the words of each row
-// are found again. Rows that a text index has found are few, so this is seldom much work.
+// Evaluates search(alias, 'words') and score(alias) from the texts of rows. The first search that
+// every row must match is not evaluated here: the scan returns rows that match. What is left are
+// scores, searches within OR and NOT, and further ones.
 
 import type { SearchStatistics } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';

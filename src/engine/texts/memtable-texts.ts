@@ -1,0 +1,120 @@
+// The text blocks over rows of memtables, of all tables: a cache, made by searches, charged to the
+// memory budget, and dropped with its memtable or when others need the room. Without a block, a
+// search reads the rows one by one.
+
+import type { Core, CoreMemtable } from '../../core/index.ts';
+import type { TextWork } from '../compaction/work.ts';
+import { type PieceOptions, TextPieces } from './text-pieces.ts';
+
+export interface MemtableTextsOptions {
+  /** Rows of a full block. */
+  readonly pieceRows: number;
+  /** Maximum size in bytes of the instances with blocks. */
+  readonly limitBytes: number;
+  /** Charges bytes to the memory budget; a negative number releases them. */
+  readonly charge: (bytes: number) => void;
+  /** Throws `overloaded` when no instance can be created. */
+  readonly instantiate: () => Core;
+}
+
+/** Maximum number of memtables with blocks: each needs an instance. */
+const MOST_MEMTABLES = 64;
+/** An instance for building that has grown beyond this is not used again. */
+const MOST_KEPT_BYTES = 2 ** 23;
+
+export class MemtableTexts {
+  readonly #options: MemtableTextsOptions;
+  readonly #pieceOptions: PieceOptions;
+  /** Least recently used first. */
+  readonly #pieces = new Map<CoreMemtable, TextPieces>();
+  /** The instance in which blocks are built, while there are any. */
+  #builder: Core | undefined;
+  #bytes = 0;
+
+  constructor(options: MemtableTextsOptions) {
+    this.#options = options;
+    this.#pieceOptions = {
+      pieceRows: options.pieceRows,
+      builder: () => this.#makeBuilder(),
+      instantiate: options.instantiate,
+      measured: () => {
+        this.#measure();
+        return this.#blockBytes < options.limitBytes;
+      },
+    };
+  }
+
+  #makeBuilder(): Core {
+    // The memory of an instance does not shrink, and rows of long texts need much.
+    if (this.#builder !== undefined && this.#builder.memory.size > MOST_KEPT_BYTES) this.#builder = undefined;
+    this.#builder ??= this.#options.instantiate();
+    return this.#builder;
+  }
+
+  get #blockBytes(): number {
+    let bytes = 0;
+    for (const pieces of this.#pieces.values()) bytes += pieces.bytes;
+    return bytes;
+  }
+
+  /** Size in bytes of all instances: with blocks, and to build them. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Number of memtables that may have blocks. */
+  get count(): number {
+    return this.#pieces.size;
+  }
+
+  /**
+   * Returns the blocks of a memtable, of which there are none at first. Those of another index of
+   * the table are dropped. Others may be dropped at any time; a search keeps what is returned here
+   * until its end, so that two searches do not take each other's blocks for ever.
+   */
+  of(memtable: CoreMemtable, work: TextWork): TextPieces {
+    let pieces = this.#pieces.get(memtable);
+    if (pieces !== undefined && pieces.tag !== work.tag) {
+      this.release(memtable);
+      pieces = undefined;
+    }
+    if (pieces === undefined) {
+      this.#makeRoom();
+      pieces = new TextPieces(memtable, work, this.#pieceOptions);
+    }
+    this.#pieces.delete(memtable);
+    this.#pieces.set(memtable, pieces);
+    return pieces;
+  }
+
+  /** Returns the blocks of a memtable for an index, if there are any yet. */
+  known(memtable: CoreMemtable, tag: number): TextPieces | undefined {
+    const pieces = this.#pieces.get(memtable);
+    return pieces?.tag === tag ? pieces : undefined;
+  }
+
+  /** Drops the blocks of a memtable, because it is freed. */
+  release(memtable: CoreMemtable): void {
+    const pieces = this.#pieces.get(memtable);
+    if (pieces === undefined) return;
+    pieces.close();
+    this.#pieces.delete(memtable);
+    if (this.#pieces.size === 0) this.#builder = undefined;
+    this.#measure();
+  }
+
+  #makeRoom(): void {
+    const isOver = () => this.#blockBytes >= this.#options.limitBytes || this.#pieces.size >= MOST_MEMTABLES;
+    while (this.#pieces.size > 0 && isOver()) {
+      const [oldest] = this.#pieces.keys();
+      this.release(oldest!);
+    }
+  }
+
+  /** Charges what the instances have grown by. */
+  #measure(): void {
+    const bytes = (this.#builder?.memory.size ?? 0) + this.#blockBytes;
+    this.#options.charge(bytes - this.#bytes);
+    this.#bytes = bytes;
+  }
+}
