@@ -42,12 +42,13 @@ interface BestSearch {
   readonly nodes: readonly number[];
   readonly ranges: RangeSet | undefined;
   readonly bounds: StepBounds;
+  readonly mostUs: number;
 }
 
 /**
  * Returns the rows that may be among the k best of those within the bounds, or
- * undefined if all that match must be read, or if finding them takes too long. Yields null between
- * segments. Throws `table_corrupt` or `overloaded`.
+ * undefined if all that match must be read, or if finding them takes longer than `mostUs` in one
+ * segment. Yields null between segments. Throws `table_corrupt` or `overloaded`.
  */
 export function* bestRows(
   table: Table,
@@ -55,6 +56,7 @@ export function* bestRows(
   request: ScanBounds & { readonly search: SearchCondition },
   statistics: SearchStatistics,
   k: number,
+  mostUs = SEARCH_US,
 ): Generator<null, SearchCandidates | undefined, void> {
   if (statistics.averageLength === 0) return undefined;
   const source: ScanSource = table;
@@ -62,7 +64,7 @@ export function* bestRows(
   const plain = nodes.length === 0 ? others : { ...others, nodes };
   const ranges = checkScanRequest(plain, table, undefined);
   const bounds = boundsOf(request);
-  const run: BestSearch = { source, view, search, statistics, nodes, ranges, bounds };
+  const run: BestSearch = { source, view, search, statistics, nodes, ranges, bounds, mostUs };
   const tag = tagOf(search);
   const found: Found[] = [];
   const best = new BestScores(k);
@@ -101,7 +103,7 @@ function isCut({ asked, rows, scores }: Found, least: number): boolean {
  * after the search.
  */
 function* bestOf(
-  { source, view, search, statistics, nodes, ranges, bounds }: BestSearch,
+  { source, view, search, statistics, nodes, ranges, bounds, mostUs }: BestSearch,
   segment: SegmentFile,
   asked: number,
   threshold: number,
@@ -120,7 +122,7 @@ function* bestOf(
       const all = { nodes, ranges: ranges ?? NO_RANGES, source, request: {} };
       allowed.setRows(findMatches(segment, resident, view, bounds, all).rows);
     }
-    const untilUs = source.nowUs() + SEARCH_US;
+    const untilUs = source.nowUs() + mostUs;
     if (finishBy(query.prepare(), source.nowUs, untilUs) === undefined) return undefined;
     query.weigh(statistics.weights, statistics.averageLength);
     top = finishBy(

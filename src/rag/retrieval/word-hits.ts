@@ -83,7 +83,7 @@ export class WordScorer {
   readonly #language: Language;
   readonly #matcher: Matcher;
 
-  private constructor(query: WordQuery, { columns, language }: WordIndex, statistics: SearchStatistics) {
+  private constructor(query: WordQuery, statistics: SearchStatistics, { columns, language }: WordIndex) {
     this.query = query;
     this.statistics = statistics;
     this.#columns = columns;
@@ -95,7 +95,8 @@ export class WordScorer {
   static *of({ table, snapshot }: EdgeReader, query: WordQuery, index: WordIndex): Steps<WordScorer> {
     const { version, lsn } = snapshot;
     const counting = searchStatistics(table, { version, lsn, overlay: undefined }, conditionOf(query, index));
-    return new WordScorer(query, index, yield* unknownProgress(counting));
+    const statistics = yield* unknownProgress(counting);
+    return new WordScorer(...heaviest(query, statistics), index);
   }
 
   /**
@@ -118,6 +119,24 @@ export class WordScorer {
     for (const id of this.#columns) letters += textAt(rows, id, row)?.length ?? 0;
     return letters;
   }
+}
+
+/** Parts of a question that are searched for. More words are those of a long text. */
+const MOST_PARTS = 16;
+
+/** Returns the rarest parts of a query, in their order: the others hardly change a score. */
+function heaviest(query: WordQuery, statistics: SearchStatistics): [WordQuery, SearchStatistics] {
+  const { weights } = statistics;
+  if (weights.length <= MOST_PARTS) return [query, statistics];
+  const places = [...weights.keys()]
+    .sort((a, b) => weights[b]! - weights[a]! || a - b)
+    .slice(0, MOST_PARTS)
+    .sort((a, b) => a - b);
+  const some = <T>(list: readonly T[]) => places.map((place) => list[place]!);
+  return [
+    { parts: some(query.parts), labels: some(query.labels), keywords: some(query.keywords) },
+    { ...statistics, weights: Float64Array.from(places, (place) => weights[place]!) },
+  ];
 }
 
 function textAt({ columns }: EdgeRows, id: number, row: number): string | null {
@@ -146,6 +165,8 @@ export interface WordHits {
 
 /** Characters of texts that are scored in one step, which takes about 2 ms. */
 const STEP_LETTERS = 50_000;
+/** Time in which the best rows of one segment are found at once, in us. */
+const SEGMENT_US = 30_000;
 /** If too few of the best rows pass a test, this many times as many are looked at. */
 const GROWTH = 8;
 /** If more than these would have to be looked at, all rows with any of the words are scored. */
@@ -179,7 +200,7 @@ export function* wordHits(
     const candidates =
       most > MOST_LOOKED_AT && most > wanted
         ? undefined
-        : yield* unknownProgress(bestRows(table, view, { ...bounds, search }, scorer.statistics, most));
+        : yield* unknownProgress(bestRows(table, view, { ...bounds, search }, scorer.statistics, most, SEGMENT_US));
     const kept = { best: new BestHits(wanted), all: new BestHits(testOf === undefined ? 0 : most) };
     // Among few candidates, the nodes are tested row by row, so that `all` has every candidate.
     const scan = { ...bounds, ...(candidates === undefined ? { anyOf } : {}), search: { ...search, candidates } };
