@@ -72,7 +72,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   analytics: [...BASE, 'engine', 'core', 'storage'], // storage: the analytics thread receives the files
   virtual: [...BASE, 'engine', 'postgres', 'tabular'],
   access: [...BASE, 'engine'],
-  rag: [...BASE, 'engine', 'query', 'rules', 'llm'],
+  rag: ['text', ...BASE, 'engine', 'query', 'rules', 'llm'],
   memory: [...BASE, 'engine', 'core', 'rag'],
   // Not the engine, because the services that a route receives are a type parameter.
   http: [...BASE, 'config', 'valibot.ts', 'observe', 'access'],

@@ -50,6 +50,9 @@ export {
   type ReasonResult,
   type StepRunner,
 } from './request.ts';
+export { MemberKeys } from './retrieval/member-keys.ts';
+export { type Recalled, type RecallRequest, recallEdges } from './retrieval/recall.ts';
+export type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 import type { Steps } from '../schedule/steps.ts';
 

@@ -1,6 +1,7 @@
 // Runs the pipeline from a question to a checked answer: retrieval, reasoning, proof, generation of
 // the answer, and firewall.
 
+import type { Table } from '../engine/index.ts';
 import { type LanguageModel, tokenSteps } from '../llm/index.ts';
 import type { RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
@@ -147,7 +148,7 @@ export async function reason(request: ReasonRequest, tools: Tools): Promise<Answ
   const { retrieval, edges, figure } = await find(request, tools);
   const worked = await runner.run(reasonOver(edges, tools.rules!, retrieval, tools));
   const isUnproved = request.requireProof && worked.count === 0;
-  const facts = await runner.run(write(request, edges, worked, figure));
+  const facts = await runner.run(write(request, edges, worked, figure, table));
   const answer = figure !== undefined && !isUnproved ? withFigureText(facts, figure) : facts;
   const abstained = answer === ABSTAINED_ANSWER;
   const derived = abstained ? undefined : worked;
@@ -237,10 +238,10 @@ interface Generated {
 async function generate(
   request: RagRequest,
   { edges, worked: derived, figure, names }: Evidence,
-  { model, runner }: Tools,
+  { model, runner, table }: Tools,
 ): Promise<Generated> {
   if (model === undefined) {
-    const text = await runner.run(write(request, edges, derived!, figure));
+    const text = await runner.run(write(request, edges, derived!, figure, table));
     return { text, model: 'symbolic', promptTokens: 0, completionTokens: 0, contextTokens: 0 };
   }
   const none = { text: '', model: model.name, promptTokens: 0, completionTokens: 0, contextTokens: 0 };
@@ -267,6 +268,7 @@ function* write(
   edges: readonly RetrievedEdge[],
   derived: Derived,
   figure: Computed | undefined,
+  { definition, columns }: Table,
 ): Steps<string> {
   if (edges.length === 0 || (requireProof && derived.count === 0)) return ABSTAINED_ANSWER;
   // The figure alone is the answer.
@@ -274,7 +276,8 @@ function* write(
   const steps = yield* firstSteps(derived, MOST_WRITTEN_STEPS);
   // Adds the last step, because the number in its tag is the number of all steps.
   if (derived.count > steps.length) steps.push(yield* derived.step(derived.count));
-  return writtenAnswer(steps, derived.rules, edges);
+  const searched = definition.text?.columns.flatMap((id) => columns.withId(id)?.name ?? []);
+  return writtenAnswer(steps, derived.rules, edges, searched);
 }
 
 /** Maximum number of facts that a written answer states individually. */

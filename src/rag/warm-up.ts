@@ -27,6 +27,7 @@ const EDGE: RetrievedEdge = {
   mean_dist_m: null,
   formation: 'The company paid 42 dollars in 2019.',
   score: 1,
+  why: [],
   properties: {},
 };
 /** Each expression is compiled at its first use, and to faster code at its second. */

@@ -12,16 +12,18 @@ const EDGES_WRITTEN = 5;
 const MEMBERS_WRITTEN = 8;
 
 /**
- * Writes the answer. `edges` are ordered best first. All sentences pass the firewall. If there are
- * neither facts nor edges, the answer is ABSTAINED_ANSWER.
+ * Writes the answer. `edges` are ordered best first. `searched` are the columns of the text index,
+ * whose texts are quoted. All sentences pass the firewall. If there are neither facts nor edges,
+ * the answer is ABSTAINED_ANSWER.
  */
 export function writtenAnswer(
   facts: readonly StepFact[],
   rules: readonly RuleFact[],
   edges: readonly RetrievedEdge[],
+  searched: readonly string[] = [],
 ): string {
   if (facts.length > 0) return aboutFacts(facts, rules);
-  return edges.length > 0 ? aboutEdges(edges) : ABSTAINED_ANSWER;
+  return edges.length > 0 ? aboutEdges(edges, searched) : ABSTAINED_ANSWER;
 }
 
 function aboutFacts(facts: readonly StepFact[], rules: readonly RuleFact[]): string {
@@ -41,10 +43,11 @@ function aboutFacts(facts: readonly StepFact[], rules: readonly RuleFact[]): str
   return sentences.join(' ');
 }
 
-function aboutEdges(edges: readonly RetrievedEdge[]): string {
-  const sentences = edges
-    .slice(0, EDGES_WRITTEN)
-    .map((edge) => `Hyperedge ${edge.edge_id} links ${membersOf(edge)} at ${timeOf(edge)} [${edge.hedge_tag}].`);
+function aboutEdges(edges: readonly RetrievedEdge[], searched: readonly string[]): string {
+  const sentences = edges.slice(0, EDGES_WRITTEN).map((edge) => {
+    const text = textOf(edge, searched);
+    return `Hyperedge ${edge.edge_id} links ${membersOf(edge)} at ${timeOf(edge)}${text} [${edge.hedge_tag}].`;
+  });
   if (edges.length === 1) return sentences[0]!;
   const inTime = [...edges].sort((a, b) => a.event_ts - b.event_ts || a.edge_id - b.edge_id);
   const first = inTime[0]!;
@@ -60,6 +63,12 @@ function aboutEdges(edges: readonly RetrievedEdge[]): string {
     );
   }
   return sentences.join(' ');
+}
+
+/** Returns the first text of an edge in some columns, as the end of a sentence. */
+function textOf({ properties }: RetrievedEdge, columns: readonly string[]): string {
+  const text = columns.map((name) => properties[name]).find((value) => typeof value === 'string' && value !== '');
+  return text === undefined ? '' : ` with the text ${quotedText(String(text))}`;
 }
 
 export function membersOf({ members }: Pick<RetrievedEdge, 'members'>): string {

@@ -45,6 +45,7 @@ const known: fc.Arbitrary<Known> = fc
       weight: edge.weight === 0 ? 0 : edge.weight,
       mean_dist_m: null,
       score: 0.5,
+      why: [],
       properties: {},
     })),
     steps: steps.map(({ predicate, args }, index) => {

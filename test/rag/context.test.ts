@@ -19,6 +19,7 @@ function edge(id: number, more: Partial<RetrievedEdge> = {}): RetrievedEdge {
     mean_dist_m: null,
     formation: 'escort',
     score: 1,
+    why: [],
     properties: {},
     ...more,
   };

@@ -34,7 +34,8 @@ function expectSame(table: Table, rows: readonly PlainRow[], wish: Wish, topK: n
 function expectWhole(edges: ReturnType<typeof retrieved>['edges'], rows: readonly PlainRow[]): void {
   const byId = new Map(rows.map((row) => [row.id, row]));
   for (const edge of edges.slice(0, 20)) {
-    const { edge_id, hedge_tag, score, properties, ...rest } = edge;
+    const { edge_id, hedge_tag, score, why, properties, ...rest } = edge;
+    expect(why.length).toBeGreaterThan(0);
     expect(hedge_tag).toBe(`HEDGE-${edge_id}`);
     expect(score >= 0 && score <= 1).toBe(true);
     expect({ id: edge_id, ...rest, ...properties }).toEqual(byId.get(edge_id));

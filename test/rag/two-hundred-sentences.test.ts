@@ -35,6 +35,7 @@ for (const { file, line } of FILES.flatMap((file) => linesOf(file).map((line) =>
       mean_dist_m: null,
       formation: null,
       score: 1,
+      why: [],
       properties: JSON.parse(edge[4]!),
     });
   }

@@ -25,6 +25,7 @@ const awkward = fc.oneof(
     ' ',
     'weight 7 members 99',
     'x'.repeat(500),
+    '• item <br> another <li>',
     '\ud800 lone',
   ),
 );
@@ -78,6 +79,7 @@ function worldOf(
     hedge_tag: `HEDGE-${edge.edge_id}`,
     mean_dist_m: null,
     score: 1,
+    why: [],
     properties: { note: edge.formation },
   }));
   const rules = ruleNames.map(({ name, id }, index) => ({
@@ -110,10 +112,10 @@ function worldOf(
 }
 
 describe('the written answer', () => {
-  it('passes the firewall completely for any names and texts', () => {
+  it.each([[[]], [['note']]])('passes the firewall completely for any names and texts, quoting %j', (searched) => {
     fc.assert(
       fc.property(world, ({ edges, facts, rules, support }) => {
-        const answer = writtenAnswer(facts, rules, edges);
+        const answer = writtenAnswer(facts, rules, edges, searched);
         if (edges.length === 0) {
           expect(answer).toBe(ABSTAINED_ANSWER);
           return;
@@ -124,7 +126,7 @@ describe('the written answer', () => {
         expect(result.answer).toBe(answer);
         expect(answer).not.toMatch(/[\n\r]/);
       }),
-      { seed: SEED, numRuns: 400 },
+      { seed: SEED, numRuns: Number(process.env.HEDGEROW_WRITTEN ?? 400) },
     );
   });
 

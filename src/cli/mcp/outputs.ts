@@ -61,6 +61,7 @@ export const citedEdge = v.strictObject({
   mean_dist_m: v.nullable(finite()),
   formation: v.nullable(text()),
   properties: described(v.looseObject({}), "User columns of the edge's table."),
+  why: described(v.array(text()), 'What of the question matched: words, nodes, context, time, conditions, recency.'),
 });
 
 /** Schema of a row of a statement or measure, whose fields are not known in advance. */

@@ -241,10 +241,11 @@ type Answered = Awaited<ReturnType<HedgerowClient['reasoning']['ask']>>;
 async function citedEdges(edges: Answered['cited_edges'], names: NodeNames): Promise<object[]> {
   const byNumber = await names.namesOf(membersOf(edges));
   return edges.map((edge) => {
-    const { edge_id, hedge_tag, event_ts, end_ts, members, roles, weight, mean_dist_m, formation, properties } = edge;
+    const { edge_id, hedge_tag, event_ts, end_ts, members, roles, weight, mean_dist_m, formation, properties, why } =
+      edge;
     const end = end_ts === undefined ? {} : { end_ts, end_time: timeText(end_ts) };
     const nodes = roles === undefined ? { members } : { members, roles };
-    const shown = { edge_id, hedge_tag, event_ts, ...end, ...nodes, weight, mean_dist_m, formation, properties };
+    const shown = { edge_id, hedge_tag, event_ts, ...end, ...nodes, weight, mean_dist_m, formation, properties, why };
     return shownEdge(shown, byNumber);
   });
 }

@@ -215,19 +215,45 @@ function Tagged({ text, table, onStep }: { text: string; table: string; onStep: 
   );
 }
 
+/** Edges that the answer does not cite, and that are shown at most. */
+const MOST_OTHERS = 40;
+
 function Cited({ answer }: { answer: RagAnswer }) {
   const names = useNodeNames(answer.table);
+  const cited = new Set(answer.cited_edges.map(({ edge_id }) => edge_id));
+  const others = answer.all_edges.filter(({ edge_id }) => !cited.has(edge_id));
   return (
     <>
       <h3>Edges it rests on</h3>
-      <ul class="plain-list cited">
-        {answer.cited_edges.map((edge) => (
-          <li key={edge.edge_id}>
-            <EdgeTag table={answer.table} id={edge.edge_id} /> {shownMembersText(edge.members, names)}{' '}
-            <span class="quiet">{timeText(edge.event_ts)} UTC</span>
-          </li>
-        ))}
-      </ul>
+      <EdgeList edges={answer.cited_edges} table={answer.table} names={names} />
+      {others.length > 0 && (
+        <details>
+          <summary>Other edges found ({others.length})</summary>
+          <EdgeList edges={others.slice(0, MOST_OTHERS)} table={answer.table} names={names} />
+          {others.length > MOST_OTHERS && <p class="quiet">The first {MOST_OTHERS} of them, the best first.</p>}
+        </details>
+      )}
     </>
+  );
+}
+
+interface EdgeListProps {
+  edges: RagAnswer['all_edges'];
+  table: string;
+  names: ReturnType<typeof useNodeNames>;
+}
+
+/** Lists edges with what of the question matched each of them. */
+function EdgeList({ edges, table, names }: EdgeListProps) {
+  return (
+    <ul class="plain-list cited">
+      {edges.map((edge) => (
+        <li key={edge.edge_id}>
+          <EdgeTag table={table} id={edge.edge_id} /> {shownMembersText(edge.members, names)}{' '}
+          <span class="quiet">{timeText(edge.event_ts)} UTC</span>
+          <div class="why quiet">{edge.why.join(' · ')}</div>
+        </li>
+      ))}
+    </ul>
   );
 }

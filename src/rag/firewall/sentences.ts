@@ -68,7 +68,7 @@ export function* sentenceSteps(
   let last: Sentence | undefined;
   let cuts = 0;
   const quoteEnd = storedQuotes(answer, isStored);
-  for (const line of linesOf(answer)) {
+  for (const line of linesOf(answer, storedQuotes(answer, isStored))) {
     if (line === undefined) yield undefined;
     if (line === undefined || line.start === line.end) continue;
     let at = line.start;
@@ -98,13 +98,17 @@ function belongsTo(last: Sentence, next: Sentence, answer: string): boolean {
   return tagsEnd > next.start && runEnd(AROUND_TAGS, answer, tagsEnd) >= next.end;
 }
 
+/** Matches a sign or element for a line break that a quoted text may contain. */
+const QUOTABLE = /^[\u2022\u2023\u25e6\u2043<]/;
+
 /** Yields the lines without the space around them, and undefined for a pause. */
-function* linesOf(answer: string): Generator<{ start: number; end: number } | undefined> {
+function* linesOf(answer: string, quoteEnd: QuoteEnd): Generator<{ start: number; end: number } | undefined> {
   let start = 0;
   let found = 0;
   const breaks = /^\s*(?:```(?:json)?\s*)?[[{"]/.test(answer) ? BREAK_OF_JSON : BREAK;
   for (const match of answer.matchAll(breaks)) {
     if (++found % STEP_CUTS === 0) yield undefined;
+    if (QUOTABLE.test(match[0]) && quoteEnd(match.index) !== undefined) continue;
     if (match.index > start) yield trimmed(answer, start, match.index);
     start = match.index + match[0].length;
   }

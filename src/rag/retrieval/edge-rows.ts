@@ -35,7 +35,11 @@ export class EdgeReader {
   strategy: QueryPlan['strategy'] = 'FULL_SCAN';
 
   /** `keys` are the columns that `readKeys` reads in addition to times and ids. */
-  constructor(table: Table, snapshot: Snapshot, keys: { members: boolean; columns: ReadonlySet<number> }) {
+  constructor(
+    table: Table,
+    snapshot: Snapshot,
+    keys: { members: boolean; columns: ReadonlySet<number>; masks?: boolean },
+  ) {
     this.table = table;
     this.snapshot = snapshot;
     const pattern = { alias: 'e', table, members: undefined };
@@ -49,7 +53,7 @@ export class EdgeReader {
         !table.roles.isEmpty,
       ),
     );
-    this.#keys = columnPlan(pattern.table.columns, needs(keys.members, keys.columns));
+    this.#keys = columnPlan(pattern.table.columns, needs(keys.members, keys.columns, keys.masks));
     this.#plan = { ...EMPTY_PLAN, needs: needs(false, []) };
     this.#context = new QueryContext({ source: NO_SOURCE, patterns: [], parameters: {}, nowUs: table.nowUs });
   }
@@ -109,7 +113,7 @@ const NO_SOURCE: RowSource = {
 export function edgeOf(
   rows: EdgeRows,
   row: number,
-  score: number,
+  { score, why = [] }: { readonly score: number; readonly why?: readonly string[] },
   { columns, roles }: Snapshot,
   keys: MemberKeys | undefined,
 ): RetrievedEdge {
@@ -132,6 +136,7 @@ export function edgeOf(
     mean_dist_m: cellOf(rows.columns.get(MEAN_DIST), row, false) as number | null,
     formation: cellOf(rows.columns.get(FORMATION), row, false) as string | null,
     score,
+    why,
     // A column may be called __proto__, and a plain assignment would set the prototype.
     properties: Object.fromEntries(own.map(({ name }, index) => [name, values[index]!])),
   };

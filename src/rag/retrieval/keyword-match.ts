@@ -14,6 +14,11 @@ export class KeywordMatch {
     this.#columns = textColumns;
   }
 
+  /** Whether there are texts that may have keywords. */
+  get hasColumns(): boolean {
+    return this.#columns.length > 0;
+  }
+
   /** Returns a function that returns the share of the keywords in a row, 0 to 1. */
   sharesIn(rows: EdgeRows): (row: number) => number {
     const count = this.#stems.length;

@@ -1,16 +1,18 @@
 // Retrieves the edges that a question means, best first. Reads one snapshot of the table through
 // its indexes.
 
-import type { QueryPlan, ScanBounds, Snapshot, Table } from '../../engine/index.ts';
-import { type HedgerowError, refusal } from '../../errors.ts';
+import type { QueryPlan, Snapshot, Table } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
 import type { ColumnSet } from '../../model/columns.ts';
 import type { Steps } from '../../schedule/steps.ts';
 import type { AnsweredQuestion, AskedNodes, AskedTable, Question, QuestionWindow } from '../question/question.ts';
 import { type Understood, understanding, understood } from '../question/understand.ts';
-import type { BestEdges, Candidate } from './best-edges.ts';
+import type { BestEdges } from './best-edges.ts';
 import { type Bound, bind, ignoredWords, missesName, type NameReader, nameReaderOf, wordsInRows } from './bind.ts';
+import { wholeEdges } from './edge-reads.ts';
 import { EdgeReader, edgeOf, FORMATION, WEIGHT } from './edge-rows.ts';
+import type { FuseReaders } from './fuse.ts';
+import { explainEdges, type FusedAnswer, type FusedQuestion, fusedEdges, wordIndexOf } from './fused-edges.ts';
 import { askedNodes } from './key-mentions.ts';
 import { KeywordMatch } from './keyword-match.ts';
 import type { MemberKeys } from './member-keys.ts';
@@ -20,6 +22,7 @@ import { scaleOf } from './score.ts';
 import { findBest, type Search } from './search.ts';
 import { timeEnds, windowEnds } from './time-ends.ts';
 import { resolveWords } from './word-columns.ts';
+import type { WordIndex } from './word-hits.ts';
 
 export interface Retrieval {
   /**
@@ -101,74 +104,138 @@ function askedOf({ name }: Table, { columns }: ColumnSet, named: AskedNodes | un
   return { name, columns: columns.filter(({ id }) => id > FORMATION), named };
 }
 
+/** The readers of a snapshot. */
+interface Readers extends FuseReaders {
+  /** Reads times and ids only. */
+  readonly bare: EdgeReader;
+  readonly index: WordIndex | undefined;
+  /** Ids of the columns with texts. */
+  readonly textColumns: readonly number[];
+}
+
+/**
+ * Makes the readers, in the event loop turn in which the snapshot is taken. The reference time of
+ * the question is not known yet, but the columns that the readers need do not depend on it.
+ */
+function readersOf(table: Table, snapshot: Snapshot, { question }: Understood, hasNames: boolean): Readers {
+  const { columns, end } = snapshot.columns;
+  const index = wordIndexOf(table, snapshot);
+  const textColumns = columns.filter(({ type }) => kindOfType(type) === 'text').map(({ id }) => id);
+  const looked = splitFilters(question.filters, columns).looked.map(({ column }) => column.id);
+  const hasTexts = question.keywords.length > 0;
+  const tested = [WEIGHT, ...looked, ...(end === undefined ? [] : [end.id])];
+  return {
+    bare: new EdgeReader(table, snapshot, { members: false, columns: new Set() }),
+    light: new EdgeReader(table, snapshot, { members: false, columns: new Set(tested) }),
+    reader: new EdgeReader(table, snapshot, {
+      members: question.nodes.length > 1 || hasNames || index !== undefined,
+      columns: new Set([...tested, ...(hasTexts ? textColumns : [])]),
+    }),
+    index,
+    textColumns,
+  };
+}
+
 /** `first` is the text as understood before the reference time was known. */
 function* retrieveAt(
   table: Table,
   snapshot: Snapshot,
   text: string,
   first: Understood,
-  { topK, override, nowMs, predicates = new Set(), keys, named }: RetrieveOptions & { named: AskedNodes | undefined },
+  options: RetrieveOptions & { named: AskedNodes | undefined },
   names: NameReader | undefined,
 ): Steps<Retrieval> {
-  const { columns } = snapshot.columns;
-  // Readers must be created in the event loop turn in which the snapshot is taken. The reference
-  // time is not known yet, but the columns that the readers need do not depend on it.
-  const { filters, keywords: words, nodes } = first.question;
-  const namedFilters = splitFilters(filters, columns);
-  const textColumns = columns.filter(({ type }) => kindOfType(type) === 'text').map(({ id }) => id);
-  const looked = namedFilters.looked.map(({ column }) => column.id);
-  const { end } = snapshot.columns;
-  const hasTexts = words.length > 0 && textColumns.length > 0;
-  const bare = new EdgeReader(table, snapshot, { members: false, columns: new Set() });
-  const reader = new EdgeReader(table, snapshot, {
-    members: nodes.length > 1 || names !== undefined,
-    columns: new Set([WEIGHT, ...looked, ...(hasTexts ? textColumns : []), ...(end === undefined ? [] : [end.id])]),
-  });
+  const { topK, override, nowMs, predicates = new Set(), keys, named } = options;
+  const readers = readersOf(table, snapshot, first, names !== undefined);
+  const { bare, reader, index, textColumns } = readers;
   const ends = yield* timeEnds(bare, undefined, undefined);
   const asked = askedOf(table, snapshot.columns, named);
   const said = yield* understanding(text, asked, ends === undefined ? nowMs : ends.greatest * 1000);
   const hasOverride = override?.startTs !== undefined || override?.endTs !== undefined;
   const bindOptions = { reader: bare, names, predicates, hasOverride, keys };
-  const { bound, hasOr, isUnclear } = yield* resolveWords(said, yield* bind(said, bindOptions), reader);
-  const question = { ...bound.question, window: overridden(bound.question.window, override) };
-  const boundFilters = {
-    ...splitFilters(bound.question.filters, columns),
-    heldSince: heldSince(question.window, snapshot.columns),
+  const resolved = yield* resolveWords(said, yield* bind(said, bindOptions), reader);
+  const { hasOr, isUnclear } = resolved;
+  const question = { ...resolved.bound.question, window: overridden(resolved.bound.question.window, override) };
+  const bound = { ...resolved.bound, question };
+  const { window } = question;
+  const filters = {
+    ...splitFilters(question.filters, snapshot.columns.columns),
+    heldSince: heldSince(window, snapshot.columns),
   };
-  const hasKeywords = hasTexts && question.keywords.length > 0;
+  const within = window === null ? ends : yield* windowEnds(bare, window);
+  const size = Math.min(topK, question.top ?? topK);
+  const fused =
+    index === undefined || ends === undefined || within === undefined || question.order !== 'score' || isUnclear
+      ? undefined
+      : yield* fusedEdges(readers, { bound, filters, ends, within, index, size, keys });
   const keywords = new KeywordMatch(question.keywords, textColumns);
-  const boundAt = { ...bound, question };
   const foundWords =
-    hasKeywords && bound.free.size > 0 && needsWords(bound, said)
-      ? yield* wordsInRows(reader, boundAt, keywords, question.keywords)
+    textColumns.length > 0 && bound.free.size > 0 && needsWords(bound, said)
+      ? yield* wordsFound(reader, bound, said, keywords, fused)
       : new Set<string>();
   const binds = (bound.binds || foundWords.size > 0) && !isUnclear && !missesName(said, bound, foundWords);
-  const isNamed = bound.isNamed || question.nodes.length > 0;
   const state = { said, bound, question, binds, foundWords, keywords, hasOr, lsn: snapshot.lsn };
-  const wanted = Math.min(topK, question.top ?? topK);
-  const { window } = question;
-  const within = window === null ? ends : yield* windowEnds(bare, window);
+  const isNamed = bound.isNamed || question.nodes.length > 0;
   if (ends === undefined || within === undefined || !binds)
-    return answered(state, [], false, strategyOf(question, isNamed, reader));
+    return answered(state, [], new Set(), false, strategyOf(question, isNamed, reader));
+  if (fused !== undefined && (isNamed || fused.words.size > 0)) {
+    const edges = yield* wholeEdges(reader, undefined, fused.edges, keys);
+    const strategy = fused.words.size > 0 ? 'TEXT_SEARCH' : strategyOf(question, isNamed, reader);
+    // Words may also occur in columns that the index does not have.
+    const words = yield* explainEdges(edges, question, keywords, keys);
+    return answered(state, edges, new Set([...words, ...fused.words]), fused.truncated, strategy);
+  }
+  return yield* searched(reader, state, { filters, ends, within, topK, size }, keys);
+}
+
+/** Returns the free words that occur in rows: through the text index if it finds some. */
+function* wordsFound(
+  reader: EdgeReader,
+  bound: Bound,
+  { figure }: Understood,
+  keywords: KeywordMatch,
+  fused: FusedAnswer | undefined,
+): Steps<ReadonlySet<string>> {
+  // A figure must not miss a word in a column without index, nor a part of a name.
+  if (fused !== undefined && fused.words.size > 0 && figure === null && bound.near.size === 0) return fused.words;
+  return yield* wordsInRows(reader, bound, keywords, bound.question.keywords);
+}
+
+/**
+ * Finds the edges of a question about a table without a text index, or of one that asks for an
+ * order by time.
+ */
+function* searched(
+  reader: EdgeReader,
+  state: State,
+  found: Pick<FusedQuestion, 'filters' | 'ends' | 'within' | 'size'> & { readonly topK: number },
+  keys: MemberKeys | undefined,
+): Steps<Retrieval> {
+  const { bound, question, foundWords, keywords } = state;
+  const { filters, ends, within, topK, size } = found;
+  const isNamed = bound.isNamed || question.nodes.length > 0;
   const needsKeyword = !isNamed && foundWords.size > 0;
   const byTime = !isNamed && !needsKeyword;
   // A text that names nothing means the most recent edges. Its other words rank these edges.
   const search: Search = {
-    least: within.least,
-    greatest: within.greatest,
+    ...within,
     nodes: question.nodes,
-    filters: boundFilters,
+    filters,
     keywords,
-    hasKeywords,
+    hasKeywords: keywords.hasColumns && question.keywords.length > 0,
     needsKeyword,
     order: byTime && question.order === 'score' ? 'newest' : question.order,
-    size: byTime ? topK : wanted,
+    size: byTime ? topK : size,
     scale: scaleOf(question.nodes.length > 0, question.keywords.length > 0, ends.least, ends.greatest),
   };
   const best = yield* findBest(reader, search);
   const strategy = strategyOf(question, isNamed, reader);
-  const edges = yield* wholeEdges(reader, question.nodes, best.ranked(question.order).slice(0, wanted), keys);
-  return answered(state, edges, isTruncated(best, wanted), strategy);
+  const chosen = best.ranked(question.order).slice(0, size);
+  // If a single node is named, every candidate contains it.
+  const way = question.nodes.length === 1 ? question.nodes : undefined;
+  const edges = yield* wholeEdges(reader, way, chosen, keys);
+  const words = yield* explainEdges(edges, question, keywords, keys);
+  return answered(state, edges, words, isTruncated(best, size), strategy);
 }
 
 interface State extends Pick<Retrieval, 'said' | 'question' | 'binds' | 'foundWords' | 'hasOr' | 'lsn'> {
@@ -176,13 +243,15 @@ interface State extends Pick<Retrieval, 'said' | 'question' | 'binds' | 'foundWo
   readonly keywords: KeywordMatch;
 }
 
+/** `words` are those that occur in the edges. */
 function answered(
-  { said, bound, question, binds, foundWords, keywords, hasOr, lsn }: State,
+  { said, bound, question, binds, foundWords, hasOr, lsn }: State,
   edges: RetrievedEdge[],
+  words: ReadonlySet<string>,
   truncated: boolean,
   strategy: Retrieval['strategy'],
 ): Retrieval {
-  const found = needsWords(bound, said) ? foundWords : keywords.wordsIn(edges, question.keywords);
+  const found = needsWords(bound, said) ? foundWords : words;
   const ignored = [...question.ignored, ...ignoredWords(said, bound, found, binds)];
   return { edges, truncated, question: { ...question, ignored }, binds, said, foundWords: found, hasOr, strategy, lsn };
 }
@@ -207,7 +276,8 @@ export function* retrieveOne(
     const bounds = { startTs: eventTs, endTs: eventTs, after: { eventTs, id: id - 1 }, limit: 1 };
     for (const rows of reader.readWhole(bounds)) {
       yield;
-      if (rows !== null && rows.rows > 0 && rows.ids[0] === id) return edgeOf(rows, 0, 1, snapshot, keys);
+      if (rows !== null && rows.rows > 0 && rows.ids[0] === id)
+        return edgeOf(rows, 0, { score: 1, why: ['figure'] }, snapshot, keys);
     }
     return undefined;
   } finally {
@@ -233,92 +303,4 @@ function strategyOf({ nodes, window, filters }: Question, isNamed: boolean, read
   if (nodes.length > 0) return 'FMI_LOOKUP';
   if (reader.strategy === 'PSI_RANGE') return 'PSI_RANGE';
   return window !== null || !isNamed || filters.length === 0 ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN';
-}
-
-/**
- * Maximum number of unwanted rows that are read per wanted row. Reading one row separately takes as
- * long as reading this number of rows in a range.
- */
-const MOST_BETWEEN = 48;
-/** Maximum number of rows read at once. */
-const MOST_AT_ONCE = 8192;
-
-/** Reads the edges with all columns. Returns them in the given order. */
-function* wholeEdges(
-  reader: EdgeReader,
-  nodes: readonly number[],
-  candidates: readonly Candidate[],
-  keys: MemberKeys | undefined,
-): Steps<RetrievedEdge[]> {
-  const found = new Map<number, RetrievedEdge>();
-  const scores = new Map(candidates.map(({ id, score }) => [id, score]));
-  const byTime = [...candidates].sort((a, b) => a.eventTs - b.eventTs || a.id - b.id);
-  // If a single node is named, every candidate contains it.
-  const way = nodes.length === 1 ? nodes : undefined;
-  let letters = 0;
-  for (const bounds of readsOf(reader, way, byTime)) {
-    if (bounds === undefined) {
-      yield;
-      continue;
-    }
-    for (const rows of reader.readWhole(bounds)) {
-      for (let row = 0; row < (rows?.rows ?? 0); row++) {
-        const score = scores.get(rows!.ids[row]!);
-        if (score === undefined) continue;
-        const edge = edgeOf(rows!, row, score, reader.snapshot, keys);
-        letters += lettersOf(edge);
-        if (letters > MOST_LETTERS) throw tooLong(candidates.length);
-        found.set(edge.edge_id, edge);
-      }
-      if (rows === null || rows.rows > MOST_BETWEEN) yield;
-    }
-  }
-  return candidates.map(({ id }) => found.get(id)!);
-}
-
-/**
- * Maximum number of characters in the texts of all edges of a question. These texts are in memory
- * several times, for example as part of the answer.
- */
-const MOST_LETTERS = 8 * 2 ** 20;
-
-function lettersOf({ formation, properties }: RetrievedEdge): number {
-  let letters = formation?.length ?? 0;
-  for (const name in properties) {
-    const value = properties[name];
-    if (typeof value === 'string') letters += value.length;
-  }
-  return letters;
-}
-
-function tooLong(edges: number): HedgerowError {
-  return refusal(
-    'query_too_large',
-    `The texts of the ${edges} edges that the question means hold more than ${MOST_LETTERS / 2 ** 20} million letters. Ask for fewer edges (top_k), or narrow the window.`,
-  );
-}
-
-/** Number of reads in one step, which takes about a millisecond. */
-const STEP_READS = 16;
-
-/**
- * Yields a small number of reads that cover all candidates, and undefined after a few reads. Where
- * candidates are dense, a read covers a range of rows, otherwise a single row. Ranges are halved
- * until the estimated number of rows per candidate is small enough.
- */
-function* readsOf(
-  { table, snapshot }: EdgeReader,
-  nodes: readonly number[] | undefined,
-  byTime: readonly Candidate[],
-): Generator<ScanBounds | undefined, void, void> {
-  const parts = byTime.length === 0 ? [] : [byTime];
-  for (let looks = 1; parts.length > 0; looks++) {
-    const part = parts.pop()!;
-    const [first, last] = [part[0]!, part.at(-1)!];
-    const bounds = { startTs: first.eventTs, endTs: last.eventTs, nodes };
-    if (part.length === 1) yield { ...bounds, after: { eventTs: first.eventTs, id: first.id - 1 }, limit: 1 };
-    else if (table.estimate(bounds, snapshot).rows <= Math.min(MOST_AT_ONCE, MOST_BETWEEN * part.length)) yield bounds;
-    else parts.push(part.slice(part.length >> 1), part.slice(0, part.length >> 1));
-    if (looks % STEP_READS === 0) yield undefined;
-  }
 }

@@ -20,6 +20,8 @@ export interface RetrievedEdge {
   mean_dist_m: number | null;
   formation: string | null;
   score: number;
+  /** What of the question matched, as texts: `nodes: Ada`, `words: budget (rank 1)`. */
+  why: readonly string[];
   /** User columns by name. */
   properties: Record<string, PropertyValue>;
 }

@@ -25,11 +25,13 @@ export interface SplitFilters {
    * have no end.
    */
   readonly heldSince?: { readonly startTs: number; readonly endColumn: number } | undefined;
+  /** A further test of rows. */
+  readonly also?: ((rows: EdgeRows) => RowTest) | undefined;
 }
 
 /** Returns whether the engine evaluates all conditions. */
-export function needsNoTest({ looked, heldSince }: SplitFilters): boolean {
-  return looked.length === 0 && heldSince === undefined;
+export function needsNoTest({ looked, heldSince, also }: SplitFilters): boolean {
+  return looked.length === 0 && heldSince === undefined && also === undefined;
 }
 
 /** Returns the condition that edges hold in a window of a question, if the table has intervals. */
@@ -69,9 +71,10 @@ function rangeOf({ column, op, value }: Filter): RangeCondition | undefined {
 /** Returns whether a row meets the conditions. Each distinct text is tested only once. */
 export type RowTest = (row: number) => boolean;
 
-export function rowTest({ looked, heldSince: held }: SplitFilters, rows: EdgeRows): RowTest {
+export function rowTest({ looked, heldSince: held, also }: SplitFilters, rows: EdgeRows): RowTest {
   const tests = looked.map(({ filter, column }) => columnTest(filter, column, rows.columns.get(column.id)!));
   if (held !== undefined) tests.push(heldTest(held, rows));
+  if (also !== undefined) tests.push(also(rows));
   if (tests.length === 0) return () => true;
   if (tests.length === 1) return tests[0]!;
   return (row) => tests.every((test) => test(row));

@@ -26,7 +26,7 @@ import type { EdgeOrder } from '../question/question.ts';
 import { BestEdges } from './best-edges.ts';
 import type { EdgeReader, EdgeRows } from './edge-rows.ts';
 import { WEIGHT } from './edge-rows.ts';
-import type { KeywordMatch } from './keyword-match.ts';
+import { KeywordMatch } from './keyword-match.ts';
 import { needsNoTest, type RowTest, rowTest, type SplitFilters } from './row-test.ts';
 import { leastTime, leastWeight, type ScoreScale, scoreOf } from './score.ts';
 import { timeEnds } from './time-ends.ts';
@@ -38,6 +38,8 @@ export interface Search {
   readonly least: number;
   /** Greatest time of edges that may match. */
   readonly greatest: number;
+  /** In a table with intervals: only edges that hold at this time. */
+  readonly at?: number | undefined;
   readonly nodes: readonly number[];
   readonly filters: SplitFilters;
   readonly keywords: KeywordMatch;
@@ -49,6 +51,9 @@ export interface Search {
   readonly size: number;
   readonly scale: ScoreScale;
 }
+
+/** The part of a search that looks for no keywords. */
+export const NO_KEYWORDS = { keywords: new KeywordMatch([], []), hasKeywords: false, needsKeyword: false } as const;
 
 /** Finds the best edges. `overflowed` in the result is exact. A step takes a few ms at most. */
 export function* findBest(reader: EdgeReader, search: Search): Steps<BestEdges> {
@@ -90,7 +95,7 @@ function* searchWindow(
       const where: RangeCondition[] = [...search.filters.where];
       if (weight !== Number.NEGATIVE_INFINITY) where.push({ column: 'weight', low: weight });
       for (const way of waysTo(rarest, held, rows)) {
-        for (const found of reader.readKeys(boundsOf(way, where, low, high))) {
+        for (const found of reader.readKeys(boundsOf(search, way, low, high, where))) {
           if (found !== null) offerRows(found, search, best);
           yield;
         }
@@ -148,10 +153,17 @@ function* rarestFirst({ table, snapshot }: EdgeReader, { nodes, least, greatest 
   return [...nodes].sort((a, b) => rows.get(a)! - rows.get(b)!);
 }
 
-function boundsOf(way: Way, where: readonly RangeCondition[], startTs: number, endTs: number) {
+function boundsOf(
+  { at, filters }: Pick<Search, 'at' | 'filters'>,
+  way: Way,
+  startTs: number,
+  endTs: number,
+  where: readonly RangeCondition[] = filters.where,
+) {
   return {
     startTs,
     endTs,
+    at,
     nodes: way.length === 0 ? undefined : way,
     where: where.length === 0 ? undefined : where,
   };
@@ -206,14 +218,14 @@ const STEP_WAYS = 4;
 /** Returns the estimated number of rows that the ways find in a window. */
 function* estimated(
   { table, snapshot }: EdgeReader,
-  { filters }: Search,
+  search: Search,
   ways: readonly Way[],
   startTs: number,
   endTs: number,
 ): Generator<undefined, number, void> {
   let rows = 0;
   for (const [place, way] of ways.entries()) {
-    rows += table.estimate(boundsOf(way, filters.where, startTs, endTs), snapshot).rows;
+    rows += table.estimate(boundsOf(search, way, startTs, endTs), snapshot).rows;
     if (place % STEP_WAYS === STEP_WAYS - 1) yield;
   }
   return rows;
@@ -244,7 +256,7 @@ function offerRows(rows: EdgeRows, search: Search, best: BestEdges): void {
  * Returns the share of the named nodes that are in an edge. Every edge that is read contains at
  * least one of them.
  */
-function memberShare(rows: EdgeRows, row: number, nodes: readonly number[]): number {
+export function memberShare(rows: EdgeRows, row: number, nodes: readonly number[]): number {
   if (nodes.length < 2) return nodes.length;
   let held = 0;
   let at = rows.offsets[row]!;
@@ -258,15 +270,12 @@ function memberShare(rows: EdgeRows, row: number, nodes: readonly number[]): num
 }
 
 /** Sets `overflowed` if there is another matching edge besides those that are kept. */
-function* lookForMore(
-  reader: EdgeReader,
-  { least, greatest, nodes, filters, size, keywords, needsKeyword }: Search,
-  best: BestEdges,
-): Steps<void> {
+function* lookForMore(reader: EdgeReader, search: Search, best: BestEdges): Steps<void> {
+  const { least, greatest, nodes, filters, size, keywords, needsKeyword } = search;
   // If there are no row tests, at least one of size + 1 rows is not among those that are kept.
   const limit = needsNoTest(filters) && !needsKeyword ? size + 1 : undefined;
   for (const way of waysTo(nodes, 1, 0)) {
-    for (const rows of reader.readKeys({ ...boundsOf(way, filters.where, least, greatest), limit })) {
+    for (const rows of reader.readKeys({ ...boundsOf(search, way, least, greatest), limit })) {
       yield;
       if (rows === null) continue;
       const passes = rowTest(filters, rows);

@@ -20,6 +20,7 @@ const EDGE = {
   mean_dist_m: null,
   formation: null,
   score: 0.9603174603174602,
+  why: ['nodes: 7, 12', 'recency'],
   properties: {},
 };
 

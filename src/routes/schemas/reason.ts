@@ -105,6 +105,7 @@ const edge = titled(
     mean_dist_m: v.nullable(finite()),
     formation: v.nullable(v.string()),
     score: described(finite(), 'From 0 to 1; higher is better.'),
+    why: described(v.array(v.string()), 'What of the question matched, with ranks where lists were fused.'),
     properties: described(v.record(v.string(), property), 'User columns.'),
   }),
   'RetrievedEdge',

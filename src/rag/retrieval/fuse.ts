@@ -1,0 +1,280 @@
+// Fuses what a question gives: the edges with its words, those around them, those with its nodes,
+// and recency, by reciprocal rank (Cormack, Clarke, Buettcher, Reciprocal Rank Fusion, SIGIR 2009).
+//
+// Candidates are the edges with the best scores of the words (BM25), the neighbours of the best of
+// these (neighbours.ts), and the newest edges with most of the nodes or, if the question names only
+// a time or conditions, the newest that meet them. Each is ranked in four lists:
+//
+//   words    by BM25
+//   context  by BM25, with CONTEXT_SHARES of the BM25 of its neighbours added
+//   nodes    by the share of the named nodes that it has
+//   recency  by time, the newest first
+//
+//   score = sum of w / (K + rank) over the lists in which it has a rank, divided by the sum of
+//           w / (K + 1) over all lists: from 0 to 1
+//
+// Edges with equal values share a rank; the next rank is the number of edges before it plus one.
+
+import type { Steps } from '../../schedule/steps.ts';
+import { type ChosenEdge, type EdgeKey, visitEdges } from './edge-reads.ts';
+import type { EdgeReader, EdgeRows } from './edge-rows.ts';
+import { Neighbours } from './neighbours.ts';
+import { needsNoTest, rowTest } from './row-test.ts';
+import { findBest, memberShare, NO_KEYWORDS, type Search } from './search.ts';
+import { type WordHits, type WordIndex, type WordScorer, wordHits } from './word-hits.ts';
+
+/** The constant of reciprocal rank fusion, as in the paper. */
+export const RANK_CONSTANT = 60;
+export const LIST_WEIGHTS = { words: 1, context: 0.75, nodes: 0.3, recency: 0.02 } as const;
+type ListName = keyof typeof LIST_WEIGHTS;
+/** Shares of the scores of the neighbours of an edge, by distance. */
+export const CONTEXT_SHARES = [0.5, 0.25] as const;
+/** The best hits of the words, whose neighbours are found. */
+export const CONTEXT_HITS = 64;
+/** Least and greatest number of candidates beyond the wanted edges, of words and of the others. */
+export const FEWEST_CANDIDATES = 200;
+export const MORE_CANDIDATES = 2000;
+
+/** A question for the edges that `search` may find. */
+export interface Fused {
+  readonly search: Pick<Search, 'least' | 'greatest' | 'at' | 'nodes' | 'filters'>;
+  /** Undefined if the question has no words. */
+  readonly words: { readonly scorer: WordScorer; readonly index: WordIndex } | undefined;
+  /** If present, edges without any of these nodes are left out. */
+  readonly among: readonly number[] | undefined;
+  /** Whether edges without words are found, too: those with nodes or, without nodes, the newest. */
+  readonly fills: boolean;
+  /** Number of wanted edges. */
+  readonly size: number;
+  /** Times of the oldest and the newest edge of the table. */
+  readonly ends: { readonly least: number; readonly greatest: number };
+}
+
+/** The readers of a snapshot. */
+export interface FuseReaders {
+  /** Reads members, the columns of the text index, and those of the tests. */
+  readonly reader: EdgeReader;
+  /** Reads only the columns of the tests. */
+  readonly light: EdgeReader;
+}
+
+/** A candidate and what is known of it. */
+interface Candidate extends EdgeKey {
+  members: readonly number[];
+  /** BM25; 0 if it has no word. */
+  words: number;
+  /** Places of the keywords that it has. */
+  keywords: readonly number[];
+  context: number;
+  /** The neighbour that gives most of its context. */
+  beside: number | undefined;
+  nodes: number;
+}
+
+export interface FusedEdges {
+  /** Best first. */
+  readonly edges: readonly ChosenEdge[];
+  /** Whether more edges match. */
+  readonly truncated: boolean;
+  /** Places of the keywords that some candidate has. */
+  readonly keywords: ReadonlySet<number>;
+}
+
+/** Names of what matched, for `why`. */
+export interface MatchNames {
+  readonly keywords: readonly string[];
+  readonly nodeName: (node: number) => string;
+  /** Of all edges alike: the window and the conditions. */
+  readonly common: readonly string[];
+}
+
+/** Returns the best edges. Throws `table_corrupt` or `overloaded`. */
+export function* fuse(readers: FuseReaders, asked: Fused, names: MatchNames): Steps<FusedEdges> {
+  const { search, words, size } = asked;
+  const most = Math.max(FEWEST_CANDIDATES, size + Math.min(3 * size, MORE_CANDIDATES));
+  const hits = words === undefined ? NO_HITS : yield* hitsOf(readers, asked, words, most);
+  const candidates = new Candidates();
+  for (const key of hits.hits) candidates.add(key);
+  let { overflowed } = hits;
+  if (asked.fills) {
+    const best = yield* findBest(readers.reader, otherSearch(asked, most));
+    for (const key of best.candidates) candidates.add(key);
+    overflowed ||= best.overflowed;
+  }
+  yield* read(readers.reader, asked, candidates.taken());
+  yield* addContext(readers, asked, hits, candidates);
+  const all = candidates.all.filter(({ members }) => asked.among === undefined || hasAny(members, asked.among));
+  const ranked = yield* rank(all, asked);
+  const found = new Set(all.flatMap(({ keywords }) => keywords));
+  const edges = ranked.slice(0, size).map((one) => chosen(one, search.nodes, names));
+  return { edges, truncated: overflowed || ranked.length > size, keywords: found };
+}
+
+function hasAny(members: readonly number[], nodes: readonly number[]): boolean {
+  return nodes.some((node) => members.includes(node));
+}
+
+const NO_HITS: WordHits = { hits: [], overflowed: false };
+
+/** Candidates by id. */
+class Candidates {
+  readonly #byId = new Map<number, Candidate>();
+  #new: Candidate[] = [];
+
+  get all(): Candidate[] {
+    return [...this.#byId.values()];
+  }
+
+  of(id: number): Candidate | undefined {
+    return this.#byId.get(id);
+  }
+
+  add({ id, eventTs }: EdgeKey): Candidate {
+    let one = this.#byId.get(id);
+    if (one === undefined) {
+      one = { id, eventTs, members: [], words: 0, keywords: [], context: 0, beside: undefined, nodes: 0 };
+      this.#byId.set(id, one);
+      this.#new.push(one);
+    }
+    return one;
+  }
+
+  /** Returns those that were added since the last call. */
+  taken(): Candidate[] {
+    const taken = this.#new;
+    this.#new = [];
+    return taken;
+  }
+}
+
+function hitsOf(
+  { reader }: FuseReaders,
+  { search: { least, greatest, at, filters }, among }: Fused,
+  { scorer, index }: NonNullable<Fused['words']>,
+  most: number,
+): Steps<WordHits> {
+  const where = filters.where.length === 0 ? undefined : filters.where;
+  const testOf = needsNoTest(filters) ? undefined : (rows: EdgeRows) => rowTest(filters, rows);
+  const way = among === undefined ? {} : among.length === 1 ? { nodes: among } : { anyOf: Float64Array.from(among) };
+  const bounds = { startTs: least, endTs: greatest, at, where, ...way };
+  return wordHits(reader, scorer, index, { bounds, testOf }, most);
+}
+
+/**
+ * Finds the edges with most of the nodes, of these the newest: one node more outweighs any
+ * difference in time. Without nodes, finds the newest.
+ */
+function otherSearch({ search, among, ends }: Fused, size: number): Search {
+  const nodes = among ?? search.nodes;
+  const share = 1 / (2 * nodes.length + 1);
+  const [oldest, newest] = [ends.least, ends.greatest];
+  const scale = { members: 1 - share, keywords: 0, recency: share, weight: 0, oldest, newest };
+  return { ...search, ...NO_KEYWORDS, nodes, order: nodes.length === 0 ? 'newest' : 'score', size, scale };
+}
+
+/** Reads what must be known of candidates. */
+function* read(reader: EdgeReader, { search, words }: Fused, some: readonly Candidate[]): Steps<void> {
+  const byId = new Map(some.map((one) => [one.id, one]));
+  yield* visitEdges(reader, some, (rows, row) => {
+    const one = byId.get(rows.ids[row]!)!;
+    one.members = Array.from(rows.members.subarray(rows.offsets[row]!, rows.offsets[row + 1]!));
+    one.nodes = search.nodes.length === 0 ? 0 : memberShare(rows, row, search.nodes);
+    const hit = words?.scorer.hitOf(rows, row);
+    one.words = hit?.score ?? 0;
+    one.keywords = hit?.keywords ?? [];
+    return words?.scorer.lettersOf(rows, row) ?? 0;
+  });
+}
+
+/** Adds the neighbours of the best hits to the candidates, and what neighbours give each other. */
+function* addContext(
+  { reader, light }: FuseReaders,
+  asked: Fused,
+  { hits }: WordHits,
+  candidates: Candidates,
+): Steps<void> {
+  const neighbours = new Neighbours(light, asked.search);
+  const given = new Map<number, number>();
+  for (const { id } of hits.slice(0, CONTEXT_HITS)) {
+    const hit = candidates.of(id)!;
+    for (const { distance, ...key } of yield* neighbours.of(hit)) {
+      const one = candidates.add(key);
+      const score = hit.words * CONTEXT_SHARES[distance - 1]!;
+      one.context += score;
+      if (score <= (given.get(one.id) ?? 0)) continue;
+      given.set(one.id, score);
+      one.beside = id;
+    }
+  }
+  yield* read(reader, asked, candidates.taken());
+  for (const one of candidates.all) one.context += one.words;
+}
+
+interface Ranked {
+  readonly one: Candidate;
+  readonly ranks: { readonly [list in ListName]?: number };
+  readonly score: number;
+}
+
+function* rank(candidates: readonly Candidate[], { search, words }: Fused): Steps<Ranked[]> {
+  const values: { readonly [list in ListName]: (one: Candidate) => number } = {
+    words: (one) => one.words,
+    context: (one) => one.context,
+    nodes: (one) => one.nodes,
+    recency: (one) => one.eventTs - search.least + 1,
+  };
+  const hasNodes = search.nodes.length > 0;
+  const lists: ListName[] = [
+    ...(words === undefined ? [] : (['words', 'context'] as const)),
+    ...(hasNodes ? (['nodes'] as const) : []),
+    'recency',
+  ];
+  const most = lists.reduce((sum, name) => sum + LIST_WEIGHTS[name] / (RANK_CONSTANT + 1), 0);
+  const ranks = new Map(candidates.map((one) => [one, {} as Record<ListName, number>]));
+  for (const name of lists) {
+    rankList(candidates, values[name], (one, rank) => {
+      ranks.get(one)![name] = rank;
+    });
+    yield undefined;
+  }
+  const ranked = candidates.map((one) => {
+    let sum = 0;
+    for (const name of lists) {
+      const rank = ranks.get(one)![name];
+      if (rank !== undefined) sum += LIST_WEIGHTS[name] / (RANK_CONSTANT + rank);
+    }
+    return { one, ranks: ranks.get(one)!, score: sum / most };
+  });
+  return ranked.sort((a, b) => b.score - a.score || b.one.eventTs - a.one.eventTs || a.one.id - b.one.id);
+}
+
+/** Ranks the candidates whose value is above 0. */
+function rankList(
+  candidates: readonly Candidate[],
+  valueIn: (one: Candidate) => number,
+  set: (one: Candidate, rank: number) => void,
+): void {
+  const sorted = candidates.filter((one) => valueIn(one) > 0).sort((a, b) => valueIn(b) - valueIn(a));
+  let rank = 0;
+  for (const [place, one] of sorted.entries()) {
+    if (place === 0 || valueIn(one) !== valueIn(sorted[place - 1]!)) rank = place + 1;
+    set(one, rank);
+  }
+}
+
+/** Nodes that `why` names. */
+const MOST_NAMED = 8;
+
+function chosen({ one, ranks, score }: Ranked, nodes: readonly number[], names: MatchNames): ChosenEdge {
+  const why: string[] = [];
+  const add = (what: string, rank: number | undefined) => why.push(`${what} (rank ${rank})`);
+  if (one.words > 0) add(`words: ${one.keywords.map((place) => names.keywords[place]!).join(', ')}`, ranks.words);
+  if (one.beside !== undefined) add(`context: beside HEDGE-${one.beside}`, ranks.context);
+  if (one.nodes > 0) {
+    const held = one.members.filter((node) => nodes.includes(node)).slice(0, MOST_NAMED);
+    add(`nodes: ${held.map(names.nodeName).join(', ')}`, ranks.nodes);
+  }
+  why.push(...names.common);
+  add('recency', ranks.recency);
+  return { id: one.id, eventTs: one.eventTs, score, why };
+}
