@@ -2,7 +2,16 @@
 
 import type { Connection } from './connection.ts';
 import type { CallOptions } from './options.ts';
-import type { HistoryInput, MemoryHistory, NewMemory, Remembered, Successor, Superseded } from './types.ts';
+import type {
+  HistoryInput,
+  MemoryHistory,
+  NewMemory,
+  Recalled,
+  RecallInput,
+  Remembered,
+  Successor,
+  Superseded,
+} from './types.ts';
 
 export class Memory {
   readonly #connection: Connection;
@@ -26,6 +35,11 @@ export class Memory {
    */
   supersede(successor: Successor, options?: CallOptions): Promise<Superseded> {
     return this.#connection.json('supersede', { body: successor }, options);
+  }
+
+  /** Returns the memories that hold now, or `at` another time, and fit a question best. */
+  recall(input: RecallInput, options?: CallOptions): Promise<Recalled> {
+    return this.#connection.json('recall', { body: input, reads: true }, options);
   }
 
   /** Returns all versions of memories about some things, or of one memory, oldest first. */

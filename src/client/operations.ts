@@ -65,6 +65,7 @@ export const OPERATIONS = {
   checkClaims: writeOnce('POST', '/v1/rag/check'),
   remember: write('POST', '/v1/memory/remember'),
   supersede: write('POST', '/v1/memory/supersede'),
+  recall: writeOnce('POST', '/v1/memory/recall'),
   memoryHistory: writeOnce('POST', '/v1/memory/history'),
   parseQuestion: read('/v1/rag/parse'),
   getInteraction: read('/v1/rag/interactions/{id}'),

@@ -6,12 +6,13 @@
 // after.
 
 import { buildRowPlan, type RowPlan } from '../core/index.ts';
-import type { Database, Nodes, ScanBounds, Snapshot, Table } from '../engine/index.ts';
+import type { Database, Nodes, Snapshot, Table } from '../engine/index.ts';
 import { invalidFields } from '../model/fields.ts';
 import { ABOUT, SUPERSEDES, WHO } from '../model/memories.ts';
 import type { Steps } from '../schedule/steps.ts';
 import { type MemoryRow, readRows, rowsOf, type ShownMemory, shownMemory, withId } from './memory-rows.ts';
 import { memoryTable } from './memory-table.ts';
+import { rolesOf } from './recall.ts';
 import { memoryNotFound } from './supersede.ts';
 
 export interface HistoryRequest {
@@ -19,8 +20,9 @@ export interface HistoryRequest {
   readonly table?: string | undefined;
   /** One memory; not together with `who` or `about`. */
   readonly id?: number | undefined;
-  /** Things that the memories name in this role, all of them. */
+  /** Memories with at least one of these keys in the role `who`; absent: no condition. */
   readonly who?: readonly string[] | undefined;
+  /** The same for the role `about`. */
   readonly about?: readonly string[] | undefined;
   /** Maximum number of versions, 1 or more. */
   readonly limit: number;
@@ -39,9 +41,6 @@ export interface History {
   readonly truncated: boolean;
   readonly lsn: number;
 }
-
-/** No edge has more members (the limit of the format). */
-const MOST_MEMBERS = 255;
 
 /**
  * Returns the versions, in steps of a few ms. Throws `table_not_found`, `edge_not_found`,
@@ -88,12 +87,13 @@ function* firstRows(
     if (rows.length === 0) throw memoryNotFound(table, id);
     return { rows, isCut: false };
   }
-  const bounds = boundsOf(table, nodes, { [WHO]: who, [ABOUT]: about });
-  if (bounds === undefined) return { rows: [], isCut: false };
+  const [first, second] = rolesOf(table, nodes, { [WHO]: who, [ABOUT]: about }) as AskedRoles;
+  const anyOf = Float64Array.from(first.nodes);
+  if (anyOf.length === 0) return { rows: [], isCut: false };
   let rows: MemoryRow[] = [];
   let isCut = false;
-  for (const some of rowsOf(table.scan({ ...bounds, format: 'ndjson' }, snapshot))) {
-    rows.push(...some);
+  for (const some of rowsOf(table.scan({ anyOf, format: 'ndjson' }, snapshot))) {
+    for (const row of some) if (hasRole(row, first) && (second === undefined || hasRole(row, second))) rows.push(row);
     if (rows.length > limit) {
       isCut = true;
       rows = rows.slice(-limit);
@@ -103,24 +103,13 @@ function* firstRows(
   return { rows, isCut };
 }
 
-/** Returns the bounds of edges that name all keys in their roles; undefined if there is none. */
-function boundsOf(
-  table: Table,
-  nodes: Nodes,
-  keys: Readonly<Record<string, readonly string[]>>,
-): ScanBounds | undefined {
-  const kind = table.kinds![0]!.table;
-  const numbers = new Set<number>();
-  const inRoles: { node: number; role: string }[] = [];
-  for (const [role, list] of Object.entries(keys)) {
-    for (const key of new Set(list)) {
-      const node = nodes.find(kind, key);
-      if (node === 0 || numbers.size === MOST_MEMBERS) return undefined;
-      numbers.add(node);
-      inRoles.push({ node, role });
-    }
-  }
-  return { nodes: [...numbers], inRoles };
+/** The nodes that are asked for, in one role or in both. */
+type AskedRole = ReturnType<typeof rolesOf>[number];
+type AskedRoles = [AskedRole, AskedRole?];
+
+/** Returns whether a row has one of the nodes in the role. */
+function hasRole({ roles }: MemoryRow, { role, nodes }: AskedRole): boolean {
+  return roles[role as keyof MemoryRow['roles']].some((member) => nodes.includes(member));
 }
 
 /** The columns of a row that tell which memory it superseded. */

@@ -4,11 +4,13 @@
 import type { Attach, Database, InsertOutcome } from '../engine/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 import { type History, type HistoryRequest, historyOf } from './history.ts';
+import { type MemoryRequest, recall } from './recall.ts';
 import { type NewMemory, type Remembered, remember } from './remember.ts';
 import { type Drive, type Successor, type Superseded, supersede } from './supersede.ts';
 
 export type { History, HistoryRequest, Version } from './history.ts';
 export type { ShownMemory } from './memory-rows.ts';
+export type { MemoryRequest, RecalledMemory } from './recall.ts';
 export type { NewMemory, Remembered } from './remember.ts';
 export type { Drive, Successor, Superseded } from './supersede.ts';
 
@@ -47,6 +49,11 @@ export class Memory {
   /** Returns versions of memories. Throws like `historyOf`. */
   history(request: HistoryRequest): Steps<History> {
     return historyOf(this.#options.database, request);
+  }
+
+  /** Returns the memories that hold now, or at another time, best first. Throws like `recall`. */
+  recall(request: Dated<MemoryRequest, 'at'>): ReturnType<typeof recall> {
+    return recall(this.#options.database, { ...request, at: request.at ?? this.#seconds() });
   }
 
   #seconds(): number {

@@ -9,9 +9,12 @@ import type { Memory, Superseded } from '../memory/index.ts';
 import { type Call, type Route, validated } from './application.ts';
 import { requireStatements } from './query.ts';
 import {
+  DEFAULT_TOP_K,
   DEFAULT_VERSIONS,
   historyAnswer,
   historyBody,
+  recallAnswer,
+  recallBody,
   rememberAnswer,
   rememberBody,
   supersedeAnswer,
@@ -79,6 +82,25 @@ function supersededText({ id, ended }: Superseded): string {
   return JSON.stringify({ id, ended });
 }
 
+const recallIt = validated({
+  id: 'recall',
+  method: 'POST',
+  path: '/v1/memory/recall',
+  role: 'readonly',
+  summary: 'What is remembered and holds, now or at another time, that fits a question best.',
+  data: true,
+  body: recallBody,
+  answers: { 200: recallAnswer },
+  errors: [404, 500, 504],
+  handler: ({ body }, call) =>
+    withRunner(call, async ({ run }) => {
+      const { times, question = '', top_k: topK = DEFAULT_TOP_K, at, ...asked } = body;
+      const request = { ...asked, question, topK, at: timeOf(at) };
+      const { memories, lsn } = await run(requireMemory(call).recall(request));
+      return jsonReply(200, { memories: times === 'iso' ? memories.map(withIsoTimes) : memories }, lsn);
+    }),
+});
+
 const history = validated({
   id: 'memoryHistory',
   method: 'POST',
@@ -102,4 +124,4 @@ function withIsoTimes<M extends { event_ts: number; end_ts: number | null }>(mem
   return { ...memory, event_ts: isoTime(begin), end_ts: end === null ? null : isoTime(end) };
 }
 
-export const memoryRoutes: readonly Route[] = [rememberIt, supersedeIt, history];
+export const memoryRoutes: readonly Route[] = [rememberIt, supersedeIt, recallIt, history];

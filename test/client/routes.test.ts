@@ -151,6 +151,7 @@ const CALLS = {
       const { id } = await client.memory.remember({ what: 'The budget is 40.', about: ['Orion'], when: 1000 });
       return client.memory.supersede({ id, what: 'The budget is 55.', at: 2000 });
     },
+    recall: (client) => client.memory.recall({ question: 'Which budget?', about: ['Orion'] }),
     history: (client) => client.memory.history({ about: ['Orion'] }),
   },
   reasoning: {

@@ -2,7 +2,7 @@
 // refuse.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Answer, send, startServer, type TestServer } from '../http/support.ts';
+import { type Answer, Recorder, send, startServer, type TestServer } from '../http/support.ts';
 
 let server: TestServer;
 
@@ -238,4 +238,71 @@ test('rules know which memory has replaced which', async () => {
     { id: 'rule:x', if: [{ pred: 'at', args: ['?E', '?T'] }], then: { pred: 'supersedes', args: ['?E', '?T'] } },
   ];
   expect((await post('/v1/reason', { query: 'Orion', table: 'memories', rules: head })).status).toBe(422);
+});
+
+test('a recall shows what holds now, or held then, best first, and why', async () => {
+  await remember({ what: 'The budget of Orion is 40,000 euros.', who: ['Ada'], about: ['Orion'], when: 100 });
+  await remember({ what: 'Lunch is at noon.', who: ['Grace'], about: ['canteen'], when: 120, source: 'menu' });
+  await supersede({ id: 1, what: 'The budget of Orion is 55,000 euros.', at: 200 });
+  const recall = (body: object) => post('/v1/memory/recall', body);
+  const { json } = await recall({ question: 'How large is the budget of Orion?' });
+  expect(json.memories).toHaveLength(1);
+  expect(json.memories[0]).toMatchObject({
+    id: 3,
+    what: 'The budget of Orion is 55,000 euros.',
+    who: ['Ada'],
+    about: ['Orion'],
+    event_ts: 200,
+    end_ts: null,
+    source: null,
+  });
+  expect(json.memories[0].score).toBeGreaterThan(0);
+  expect(json.memories[0].why[0]).toMatch(/^words: .*budget/);
+  expect(idsOf(await recall({ question: 'budgets', at: 150 }))).toEqual([1]);
+  expect(idsOf(await recall({ question: 'budgets', at: '1970-01-01T00:03:20Z' }))).toEqual([3]);
+  expect(idsOf(await recall({ at: 99 }))).toEqual([]);
+  // Without words, the newest come first.
+  expect(idsOf(await recall({}))).toEqual([3, 2]);
+  expect(idsOf(await recall({ top_k: 1 }))).toEqual([3]);
+  expect(idsOf(await recall({ who: ['Grace', 'Nobody'] }))).toEqual([2]);
+  expect(idsOf(await recall({ who: ['Grace'], about: ['Orion'] }))).toEqual([]);
+  expect(idsOf(await recall({ about: ['Grace'] }))).toEqual([]);
+  expect((await recall({ who: ['Grace'], times: 'iso' })).json.memories[0]).toMatchObject({
+    event_ts: '1970-01-01T00:02:00Z',
+    source: 'menu',
+  });
+  for (const wrong of [{ top_k: 0 }, { top_k: 1001 }, { at: 'soon' }, { question: 5 }, { table: 'hyperedges' }])
+    expect((await recall(wrong)).status).toBe(400);
+  expect((await recall({ table: 'nope' })).json).toMatchObject({ status: 404, code: 'table_not_found' });
+});
+
+test('a write with an Idempotency-Key is done once, and leaves one line in the audit log', async () => {
+  const observer = new Recorder();
+  const keyed = await startServer({ auth: true, observer });
+  try {
+    const ask = (path: string, body: unknown, key: string, role: 'readonly' | 'readwrite' = 'readwrite') =>
+      send(keyed, 'POST', path, body, { 'x-api-key': keyed.keys[role], 'idempotency-key': key });
+    const memory = { what: 'one', about: ['x'], when: 100 };
+    const successor = { id: 1, what: 'two', at: 200 };
+    expect((await ask('/v1/memory/remember', memory, 'a', 'readonly')).status).toBe(403);
+    for (const [path, body, key] of [
+      ['/v1/memory/remember', memory, 'a'],
+      ['/v1/memory/supersede', successor, 'b'],
+    ] as const) {
+      const first = await ask(path, body, key);
+      const again = await ask(path, body, key);
+      expect([again.status, again.text]).toEqual([first.status, first.text]);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect((await ask(path, { ...body, what: 'other' }, key)).json.code).toBe('idempotency_conflict');
+    }
+    const { memories } = (await ask('/v1/memory/history', { id: 1 }, 'c', 'readonly')).json;
+    expect(memories).toMatchObject([{ id: 1 }, { id: 2 }]);
+    const written = observer.audits.filter(({ event, status }) => event.startsWith('memory.') && status < 400);
+    expect(written).toMatchObject([
+      { event: 'memory.remembered', table: 'memories', statement: 'created table memories' },
+      { event: 'memory.superseded', table: 'memories' },
+    ]);
+  } finally {
+    await keyed.close();
+  }
 });

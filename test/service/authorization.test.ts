@@ -45,6 +45,7 @@ const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
     'POST /v1/rag/check',
     'GET /v1/rag/parse',
     'GET /v1/rag/interactions/{id}',
+    'POST /v1/memory/recall',
     'POST /v1/memory/history',
     'GET /v1/virtual/backends',
     'POST /v1/virtual/propose',

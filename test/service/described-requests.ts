@@ -238,6 +238,8 @@ const OWN: Readonly<Record<string, Make>> = {
   'supersede 404': missing('/v1/memory/supersede', { id: 987_654, what: 'x' }),
   'supersede 500': (target, worlds) => withDamagedMemories(target, worlds),
   'supersede 504': (target, worlds) => withoutTime(target, worlds),
+  'recall 404': missing('/v1/memory/recall', { table: 'nope' }),
+  'recall 500': (target, worlds) => withDamagedMemories(target, worlds),
   'memoryHistory 404': missing('/v1/memory/history', { id: 987_654 }),
   'memoryHistory 500': (target, worlds) => withDamagedMemories(target, worlds),
   'parseQuestion 404': missing('/v1/rag/parse?query=x&table=nope'),

@@ -279,6 +279,10 @@ def memory():
     equal(new["ended"], old["id"], "ended")
     call("POST", "/v1/memory/supersede", {"id": old["id"], "what": "x"}, status=409)
     call("POST", "/v1/memory/supersede", {"id": 987654, "what": "x"}, status=404)
+    recalled = call("POST", "/v1/memory/recall", {"question": "Orion's budget?"})["memories"]
+    equal([one["id"] for one in recalled], [new["id"]], "what holds")
+    recalled = call("POST", "/v1/memory/recall", {"question": "Orion's budget?", "at": 100})["memories"]
+    equal([one["id"] for one in recalled], [old["id"]], "what held")
     versions = call("POST", "/v1/memory/history", {"about": ["Orion"]})["memories"]
     equal([one["superseded_by"] for one in versions], [new["id"], None], "successors")
     has(versions[1], who=["Ada"], event_ts=86400, end_ts=None, supersedes=old["id"])

@@ -272,6 +272,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
       return { path: '/v1/memory/supersede', body: { id: json?.id ?? 1, what: 'The budget is 55.', at: 2000 } };
     },
   },
+  'POST /v1/memory/recall': withMemory('/v1/memory/recall', { question: 'What is the budget?', at: 1500 }),
   'POST /v1/memory/history': withMemory('/v1/memory/history', { about: ['Orion'] }),
   'GET /v1/virtual/backends': fixed(200, '/v1/virtual/backends'),
   'POST /v1/virtual/propose': fixed(200, '/v1/virtual/propose', { backend: TRIPS.backend }),

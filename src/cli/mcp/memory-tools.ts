@@ -13,6 +13,9 @@ const memoryId = (sentence: string) => described(integer(), sentence);
 const source = () =>
   v.optional(described(text(), 'Where it comes from, as in "conversation of 2 May" or the name of a file.'));
 
+/** Maximum number of memories that are recalled by default. */
+const USUAL_RECALLED = 10;
+
 /** Fields of a memory in an answer. */
 const memoryEntries = {
   id: memoryId('For supersede and history.'),
@@ -21,7 +24,7 @@ const memoryEntries = {
   about: v.array(text()),
   event_ts: seconds(),
   time: described(time(), 'When it began to hold.'),
-  end_ts: described(v.nullable(integer()), 'When it stopped or stops holding; null if it holds without an end.'),
+  end_ts: described(v.nullable(seconds()), 'When it stopped or stops holding; null if it holds without an end.'),
   end_time: time(),
   source: v.nullable(text()),
 };
@@ -62,6 +65,42 @@ const remember = tool({
   },
 });
 
+const recall = tool({
+  name: 'recall',
+  title: 'Recall what was remembered',
+  description:
+    'What is remembered about a question and holds now, best first; look here before you answer from what you know of people, projects or agreements. Ask with the names and the words that the memory would contain. What was superseded does not come, except with at: what held at an earlier time. Without question, who and about: the newest memories.',
+  input: object({
+    question: v.optional(described(text(), 'A question or words, as in "budget of project Orion".')),
+    who: keys('Only memories with one of these names in the role who.'),
+    about: keys('Only memories with one of these names in the role about.'),
+    at: v.optional(moment('What held at this time; default now.')),
+    limit: rowLimit('memories', USUAL_RECALLED),
+    table: table(),
+  }),
+  output: answer({
+    memories: described(
+      v.array(
+        v.strictObject({
+          ...memoryEntries,
+          why: described(v.array(text()), 'What has matched, with its rank: 1 is best.'),
+        }),
+      ),
+      'Best first.',
+    ),
+    hint: hint(),
+  }),
+  run: async ({ question, at, limit, ...asked }, { client }, signal) => {
+    const input = { ...asked, question, ...timesOf({ at }), top_k: limit };
+    const { memories } = await client.memory.recall(input, { signal });
+    const fits = fitting(memories.map(({ score: _, ...memory }) => shown(memory)));
+    return { memories: fits, ...(memories.length === 0 ? { hint: NOTHING_RECALLED } : {}) };
+  },
+});
+
+const NOTHING_RECALLED =
+  'Nothing is remembered that fits and holds then. Names are compared exactly: leave who and about out, and put the names into question; history has what no longer holds.';
+
 const supersede = tool({
   name: 'supersede',
   title: 'Replace something remembered',
@@ -95,8 +134,8 @@ const history = tool({
   description:
     'Everything that was ever remembered about some people or things, also what no longer holds, oldest first, with what superseded what. With id: one memory with its earlier and later versions.',
   input: object({
-    who: keys('Names in the role who; all must be named.'),
-    about: keys('Names in the role about; all must be named.'),
+    who: keys('Names in the role who, one of which the memory has.'),
+    about: keys('Names in the role about, one of which the memory has.'),
     id: v.optional(memoryId('One memory, in place of who and about.')),
     limit: rowLimit('memories'),
     table: table(),
@@ -119,8 +158,8 @@ const history = tool({
     // The newest ones are more useful than the oldest.
     const fits = fitting(memories.map(shown).reverse()).reverse();
     const isCut = truncated || fits.length < memories.length;
-    return { memories: fits, ...(isCut ? { hint: 'There are older ones: name more things, or raise limit.' } : {}) };
+    return { memories: fits, ...(isCut ? { hint: 'There are older ones: name who and about, or raise limit.' } : {}) };
   },
 });
 
-export const MEMORY_TOOLS: readonly Tool[] = [remember, supersede, history];
+export const MEMORY_TOOLS: readonly Tool[] = [remember, recall, supersede, history];

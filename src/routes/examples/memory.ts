@@ -35,6 +35,12 @@ export const MEMORY_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
     body: { id: 1, what: NEW.what, at: '2024-06-01' },
     answer: { id: 2, ended: 1 },
   },
+  recall: {
+    body: { question: 'What is the budget of project Orion?' },
+    answer: {
+      memories: [{ ...NEW, score: 1, why: ['words: budget, project, orion (rank 1)', 'time', 'recency (rank 1)'] }],
+    },
+  },
   memoryHistory: {
     body: { about: ['project Orion'] },
     answer: {

@@ -3,6 +3,7 @@
 import {
   answeredTime,
   described,
+  finite,
   identifier,
   integer,
   integerFrom,
@@ -14,10 +15,14 @@ import {
   v,
 } from '../../http/schema.ts';
 import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
+import { question } from './rag-parse.ts';
 
 export const DEFAULT_VERSIONS = 1000;
 const MOST_VERSIONS = 10_000;
+export const DEFAULT_TOP_K = 10;
+const MOST_RECALLED = 1000;
 
+const upTo = (most: number) => v.pipe(integerFrom(1), v.maxValue(most, `must be an integer from 1 to ${most}`));
 const keys = (sentence: string) =>
   v.optional(
     described(
@@ -91,15 +96,46 @@ const memoryEntries = {
   source: v.nullable(text()),
 };
 
+export const recallBody = v.pipe(
+  v.object({
+    table: table(),
+    question: v.optional(
+      described(question(), 'Words and names rank the memories; without any, the newest come first.'),
+    ),
+    who: keys('Only memories with at least one of these in the role `who`.'),
+    about: keys('Only memories with at least one of these in the role `about`.'),
+    at: v.optional(described(time(), 'Only memories that hold at this time; default now.')),
+    top_k: v.optional(described(upTo(MOST_RECALLED), `Maximum number of memories; default ${DEFAULT_TOP_K}.`)),
+    times: times(),
+  }),
+  v.examples([{ question: 'What is the budget of project Orion?' }]),
+);
+
+export const recallAnswer = v.object({
+  memories: described(
+    v.array(
+      titled(
+        v.object({
+          ...memoryEntries,
+          score: described(finite(), 'From 0 to 1; higher is better.'),
+          why: described(v.array(v.string()), 'What has matched, with its rank.'),
+        }),
+        'RecalledMemory',
+      ),
+    ),
+    'Best first.',
+  ),
+});
+
 export const historyBody = v.pipe(
   v.object({
     table: table(),
-    who: keys('Memories with all of these in the role `who`, and the other versions of them.'),
+    who: keys('Memories with at least one of these in the role `who`, and their other versions.'),
     about: keys('The same for the role `about`.'),
     id: v.optional(described(integer(), 'One memory with its earlier and later versions, in place of who and about.')),
     limit: v.optional(
       described(
-        v.pipe(integerFrom(1), v.maxValue(MOST_VERSIONS, `must be an integer from 1 to ${MOST_VERSIONS}`)),
+        upTo(MOST_VERSIONS),
         `Maximum number of versions, the newest that name these things; default ${DEFAULT_VERSIONS}.`,
       ),
     ),
