@@ -14,6 +14,12 @@ const COLUMNS: readonly { readonly name: string; readonly type: ColumnType }[] =
 ];
 
 /**
+ * Words are found by an index in segments, and one by one in rows that are not compacted yet, at
+ * about 10 us each. So a recall looks through a few thousand of these at most.
+ */
+const COMPACT_THRESHOLD = 2048;
+
+/**
  * The definition of a table that the first memory creates. Words are stemmed as English ones: an
  * agent asks where somebody "moved" about a memory that says "moves". Texts in other languages lose
  * little, because the memory and the question are stemmed alike. A table created otherwise, with a
@@ -21,7 +27,13 @@ const COLUMNS: readonly { readonly name: string; readonly type: ColumnType }[] =
  */
 function definitionOf(name: string): NamedTableInput {
   return {
-    table: { name, roles: ROLES, intervals: true, columns: COLUMNS.map((column) => ({ ...column })) },
+    table: {
+      name,
+      roles: ROLES,
+      intervals: true,
+      columns: COLUMNS.map((column) => ({ ...column })),
+      compactThreshold: COMPACT_THRESHOLD,
+    },
     nodeTable: { name: THING_TABLE, key: { name: THING_KEY, type: 'TEXT' } },
     indexes: [SUPERSEDES],
     text: { columns: [WHAT], language: 'english' },

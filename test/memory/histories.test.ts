@@ -1,7 +1,7 @@
-// Random histories of memories against a naive model: they are stored, replaced, deleted, compacted,
-// and the database is closed or killed and opened again. After each step, what holds at some time,
-// and the versions of some memories, must be those of the model. In particular, a recall for now has
-// no memory that was superseded, and one for its time has it.
+// Random histories of memories against a naive model: they are stored, replaced, deleted and
+// compacted, and the database is closed or killed and opened again. After each step, what holds at
+// some time, and the versions of some memories, must be those of the model. In particular, a recall
+// for now has no memory that was superseded, and one for its time has it.
 // HEDGEROW_MEMORIES=1000 runs more histories.
 
 import { expect, test } from 'vitest';
