@@ -24,7 +24,7 @@ export interface HistoryRequest {
   readonly who?: readonly string[] | undefined;
   /** The same for the role `about`. */
   readonly about?: readonly string[] | undefined;
-  /** Maximum number of versions, 1 or more. */
+  /** Maximum number of versions, 1 or more. There are fewer if their texts are very long. */
   readonly limit: number;
 }
 
@@ -52,7 +52,7 @@ export function* historyOf(database: Database, request: HistoryRequest): Steps<H
   const snapshot = table.snapshot();
   try {
     const chains = new Chains(table, snapshot, request.limit);
-    yield* chains.begin(yield* firstRows(table, snapshot, database.nodes, request));
+    chains.begin(yield* firstRows(table, snapshot, database.nodes, request));
     yield* chains.follow();
     return { memories: chains.versions(database.nodes), truncated: chains.isTruncated, lsn: snapshot.lsn };
   } finally {
@@ -90,17 +90,34 @@ function* firstRows(
   const [first, second] = rolesOf(table, nodes, { [WHO]: who, [ABOUT]: about }) as AskedRoles;
   const anyOf = Float64Array.from(first.nodes);
   if (anyOf.length === 0) return { rows: [], isCut: false };
-  let rows: MemoryRow[] = [];
+  const rows: MemoryRow[] = [];
+  let letters = 0;
   let isCut = false;
   for (const some of rowsOf(table.scan({ anyOf, format: 'ndjson' }, snapshot))) {
-    for (const row of some) if (hasRole(row, first) && (second === undefined || hasRole(row, second))) rows.push(row);
-    if (rows.length > limit) {
-      isCut = true;
-      rows = rows.slice(-limit);
+    for (const row of some) {
+      if (!hasRole(row, first) || (second !== undefined && !hasRole(row, second))) continue;
+      rows.push(row);
+      letters += lettersOf(row);
+      while (rows.length > limit || (letters > MOST_LETTERS && rows.length > 1)) {
+        letters -= lettersOf(rows.shift()!);
+        isCut = true;
+      }
     }
     yield;
   }
   return { rows, isCut };
+}
+
+/** Maximum number of characters in the texts of an answer, which are in memory several times. */
+const MOST_LETTERS = 4 * 2 ** 20;
+
+function lettersOf(row: MemoryRow): number {
+  let letters = 0;
+  for (const name in row) {
+    const value = row[name];
+    if (typeof value === 'string') letters += value.length;
+  }
+  return letters;
 }
 
 /** The nodes that are asked for, in one role or in both. */
@@ -128,6 +145,7 @@ class Chains {
   readonly #rows = new Map<number, MemoryRow>();
   /** Ids of successors, by the id of the memory that they superseded. */
   readonly #next = new Map<number, number>();
+  #letters = 0;
   isTruncated = false;
 
   constructor(table: Table, snapshot: Snapshot, limit: number) {
@@ -139,10 +157,9 @@ class Chains {
     this.#linkPlan = buildRowPlan([{ id, name, missing: 'null' }]);
   }
 
-  *begin({ rows, isCut }: FirstRows): Steps<void> {
-    for (const row of rows) this.#rows.set(row.id, row);
+  begin({ rows, isCut }: FirstRows): void {
+    for (const row of rows) this.#keep(row);
     this.isTruncated = isCut;
-    yield;
   }
 
   /** Adds the versions after those that are known, and then those before all of these. */
@@ -189,12 +206,17 @@ class Chains {
 
   /** Adds a version, unless there are as many as wanted. */
   #add(row: MemoryRow): boolean {
-    if (this.#rows.size >= this.#limit) {
+    if (this.#rows.size >= this.#limit || this.#letters > MOST_LETTERS) {
       this.isTruncated = true;
       return false;
     }
-    this.#rows.set(row.id, row);
+    this.#keep(row);
     return true;
+  }
+
+  #keep(row: MemoryRow): void {
+    this.#rows.set(row.id, row);
+    this.#letters += lettersOf(row);
   }
 
   versions(nodes: Nodes): Version[] {

@@ -167,6 +167,17 @@ test('a history that is too long keeps its newest versions', async () => {
   expect((await history({ about: ['x'], limit: 7 })).json.truncated).toBe(false);
 });
 
+test('a history of very long texts keeps the newest that fit', async () => {
+  const long = 'x'.repeat(65_000);
+  for (let n = 0; n < 80; n++)
+    expect((await remember({ what: `${n} ${long}`, about: ['x'], when: n })).status).toBe(201);
+  const { json } = await history({ about: ['x'] });
+  expect(json.truncated).toBe(true);
+  const times = json.memories.map(({ event_ts }: { event_ts: number }) => event_ts);
+  expect(times.length).toBeGreaterThan(50);
+  expect(times).toEqual(Array.from(times, (_, place) => 80 - times.length + place));
+});
+
 test('requests that say too little or too much are refused, and write nothing', async () => {
   const refused = async (answer: Promise<Answer>, ...loc: unknown[]) => {
     const { json } = await answer;

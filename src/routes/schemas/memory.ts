@@ -158,5 +158,5 @@ export const historyAnswer = v.object({
     ),
     'Oldest first.',
   ),
-  truncated: described(v.boolean(), 'True if there are more versions than `limit`.'),
+  truncated: described(v.boolean(), 'True if there are more versions.'),
 });
