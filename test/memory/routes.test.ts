@@ -2,6 +2,7 @@
 // refuse.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { knownOfEdges } from '../../src/rules/index.ts';
 import { type Answer, Recorder, send, startServer, type TestServer } from '../http/support.ts';
 
 let server: TestServer;
@@ -242,6 +243,8 @@ test('rules know which memory has replaced which', async () => {
   ];
   const { json } = await post('/v1/reason', { query: 'Orion', table: 'memories', rules });
   expect(json.derived_facts.map(({ fact }: { fact: string }) => fact)).toEqual(['replaced(1, 2)']);
+  const known = knownOfEdges(json.all_edges);
+  expect([known('supersedes', [2, 1]), known('supersedes', [1, 2])]).toEqual(['given', 'false']);
   const claims = ['supersedes(2, 1) holds [HEDGE-2].', 'supersedes(1, 2) holds [HEDGE-1].'];
   const checked = await post('/v1/rag/check', { table: 'memories', edge_ids: [1, 2], claims });
   expect(checked.json.results.map(({ supported }: { supported: boolean }) => supported)).toEqual([true, false]);
