@@ -43,6 +43,7 @@ export const STATUS_OF_CODE = {
   transaction_expired: 409,
   idempotency_conflict: 409,
   already_done: 409,
+  memory_ended: 409,
   answers_damaged: 409,
   backup_exists: 409,
   file_exists: 409,

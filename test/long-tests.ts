@@ -76,6 +76,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
     'virtual-failures',
     'virtual-specs',
   ],
+  memory: ['agents', 'crash', 'histories', 'many'],
   process: ['kill', 'soak', 'syscalls'],
   query: [
     'bounded-memory',

@@ -28,7 +28,7 @@ const GROUND = ['assert.ts', 'errors.ts', 'iso-time.ts', 'limits.ts', 'text-sear
  * is the common code of worker threads.
  */
 const BASE = [...GROUND, 'model', 'schedule', 'threads'];
-const ROOMS = ['query', 'analytics', 'virtual', 'rag', 'access'];
+const ROOMS = ['query', 'analytics', 'virtual', 'rag', 'memory', 'access'];
 /** What the service is composed of. */
 const COMPOSED = [
   ...BASE,
@@ -73,6 +73,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   virtual: [...BASE, 'engine', 'postgres', 'tabular'],
   access: [...BASE, 'engine'],
   rag: ['text', ...BASE, 'engine', 'query', 'rules', 'llm'],
+  memory: [...BASE, 'engine', 'core', 'rag'],
   // Not the engine, because the services that a route receives are a type parameter.
   http: [...BASE, 'config', 'valibot.ts', 'observe', 'access'],
   follow: [...BASE, 'engine', 'core', 'storage'],

@@ -24,6 +24,7 @@ const NOTHING = {
   statements: undefined,
   analytics: undefined,
   reasoning: undefined,
+  memory: undefined,
   virtual: undefined,
 };
 

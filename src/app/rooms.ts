@@ -6,6 +6,7 @@ import { Analytics } from '../analytics/index.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../engine/index.ts';
 import { createChatModel } from '../llm/index.ts';
+import { Memory } from '../memory/index.ts';
 import { type SessionHooks, Statements } from '../query/index.ts';
 import { Reasoning } from '../rag/index.ts';
 import type { Rooms } from '../routes/index.ts';
@@ -22,6 +23,7 @@ export function roomsOf(config: Config, database: Database, sessions: SessionHoo
     statements: statementsOf(config, database, sessions),
     analytics,
     reasoning: reasoningOf(config, database, analytics),
+    memory: new Memory({ database, now: () => Date.now() }),
     virtual: virtualOf(config, database),
   };
 }

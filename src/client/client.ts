@@ -4,6 +4,7 @@ import { Analytics } from './analytics.ts';
 import { type ChangesOptions, readChanges } from './changes.ts';
 import { Connection } from './connection.ts';
 import { Hyperedges } from './hyperedges.ts';
+import { Memory } from './memory.ts';
 import { Nodes, NodeTables } from './nodes.ts';
 import type { ClientOptions } from './options.ts';
 import { Query } from './query.ts';
@@ -20,6 +21,7 @@ export class HedgerowClient {
   readonly analytics: Analytics;
   readonly rules: Rules;
   readonly reasoning: Reasoning;
+  readonly memory: Memory;
   readonly virtual: Virtual;
   readonly tables: Tables;
   readonly nodeTables: NodeTables;
@@ -40,6 +42,7 @@ export class HedgerowClient {
     this.analytics = new Analytics(this.#connection);
     this.rules = new Rules(this.#connection);
     this.reasoning = new Reasoning(this.#connection);
+    this.memory = new Memory(this.#connection);
     this.virtual = new Virtual(this.#connection);
     this.tables = new Tables(this.#connection);
     this.nodeTables = new NodeTables(this.#connection);

@@ -11,6 +11,7 @@ import type * as health from '../routes/schemas/health.ts';
 import type * as indexes from '../routes/schemas/indexes.ts';
 import type * as keys from '../routes/schemas/keys.ts';
 import type * as maintenance from '../routes/schemas/maintenance.ts';
+import type * as memory from '../routes/schemas/memory.ts';
 import type * as nodes from '../routes/schemas/nodes.ts';
 import type * as query from '../routes/schemas/query.ts';
 import type * as reason from '../routes/schemas/reason.ts';
@@ -89,6 +90,17 @@ export type CheckInput = InferInput<typeof reason.checkBody>;
 export type CheckAnswer = InferOutput<typeof reason.checkAnswer>;
 export type Question = InferOutput<typeof reason.parseAnswer>;
 export type Interaction = InferOutput<typeof reason.interaction>;
+
+export type NewMemory = InferInput<typeof memory.rememberBody>;
+export type Remembered = InferOutput<typeof memory.rememberAnswer>;
+export type Successor = InferInput<typeof memory.supersedeBody>;
+export type Superseded = InferOutput<typeof memory.supersedeAnswer>;
+export type RecallInput = Omit<InferInput<typeof memory.recallBody>, 'times'>;
+export type Recalled = InferOutput<typeof memory.recallAnswer>;
+export type RecalledMemory = Recalled['memories'][number];
+export type HistoryInput = Omit<InferInput<typeof memory.historyBody>, 'times'>;
+export type MemoryHistory = InferOutput<typeof memory.historyAnswer>;
+export type MemoryVersion = MemoryHistory['memories'][number];
 
 export type VirtualBackends = InferOutput<typeof virtual.backendList>;
 export type NewVirtualGraph = InferInput<typeof virtual.graphBody>;

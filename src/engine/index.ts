@@ -23,6 +23,7 @@ export type { BackupOptions, BackupResult, BackupStream } from './backup/backups
 export { restoreBackup } from './backup/restore.ts';
 export type { AlterAction } from './catalog/alter.ts';
 export type { DocumentChange, Documents } from './catalog/documents.ts';
+export type { NamedTableInput } from './catalog/named-table.ts';
 export type { ChangeReader } from './changes/change-feed.ts';
 export type { Change, ChangeForm, ChangeTail } from './changes/change-tail.ts';
 export { neededLogLsn } from './checkpoint/needed-log.ts';

@@ -27,6 +27,8 @@ export type AuditEvent =
   | 'hyperedge.inserted'
   | 'hyperedge.updated'
   | 'hyperedge.deleted'
+  | 'memory.remembered'
+  | 'memory.superseded'
   | 'statement.write'
   | 'batch.committed'
   | 'batch.rolled_back'

@@ -2,13 +2,15 @@
 //
 //   hyperedge(e)    at(e, seconds)      until(e, seconds)   member(e, node)  weight(e, w)
 //   size(e, count)  bucket(e, number)   formation(e, text)  mean_dist(e, metres)
-//   property(e, column, value)          role(e, node, role)
+//   property(e, column, value)          role(e, node, role)  supersedes(e, e1)
 //
-// Only edges of tables with intervals that have an end give `until`. In a named table a node is its
+// Only edges of tables with intervals that have an end give `until`, and only memories that have
+// replaced another one give `supersedes`. In a named table a node is its
 // key (`Kind:key` if there are several kinds), and has facts too:
 //
 //   node(n, kind)   attribute(n, column, value)
 
+import { supersededBy } from '../model/memories.ts';
 import { BaseFacts, isAboutNodes, type RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 import type { NodeFacts } from './retrieval/node-facts.ts';
@@ -44,6 +46,8 @@ export function* edgeFacts(
     if (wanted.formation && edge.formation !== null) facts.add('formation', id, edge.formation);
     if (wanted.size) facts.add('size', id, edge.members.length);
     if (wanted.bucket) facts.add('bucket', id, Math.floor(ts / bucketSeconds));
+    const superseded = wanted.supersedes ? supersededBy(edge) : undefined;
+    if (superseded !== undefined) facts.add('supersedes', id, superseded);
     if (wanted.property) {
       for (const [column, value] of Object.entries(edge.properties))
         if (value !== null) facts.add('property', id, column, value);
@@ -78,6 +82,7 @@ const PREDICATES = [
   'size',
   'bucket',
   'property',
+  'supersedes',
   'node',
   'attribute',
 ] as const;

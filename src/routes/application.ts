@@ -9,6 +9,7 @@ import type { Database } from '../engine/index.ts';
 import type * as http from '../http/index.ts';
 import { validated as validatedWith } from '../http/index.ts';
 import type { GenericSchema } from '../http/schema.ts';
+import type { Memory } from '../memory/index.ts';
 import type { ProcessMetrics } from '../observe/metrics.ts';
 import type { Statements } from '../query/index.ts';
 import type { Reasoning } from '../rag/index.ts';
@@ -27,6 +28,7 @@ export interface Rooms {
   statements: Statements | undefined;
   analytics: Analytics | undefined;
   reasoning: Reasoning | undefined;
+  memory: Memory | undefined;
   virtual: VirtualGraphs | undefined;
 }
 
@@ -90,6 +92,7 @@ export function routesApplication(): http.Application<ServicesOfRoutes> {
       statements: undefined,
       analytics: undefined,
       reasoning: undefined,
+      memory: undefined,
       virtual: undefined,
       cursors: new CursorRegistry({ now: () => performance.now(), secret: randomBytes(32) }),
     },

@@ -48,6 +48,11 @@ export const TAGS: readonly Tag[] = [
     paths: ['/v1/reason', '/v1/rag'],
   },
   {
+    name: 'Memory',
+    description: 'What was said, by whom, about what, and when it holds: the memory of agents.',
+    paths: ['/v1/memory'],
+  },
+  {
     name: 'Virtual graphs',
     description: 'Hypergraphs over tables that live elsewhere: DuckDB, Parquet, CSV, JSON, PostgreSQL.',
     paths: ['/v1/virtual'],

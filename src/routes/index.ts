@@ -13,6 +13,7 @@ import { indexRoutes } from './indexes.ts';
 import { keyRoutes } from './keys.ts';
 import { logRoutes } from './log.ts';
 import { maintenanceRoutes } from './maintenance.ts';
+import { memoryRoutes } from './memory.ts';
 import { metricsRoutes } from './metrics.ts';
 import { nodeTableRoutes } from './node-tables.ts';
 import { nodeRoutes } from './nodes.ts';
@@ -51,6 +52,7 @@ export const routes: readonly Route[] = [
   ...analyticsRoutes,
   ...ruleRoutes,
   ...reasonRoutes,
+  ...memoryRoutes,
   ...virtualRoutes,
   ...changeRoutes,
   ...logRoutes,

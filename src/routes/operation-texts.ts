@@ -86,6 +86,14 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
     'Retrieves edges, derives facts by rules and writes an answer in words, with a language model or, with `mode: symbolic`, without one. A sentence stays in the answer only if it agrees with the edges, rules and steps that it cites. Other sentences are stripped. If no sentence is left, the answer abstains.',
   checkClaims:
     'Judges a text, or claims one by one, against stored edges, in the same way as answers of `POST /v1/rag/query`: numbers, times, names, counts and negations must be those of the edges that a sentence cites. Sentences of `text` need tags such as `[HEDGE-2]`; a claim without one is judged against all edges of `edge_ids`. Nothing is stored.',
+  remember:
+    'Stores one edge: who and about are the roles of its members, which are nodes by key, and it holds from `when` until `until` or without an end. Keys that nobody has used make nodes in the same commit. The first memory of a table makes the table, with a text index on `what` and an index on `supersedes`; this needs no admin key, and another table that exists must have the same shape. Remembering a thing twice gives two memories: an `Idempotency-Key` makes the request safe to repeat.',
+  supersede:
+    'In one commit, the memory `id` ends at `at` and its successor begins. Rules see the link between the two as `supersedes(new, old)`. `who` and `about` are those of the old memory unless they are given. 409 `memory_ended` if it has ended by then, or has a successor: supersede that one. To forget something altogether, delete the edge.',
+  recall:
+    'Memories that hold at `at`, best first: ranked by the words of the question (BM25 with the text index), by memories beside these, by the names in it and by recency, fused by reciprocal rank; `why` says what has matched. `who` and `about` leave out what does not name one of them. A table without a text index is ranked by names and recency.',
+  memoryHistory:
+    'Every version of what was said, also of what no longer holds: of the memories that name one of these things in these roles, or of one memory, with the versions before and after. Versions that were deleted are missing.',
   parseQuestion:
     'Shows what a question would retrieve, without retrieving it: good for explaining an answer, or for finding out why there was none.',
   getInteraction:

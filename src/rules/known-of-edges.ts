@@ -1,5 +1,6 @@
 // Looks up single facts among edges: whether a base fact holds.
 
+import { supersededBy } from '../model/memories.ts';
 import type { KindAndKey } from '../model/node-refs.ts';
 import { BASE_PREDICATES, isAboutNodes } from './base-predicates.ts';
 import type { KnownFacts } from './check-statements.ts';
@@ -80,6 +81,8 @@ function says(edge: EdgeSaying, predicate: string, [value, second]: readonly Con
       return edge.members.length === value;
     case 'property':
       return typeof value === 'string' && Object.hasOwn(edge.properties, value) && edge.properties[value] === second;
+    case 'supersedes':
+      return supersededBy(edge) === value;
     default:
       return undefined;
   }

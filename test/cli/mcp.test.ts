@@ -29,6 +29,8 @@ const READ_TOOLS = [
   'reason',
   'ask',
   'check_claims',
+  'recall',
+  'history',
 ];
 const RULE = {
   id: 'rule:met',

@@ -145,6 +145,15 @@ const CALLS = {
     validate: (client) => client.rules.validate(RULE),
     delete: (client) => client.rules.delete(RULE.id),
   },
+  memory: {
+    remember: (client) => client.memory.remember({ what: 'The budget is 40.', about: ['Orion'], when: 1000 }),
+    supersede: async (client) => {
+      const { id } = await client.memory.remember({ what: 'The budget is 40.', about: ['Orion'], when: 1000 });
+      return client.memory.supersede({ id, what: 'The budget is 55.', at: 2000 });
+    },
+    recall: (client) => client.memory.recall({ question: 'Which budget?', about: ['Orion'] }),
+    history: (client) => client.memory.history({ about: ['Orion'] }),
+  },
   reasoning: {
     reason: (client) => client.reasoning.reason({ query: '', rules: [RULE] }),
     ask: (client) => client.reasoning.ask({ query: 'node 1', mock: true }),

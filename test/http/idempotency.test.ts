@@ -126,6 +126,8 @@ describe('a write with an Idempotency-Key', () => {
     others.push(`PUT ${node}/{key}`, `PATCH ${node}/{key}`, `DELETE ${node}/{key}`);
     // Covered in intervals.test.ts.
     others.push('PATCH /v1/hyperedges/{id}');
+    // Covered in test/memory.
+    others.push('POST /v1/memory/remember', 'POST /v1/memory/supersede');
     // Covered in virtual-specs.test.ts and virtual-materialize.test.ts.
     const graph = '/v1/virtual/graphs/{id}';
     others.push('POST /v1/virtual/graphs', `PUT ${graph}`, `DELETE ${graph}`, `DELETE ${graph}/cache`);

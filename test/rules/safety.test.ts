@@ -72,6 +72,7 @@ describe('base predicates', () => {
       size: 2,
       bucket: 2,
       property: 3,
+      supersedes: 2,
     });
   });
 });

@@ -4,6 +4,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Table } from '../../src/engine/index.ts';
 import { HedgerowError } from '../../src/errors.ts';
 import type { Transport } from '../../src/http/transport.ts';
 import type { Operation } from './described-answers.ts';
@@ -233,6 +234,14 @@ const OWN: Readonly<Record<string, Make>> = {
   'ragQuery 502': missing('/v1/rag/query', { query: 'node 1', mode: 'neuro' }),
   'checkClaims 404': missing('/v1/rag/check', { text: '', edge_ids: [], table: 'nope' }),
   'checkClaims 422': missing('/v1/rag/check', { edge_ids: [] }),
+  'remember 500': (target, worlds) => withDamagedMemories(target, worlds),
+  'supersede 404': missing('/v1/memory/supersede', { id: 987_654, what: 'x' }),
+  'supersede 500': (target, worlds) => withDamagedMemories(target, worlds),
+  'supersede 504': (target, worlds) => withoutTime(target, worlds),
+  'recall 404': missing('/v1/memory/recall', { table: 'nope' }),
+  'recall 500': (target, worlds) => withDamagedMemories(target, worlds),
+  'memoryHistory 404': missing('/v1/memory/history', { id: 987_654 }),
+  'memoryHistory 500': (target, worlds) => withDamagedMemories(target, worlds),
   'parseQuestion 404': missing('/v1/rag/parse?query=x&table=nope'),
   'getInteraction 404': missing('/v1/rag/interactions/nope'),
   'listVirtualBackends 404': async (target, worlds) => good(target, await worlds.get('bare')),
@@ -386,12 +395,22 @@ async function withPeople(target: Target, worlds: Worlds, body: object): Promise
   return world.as('admin', { ...(await requestOf(target, world)), body });
 }
 
-/** Sends the usual request after a file of its node table was found to be damaged. */
-async function withDamagedNodes(target: Target, worlds: Worlds): Promise<Answered> {
+/** Sends the usual request once more, after a file of the node table People was found damaged. */
+function withDamagedNodes(target: Target, worlds: Worlds): Promise<Answered> {
+  return withDamaged(target, worlds, ({ database }) => database.nodes.table('People'));
+}
+
+/** Does the same for the table of memories. */
+function withDamagedMemories(target: Target, worlds: Worlds): Promise<Answered> {
+  return withDamaged(target, worlds, ({ database }) => database.table('memories'));
+}
+
+async function withDamaged(target: Target, worlds: Worlds, tableOf: (world: World) => Table): Promise<Answered> {
   const world = await worlds.own({});
   try {
+    await good(target, world);
     const request = await requestOf(target, world);
-    world.database.nodes.table('People').refuse(new HedgerowError('corrupt', 'a file is damaged'));
+    tableOf(world).refuse(new HedgerowError('corrupt', 'a file is damaged'));
     return await world.as('admin', request);
   } finally {
     await world.close();

@@ -272,6 +272,23 @@ def reason():
     call("GET", "/v1/rules/{id}", id="rule:met", status=404)
 
 
+def memory():
+    what = "The budget of project Orion is 40,000 euros."
+    old = call("POST", "/v1/memory/remember", {"what": what, "who": ["Ada"], "about": ["Orion"], "when": 100}, status=201)
+    new = call("POST", "/v1/memory/supersede", {"id": old["id"], "what": what.replace("40", "55"), "at": "1970-01-02"})
+    equal(new["ended"], old["id"], "ended")
+    call("POST", "/v1/memory/supersede", {"id": old["id"], "what": "x"}, status=409)
+    call("POST", "/v1/memory/supersede", {"id": 987654, "what": "x"}, status=404)
+    recalled = call("POST", "/v1/memory/recall", {"question": "Orion's budget?"})["memories"]
+    equal([one["id"] for one in recalled], [new["id"]], "what holds")
+    recalled = call("POST", "/v1/memory/recall", {"question": "Orion's budget?", "at": 100})["memories"]
+    equal([one["id"] for one in recalled], [old["id"]], "what held")
+    versions = call("POST", "/v1/memory/history", {"about": ["Orion"]})["memories"]
+    equal([one["superseded_by"] for one in versions], [new["id"], None], "successors")
+    has(versions[1], who=["Ada"], event_ts=86400, end_ts=None, supersedes=old["id"])
+    call("POST", "/v1/memory/history", {}, status=400)
+
+
 def virtual():
     backends = call("GET", "/v1/virtual/backends")["backends"]
     equal([item["type"] for item in backends], ["duckdb", "parquet", "csv", "json", "postgres"], "backends")
@@ -358,7 +375,7 @@ def batch():
 
 def backup():
     made = call("POST", "/v1/backup", {"compact_first": True})
-    has(made, tables=["hyperedges"], compact_first=True)
+    has(made, tables=["hyperedges", "memories", "things"], compact_first=True)
     with tarfile.open(made["path"], "r:gz") as archive:
         expect(len(archive.getnames()) > 1, "the backup is empty")
     call("POST", "/v1/backup", {"backup_dir": "../outside"}, status=400)
@@ -408,6 +425,7 @@ query()
 analytics()
 rules()
 reason()
+memory()
 virtual()
 batch()
 backup()

@@ -128,6 +128,21 @@ function withPeople(path: string, body?: unknown): Recipe {
   };
 }
 
+const MEMORY = { what: 'The budget is 40.', who: ['Ada'], about: ['Orion'], when: 1000 };
+
+/** Returns a recipe that remembers something, and then sends a request. */
+function withMemory(path: string, body: unknown): Recipe {
+  return {
+    status: 200,
+    make: async (admin) => {
+      // Not remembered again if it is there, so that the state stays the same.
+      const known = await admin({ method: 'POST', path: '/v1/memory/history', body: { id: 1 } });
+      if (known.status === 404) await admin({ method: 'POST', path: '/v1/memory/remember', body: MEMORY });
+      return { path, body };
+    },
+  };
+}
+
 /**
  * Returns the name of the console's script. The name contains a hash, so it is taken from the built
  * page.
@@ -249,6 +264,16 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
       return { path: `/v1/rag/interactions/${json.interaction_id ?? 'none'}` };
     },
   },
+  'POST /v1/memory/remember': fixed(201, '/v1/memory/remember', MEMORY),
+  'POST /v1/memory/supersede': {
+    status: 200,
+    make: async (admin) => {
+      const { json } = await admin({ method: 'POST', path: '/v1/memory/remember', body: MEMORY });
+      return { path: '/v1/memory/supersede', body: { id: json?.id ?? 1, what: 'The budget is 55.', at: 2000 } };
+    },
+  },
+  'POST /v1/memory/recall': withMemory('/v1/memory/recall', { question: 'What is the budget?', at: 1500 }),
+  'POST /v1/memory/history': withMemory('/v1/memory/history', { about: ['Orion'] }),
   'GET /v1/virtual/backends': fixed(200, '/v1/virtual/backends'),
   'POST /v1/virtual/propose': fixed(200, '/v1/virtual/propose', { backend: TRIPS.backend }),
   'GET /v1/virtual/graphs': fixed(200, '/v1/virtual/graphs'),

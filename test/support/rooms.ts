@@ -2,6 +2,7 @@
 
 import type { Analytics } from '../../src/analytics/index.ts';
 import type { Database } from '../../src/engine/index.ts';
+import { Memory } from '../../src/memory/index.ts';
 import { Reasoning } from '../../src/rag/index.ts';
 import type { Rooms } from '../../src/routes/index.ts';
 import { type RefineProposal, VirtualGraphs } from '../../src/virtual/index.ts';
@@ -28,6 +29,7 @@ export function roomsOf(database: Database, options: RoomOptions = {}): Required
     statements: statementsOf(database, options.copyRoot),
     analytics,
     reasoning: reasoningOf(database, options, analytics),
+    memory: new Memory({ database, now: () => NOW_MS }),
     virtual: virtualOf(database, options),
   };
 }
@@ -46,6 +48,8 @@ export function virtualOf(database: Database, options: RoomOptions = {}): Virtua
 }
 
 let lastId = 0;
+/** The time that questions and memories take for the present, in epoch milliseconds. */
+export const NOW_MS = Date.UTC(2026, 10, 22);
 
 export function reasoningOf(database: Database, options: RoomOptions = {}, analytics?: Analytics): Reasoning {
   return new Reasoning({
@@ -56,7 +60,7 @@ export function reasoningOf(database: Database, options: RoomOptions = {}, analy
       apiKey: options.modelKey,
       allowedHosts: options.modelHosts ?? ['127.0.0.1'],
     },
-    now: () => Date.UTC(2026, 10, 22),
+    now: () => NOW_MS,
     monotonicMs: () => performance.now(),
     newId: () => `interaction-${++lastId}`,
     measure: analytics && ((table, measure, params, options) => analytics.run(table, measure, params, options)),

@@ -11,6 +11,7 @@ import { reportFailure, type World } from '../world.ts';
 import { answerOf } from './answer.ts';
 import { EDGE_TOOLS } from './edge-tools.ts';
 import { MEASURE_TOOLS } from './measure-tools.ts';
+import { MEMORY_TOOLS } from './memory-tools.ts';
 import { NODE_TOOLS } from './node-tools.ts';
 import { openPlace } from './place.ts';
 import { REASONING_TOOLS } from './reasoning-tools.ts';
@@ -23,9 +24,17 @@ export interface McpFlags extends RunnerFlags {
   allowWrites?: boolean | undefined;
 }
 
-const TOOLS = [...TABLE_TOOLS, ...ROW_TOOLS, ...EDGE_TOOLS, ...NODE_TOOLS, ...MEASURE_TOOLS, ...REASONING_TOOLS];
+const TOOLS = [
+  ...TABLE_TOOLS,
+  ...ROW_TOOLS,
+  ...EDGE_TOOLS,
+  ...NODE_TOOLS,
+  ...MEASURE_TOOLS,
+  ...REASONING_TOOLS,
+  ...MEMORY_TOOLS,
+];
 
-const INSTRUCTIONS = `Hedgerow is a temporal hypergraph database. A row of a table is a hyperedge: a moment (event_ts, epoch seconds UTC), a set of members (nodes) and properties (weight, mean_dist_m, formation, user columns). Begin with list_tables and describe_table. Where list_tables shows nodes "named", members are keys of nodes, which are their names: every argument that takes a node takes its key, and answers show keys; list_node_tables, list_nodes and read_node show nodes with their attributes. In other tables nodes are numbers; where names_in is shown, every argument that takes a node takes its number or its name, and answers show names beside numbers. Use range for a time window, node for the edges of one node, query for everything else about rows, run_measure for the structure of the whole (who is central, which groups there are, when it is busy), reason for facts that follow from rules, with proofs, ask for an answer in words. Times are epoch seconds with ISO 8601 (UTC) beside; arguments accept both. Answers are shortened to a readable size: more and hint say how to get the rest.`;
+const INSTRUCTIONS = `Hedgerow is a temporal hypergraph database. A row of a table is a hyperedge: a moment (event_ts, epoch seconds UTC), a set of members (nodes) and properties (weight, mean_dist_m, formation, user columns). Begin with list_tables and describe_table. Where list_tables shows nodes "named", members are keys of nodes, which are their names: every argument that takes a node takes its key, and answers show keys; list_node_tables, list_nodes and read_node show nodes with their attributes. In other tables nodes are numbers; where names_in is shown, every argument that takes a node takes its number or its name, and answers show names beside numbers. Use range for a time window, node for the edges of one node, query for everything else about rows, run_measure for the structure of the whole (who is central, which groups there are, when it is busy), reason for facts that follow from rules, with proofs, ask for an answer in words. recall and history read what agents have remembered in earlier conversations, and remember and supersede, where they are offered, keep it. Times are epoch seconds with ISO 8601 (UTC) beside; arguments accept both. Answers are shortened to a readable size: more and hint say how to get the rest.`;
 
 const ON_A_TERMINAL =
   'hedgerow: waits for messages of the Model Context Protocol on stdin. An agent starts this command by itself: add it to the configuration of your agent (README, Agents). Ctrl-C ends it.\n';

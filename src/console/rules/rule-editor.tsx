@@ -50,8 +50,8 @@ export function RuleEditor({ text, onChange, onStored }: Props) {
         <code>member(?E, ?A)</code>, <code>at(?E, ?T)</code>, <code>until(?E, ?T)</code>, <code>size(?E, ?N)</code>,{' '}
         <code>formation(?E, ?F)</code>, <code>weight(?E, ?W)</code>, <code>mean_dist(?E, ?D)</code>,{' '}
         <code>bucket(?E, ?B)</code>, <code>hyperedge(?E)</code>, <code>property(?E, "name", ?V)</code>,{' '}
-        <code>role(?E, ?A, "sender")</code>; of every node of a node table: <code>node(?A, ?Kind)</code>,{' '}
-        <code>attribute(?A, "name", ?V)</code>.
+        <code>role(?E, ?A, "sender")</code>, <code>supersedes(?E2, ?E1)</code> of memories; of every node of a node
+        table: <code>node(?A, ?Kind)</code>, <code>attribute(?A, "name", ?V)</code>.
       </p>
       <textarea
         id="rule-text"

@@ -53,6 +53,7 @@ export const BASE_PREDICATES: ReadonlyMap<string, number> = new Map([
   ['size', 2],
   ['bucket', 2],
   ['property', 3],
+  ['supersedes', 2],
   ['node', 2],
   ['attribute', 3],
 ]);

@@ -21,6 +21,7 @@ import { type AlterAction, columnChange } from './alter.ts';
 import { checkTableName, defineTable, type TableDefinition } from './catalog.ts';
 import { type CatalogChange, changed, type DefinitionChange, optionChange } from './changes.ts';
 import { stageExpiration } from './expiration.ts';
+import { type NamedTableInput, namedTableChanges } from './named-table.ts';
 import type { TableSet } from './table-set.ts';
 
 export interface DdlOptions {
@@ -94,6 +95,21 @@ export class Ddl {
       this.#assertFree(table.name);
       await this.change([{ op: 'create_table', table }], attach?.(nodeTableItem(table, 0)));
       return tables.get(table.name);
+    });
+  }
+
+  /**
+   * Returns the hyperedge table of that name, whatever its shape. If there is none, creates it, its
+   * indexes and, if necessary, its node table in one commit. Rejects with `table_not_found` if the
+   * name is that of a node table, and like `createTable`.
+   */
+  ensureNamedTable(input: NamedTableInput): Promise<Table> {
+    const { context, tables, mutex } = this.#options;
+    const { name } = input.table;
+    return mutex.run(async () => {
+      if (tables.find(name) === undefined)
+        await this.change(namedTableChanges(input, tables, Math.floor(context.now() / 1000)));
+      return tables.edges(name);
     });
   }
 

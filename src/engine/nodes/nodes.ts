@@ -5,6 +5,7 @@ import type { Attach } from '../../model/kept-answer.ts';
 import type { KindAndKey, NodeKey } from '../../model/node-refs.ts';
 import type { AlterAction } from '../catalog/alter.ts';
 import type { Ddl } from '../catalog/ddl.ts';
+import type { NamedTableInput } from '../catalog/named-table.ts';
 import type { TableSet } from '../catalog/table-set.ts';
 import type { EngineContext } from '../context.ts';
 import type { Snapshot } from '../table/snapshot.ts';
@@ -60,6 +61,14 @@ export class Nodes {
   /** Creates a node table. Rejects like `Ddl.createNodeTable`. */
   createTable(input: NodeTableInput, attach?: Attach<NodeTableItem>): Promise<Table> {
     return this.#options.ddl.createNodeTable(input, attach);
+  }
+
+  /**
+   * Returns a table whose members are nodes, after creating it and its node table if it is missing.
+   * Rejects like `Ddl.ensureNamedTable`.
+   */
+  ensureNamedTable(input: NamedTableInput): Promise<Table> {
+    return this.#options.ddl.ensureNamedTable(input);
   }
 
   /** Changes columns, name or options of a node table. Rejects like `Ddl.alterTable`. */

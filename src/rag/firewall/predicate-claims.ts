@@ -1,6 +1,7 @@
 // Checks facts in a sentence that are written as `pred(args)`. Such a fact must be a cited step, a
 // base fact about a cited edge, or an atom of a cited rule.
 
+import { supersededBy } from '../../model/memories.ts';
 import { type Constant, factText } from '../../rules/index.ts';
 import { shownConstant } from '../stored-text.ts';
 import type { Claim } from './claims.ts';
@@ -75,6 +76,7 @@ function isOfEdge(predicate: string, args: readonly Constant[], { edges }: Value
     return (
       args.length === 3 && Object.hasOwn(edge.properties, String(first)) && edge.properties[String(first)] === second
     );
+  if (predicate === 'supersedes') return args.length === 2 && first !== undefined && supersededBy(edge) === first;
   if (predicate === 'role')
     return (
       args.length === 3 &&

@@ -54,7 +54,12 @@ export const change = titled(
       op: v.literal('buckets_dropped'),
       before_ts: described(count(), 'All edges before this time were dropped.'),
     }),
-    v.object({ ...common, op: v.literal('table_created'), columns }),
+    v.object({
+      ...common,
+      op: v.literal('table_created'),
+      roles: v.optional(described(v.array(v.string()), 'The roles that members may have, if there are any.')),
+      columns,
+    }),
     v.object({
       ...common,
       op: v.literal('table_altered'),
