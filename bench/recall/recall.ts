@@ -7,8 +7,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, openDatabase } from 'hedgerow';
+import { Memory } from '../../dist/memory/index.js';
 import { EmbeddedStatements } from '../../dist/query/embedded.js';
-import { MemberKeys, recallEdges } from '../../dist/rag/index.js';
 import { finish } from '../../dist/schedule/steps.js';
 import { median } from '../measure.ts';
 import type { PartOptions } from '../part.ts';
@@ -34,11 +34,12 @@ export async function runRecall({ tiny, workspace, note }: PartOptions): Promise
   const dir = workspace.fresh('recall');
   const database = await openDatabase({ dir });
   try {
+    const memory = new Memory({ database, now: Date.now });
     const ours = new Shares();
     const peer = new Shares();
     const times: number[] = [];
     for (const [place, conversation] of conversations.entries()) {
-      const find = await remembered(database, conversation, `talk_${place}`);
+      const find = await remembered(memory, conversation, `talk_${place}`);
       const findByWords = await plain(database, conversation, `plain_${place}`);
       await database.compact({});
       for (const question of conversation.questions) {
@@ -65,25 +66,12 @@ export async function runRecall({ tiny, workspace, note }: PartOptions): Promise
 }
 
 /** Remembers the turns of a conversation in a table of memories. */
-async function remembered(database: Database, { turns }: Conversation, name: string): Promise<Finder> {
-  const statements = new EmbeddedStatements({ database });
-  await statements.run('CREATE NODE TABLE IF NOT EXISTS things (name TEXT)');
-  await statements.run(
-    `CREATE HYPEREDGE TABLE ${name} (things) ROLES (who, about) INTERVALS PROPERTIES (what TEXT, source TEXT)`,
-  );
-  await statements.run(`CREATE TEXT INDEX ON ${name} (what) LANGUAGE english`);
-  const table = database.table(name);
+async function remembered(memory: Memory, { turns }: Conversation, table: string): Promise<Finder> {
   for (const { id, session, speaker, text, time } of turns)
-    await table.insert({
-      event_ts: time,
-      members: [],
-      roles: { who: [speaker], about: [session] },
-      properties: { what: text, source: id },
-    });
-  const keys = MemberKeys.of(table, database.nodes)!;
+    await memory.remember({ table, what: text, who: [speaker], about: [session], when: time, source: id });
   return async (question) => {
-    const request = { question, roles: [], at: Math.floor(Date.now() / 1000), topK: MOST };
-    return finish(recallEdges(table, request, keys)).edges.map(({ properties }) => String(properties.source));
+    const { memories } = finish(memory.recall({ table, question, topK: MOST }));
+    return memories.map(({ source }) => String(source));
   };
 }
 
