@@ -58,8 +58,8 @@ export function* markedRows(
 }
 
 /**
- * Returns what a block tells; undefined if there is no memory for the question, so that its rows are
- * read instead.
+ * Returns what a block tells; undefined if there is no memory for the question, so that its rows
+ * are read instead.
  */
 export function ifMemory<T>(ask: () => T): T | undefined {
   try {
