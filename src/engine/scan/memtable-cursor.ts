@@ -161,8 +161,8 @@ export function listRows(
     while (cursor.listing !== undefined || cursor.searching !== undefined) {
       if (cursor.searching === undefined) buckets += listMore(cursor, endTs, ranges, bucketSeconds, limit);
       else searchMore(cursor, cursor.searching);
-      if (isLate() && (cursor.listing !== undefined || cursor.searching !== undefined))
-        return { buckets, isDone: false };
+      const isDone = cursor.listing === undefined && cursor.searching === undefined;
+      if (!isDone && isLate()) return { buckets, isDone };
     }
   }
   return { buckets, isDone: true };
