@@ -95,7 +95,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
     'random-changes',
     'sessions-model',
   ],
-  rag: ['fifty-questions', 'retrieve', 'written-answer'],
+  rag: ['fifty-questions', 'fused', 'recall', 'retrieve', 'written-answer'],
   rules: ['random-programs'],
   service: [
     'authorization',
