@@ -208,7 +208,7 @@ function addCandidate(q: usize, row: u32): void {
  */
 function openWindow(q: usize, row: u32): u32 {
   const n = load<u32>(q + Q_SCORED);
-  const end = row + windowFor(n) - 1;
+  const end = min(row + windowFor(n), load<u32>(q + Q_DOCUMENTS)) - 1;
   let sum: f64 = 0;
   for (let i: u32 = 0; i < n; i++) {
     const part = ordered(q, i);
@@ -281,6 +281,7 @@ function tryCandidates(q: usize, n: u32): void {
 
 /** Searches the window [row, end] with must parts. Returns the document to continue from. */
 function searchMust(q: usize, row: u32, end: u32): u32 {
+  if (!ASC_NO_ASSERT) assert(end < load<u32>(q + Q_DOCUMENTS), 'a window ends among the documents');
   const c = cursorOf(load<u32>(q + Q_DRIVER));
   const allowed = <usize>load<u32>(q + Q_ALLOWED);
   do {
