@@ -97,7 +97,7 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
   stopwatch.lap('reasoning_ms');
 
   const names = await namesOf(edges, tools);
-  const generated = await generate(request, { edges, worked, figure, names }, tools);
+  const generated = await generate(request, { edges, worked, figure, names, stated: touched(edges, retrieval) }, tools);
   stopwatch.lap('generation_ms');
 
   const isUnproved = request.requireProof && (worked === undefined || worked.count === 0);
@@ -148,7 +148,7 @@ export async function reason(request: ReasonRequest, tools: Tools): Promise<Answ
   const { retrieval, edges, figure } = await find(request, tools);
   const worked = await runner.run(reasonOver(edges, tools.rules!, retrieval, tools));
   const isUnproved = request.requireProof && worked.count === 0;
-  const facts = await runner.run(write(request, edges, worked, figure, table));
+  const facts = await runner.run(write(request, touched(edges, retrieval), worked, figure, table));
   const answer = figure !== undefined && !isUnproved ? withFigureText(facts, figure) : facts;
   const abstained = answer === ABSTAINED_ANSWER;
   const derived = abstained ? undefined : worked;
@@ -219,6 +219,11 @@ function reasonOver(
   return Derived.of({ rules, edges: byId, table: table.name, bucketSeconds: table.bucketSeconds, asked, keys });
 }
 
+/** Returns the edges that may be stated: those that touch a named node, if any is named. */
+function touched(edges: readonly RetrievedEdge[], { touching }: Retrieval): readonly RetrievedEdge[] {
+  return touching === undefined ? edges : edges.filter(({ edge_id }) => touching.has(edge_id));
+}
+
 /** The edges, facts and figure from which an answer is written. */
 interface Evidence {
   readonly edges: readonly RetrievedEdge[];
@@ -237,11 +242,11 @@ interface Generated {
 
 async function generate(
   request: RagRequest,
-  { edges, worked: derived, figure, names }: Evidence,
+  { edges, stated, worked: derived, figure, names }: Evidence & { readonly stated: readonly RetrievedEdge[] },
   { model, runner, table }: Tools,
 ): Promise<Generated> {
   if (model === undefined) {
-    const text = await runner.run(write(request, edges, derived!, figure, table));
+    const text = await runner.run(write(request, stated, derived!, figure, table));
     return { text, model: 'symbolic', promptTokens: 0, completionTokens: 0, contextTokens: 0 };
   }
   const none = { text: '', model: model.name, promptTokens: 0, completionTokens: 0, contextTokens: 0 };

@@ -46,7 +46,8 @@ function aboutFacts(facts: readonly StepFact[], rules: readonly RuleFact[]): str
 function aboutEdges(edges: readonly RetrievedEdge[], searched: readonly string[]): string {
   const sentences = edges.slice(0, EDGES_WRITTEN).map((edge) => {
     const text = textOf(edge, searched);
-    return `Hyperedge ${edge.edge_id} links ${membersOf(edge)} at ${timeOf(edge)}${text} [${edge.hedge_tag}].`;
+    const time = `at ${timeOf(edge)}${untilOf(edge)}`;
+    return `Hyperedge ${edge.edge_id} links ${membersOf(edge)} ${time}${text} [${edge.hedge_tag}].`;
   });
   if (edges.length === 1) return sentences[0]!;
   const inTime = [...edges].sort((a, b) => a.event_ts - b.event_ts || a.edge_id - b.edge_id);
@@ -63,6 +64,11 @@ function aboutEdges(edges: readonly RetrievedEdge[], searched: readonly string[]
     );
   }
   return sentences.join(' ');
+}
+
+/** Returns when an edge with an interval ends, as a part of a sentence: what has ended holds no more. */
+function untilOf({ end_ts }: RetrievedEdge): string {
+  return end_ts == null ? '' : ` until ${timeOf({ event_ts: end_ts })}`;
 }
 
 /** Returns the first text of an edge in some columns, as the end of a sentence. */
@@ -83,7 +89,7 @@ export function membersOf({ members }: Pick<RetrievedEdge, 'members'>): string {
  * Writes the time of an edge: ISO 8601 for whole seconds in years with four digits, otherwise the
  * raw seconds.
  */
-export function timeOf({ event_ts: seconds }: RetrievedEdge): string {
+export function timeOf({ event_ts: seconds }: Pick<RetrievedEdge, 'event_ts'>): string {
   const isUsual = seconds >= -30_610_224_000 && seconds < 253_402_300_800; // years 1000 to 9999
   return isUsual && Number.isInteger(seconds)
     ? new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')

@@ -5,6 +5,7 @@ import {
   CONTEXT_SHARES,
   candidatesFor,
   LIST_WEIGHTS,
+  MENTION_SHARE,
   RANK_CONSTANT,
 } from '../../src/rag/retrieval/fuse.ts';
 import { analyzerOf, idf, weight } from '../../src/text/index.ts';
@@ -21,6 +22,10 @@ export interface NaiveFusion {
   readonly qualified: (row: PlainRow) => boolean;
   /** Nodes of which rows without words must have one; default: those by which rows are ranked. */
   readonly among?: readonly number[] | undefined;
+  /** Keys by which nodes are named, and the nodes. */
+  readonly names?: ReadonlyMap<string, number> | undefined;
+  /** Whether neighbours are found of which nothing else matches. */
+  readonly addsContext: boolean;
   /** Whether rows without words are found. */
   readonly fills: boolean;
   /** Times that are preferred. */
@@ -83,17 +88,25 @@ export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: 
   const qualified = allowed.filter(wish.qualified);
   const edges = new Map<PlainRow, NaiveEdge>();
   const add = (row: PlainRow) => {
-    const nodes = wish.nodes.filter((node) => row.members.includes(node)).length / Math.max(1, wish.nodes.length);
+    const mentioned = [...(wish.names ?? [])].filter(([name]) => termsOf(row).includes(english.terms(name)[0]!));
+    let nodes = 0;
+    for (const node of wish.nodes) {
+      if (row.members.includes(node)) nodes++;
+      else if (mentioned.some(([, other]) => other === node)) nodes += MENTION_SHARE;
+    }
+    nodes /= Math.max(1, wish.nodes.length);
     const edge = edges.get(row) ?? { row, words: scores.get(row)!, context: 0, nodes, score: 0 };
     edges.set(row, edge);
     return edge;
   };
   const most = candidatesFor(size);
-  const hits = qualified
-    .filter((row) => scores.get(row)! > 0)
-    .sort((a, b) => scores.get(b)! - scores.get(a)! || b.event_ts - a.event_ts || a.id - b.id)
-    .slice(0, most);
-  for (const row of hits) add(row);
+  const best = (by: ReadonlyMap<PlainRow, number>) =>
+    qualified
+      .filter((row) => by.get(row)! > 0)
+      .sort((a, b) => by.get(b)! - by.get(a)! || b.event_ts - a.event_ts || a.id - b.id)
+      .slice(0, most);
+  const hits = best(scores);
+  for (const row of [...hits, ...(wish.names === undefined ? [] : best(bm25(rows, [...wish.names.keys()])))]) add(row);
   const among = wish.among ?? wish.nodes;
   const held = ({ members }: PlainRow) => among.filter((node) => members.includes(node)).length;
   const others = qualified
@@ -105,7 +118,7 @@ export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: 
     for (const row of others.filter(({ event_ts }) => preferred(event_ts)).slice(0, most)) add(row);
   for (const hit of hits.slice(0, CONTEXT_HITS))
     for (const { row, distance } of neighboursOf(hit, allowed))
-      add(row).context += scores.get(hit)! * CONTEXT_SHARES[distance - 1]!;
+      if (wish.addsContext || edges.has(row)) add(row).context += scores.get(hit)! * CONTEXT_SHARES[distance - 1]!;
   const found = [...edges.values()].filter(({ row }) => wish.qualified(row));
   for (const edge of found) edge.context += edge.words;
   const lists: [number, (edge: NaiveEdge) => number][] = [];

@@ -35,7 +35,7 @@ async function compare(seed: number, count: number): Promise<void> {
       members: [],
       roles: { who: who.length === 0 ? [pick(random, NAMES)] : who, about: some() },
       properties: {
-        what: Array.from({ length: random.below(6) }, () => pick(random, WORDS)).join(' '),
+        what: Array.from({ length: random.below(6) }, () => pick(random, [...WORDS, 'Ada', 'Grace'])).join(' '),
         end_ts: random.chance(0.5) ? null : event_ts + random.below(seconds),
       },
     };
@@ -102,6 +102,8 @@ function expectSame(database: Database, random: Random, at: number, state: strin
       nodes,
       allowed: ({ id }) => holding.includes(byId.get(id)!) && inRoles(byId.get(id)!),
       qualified: () => true,
+      addsContext: true,
+      names: new Map(named.map((name) => [name, numberOf(name)] as const).filter(([, number]) => number > 0)),
       among: asked[0]?.nodes.filter((number) => number > 0),
       fills: nodes.length > 0 || (sought.length === 0 && !isPreferred),
       preferred: isPreferred ? (time) => time >= since && time <= greatest : undefined,

@@ -37,6 +37,7 @@ const edge = fc.record({
     .map((members) => members.sort((a, b) => a - b)),
   weight: fc.option(fc.double({ noNaN: true, noDefaultInfinity: true })),
   formation: fc.option(awkward),
+  end_ts: fc.option(fc.integer({ min: 0, max: 2_000_000_000 })),
 });
 const args = fc.array(
   fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), awkward),
@@ -70,7 +71,7 @@ interface World {
 }
 
 function worldOf(
-  given: { edge_id: number; event_ts: number; members: number[]; weight: number | null; formation: string | null }[],
+  given: (Pick<RetrievedEdge, 'edge_id' | 'event_ts' | 'end_ts' | 'weight' | 'formation'> & { members: number[] })[],
   ruleNames: { name: string; id: string }[],
   derived: { predicate: string; args: (number | string | boolean)[]; confidence: number; rule: number; of: number }[],
 ): World {

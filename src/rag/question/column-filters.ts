@@ -141,7 +141,20 @@ function columnAt(reading: Reading, at: number, names: ReadonlyMap<string, Known
     const column = names.get(name);
     if (column !== undefined) found = { column, end: end + 1 };
   }
-  return found;
+  return found !== undefined && isQuestionWord(reading, found) ? undefined : found;
+}
+
+const INTERROGATIVES = new Set('what who whom whose when where why which how'.split(' '));
+const COMPARING = phrases('contains', 'containing', 'equals', 'equal to');
+
+/**
+ * Returns whether the name of a column is a word that asks: in a table with a column `what`, "what
+ * is coffee" is a question, `what = coffee` a condition.
+ */
+function isQuestionWord(reading: Reading, { column, end }: FoundColumn): boolean {
+  if (!INTERROGATIVES.has(column.name.toLowerCase())) return false;
+  const sign = freeWord(reading, end);
+  return !(sign?.kind === 'sign' && SIGNS[sign.text] !== undefined) && phraseAt(reading, end, COMPARING) === 0;
 }
 
 const SIGNS: Readonly<Record<string, FilterOp>> = {

@@ -73,7 +73,7 @@ export interface Bound {
 }
 
 const NO_EDGE_IN_WINDOW = 'No edge of the table is in this window of time; the window is ignored.';
-const NO_WORD = 'No node, column, rule or row of the table has this word.';
+const NO_WORD = 'No node, column or rule has this word, nor any edge that the rest of the question means.';
 
 export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
   const { reader, names, predicates, hasOverride, keys } = options;

@@ -7,7 +7,8 @@
 //
 //   words    by BM25
 //   context  by BM25, with CONTEXT_SHARES of the BM25 of its neighbours added
-//   nodes    by the share of the named nodes that it has
+//   nodes    by the share of the named nodes that it has; a node whose key is only in its texts
+//            counts MENTION_SHARE
 //   time     those in a window that is only preferred (recall.ts)
 //   recency  by time, the newest first
 //
@@ -31,6 +32,8 @@ export const LIST_WEIGHTS = { words: 1, context: 0.75, nodes: 0.3, time: 0.5, re
 type ListName = keyof typeof LIST_WEIGHTS;
 /** Shares of the scores of the neighbours of an edge, by distance. */
 export const CONTEXT_SHARES = [0.5, 0.25] as const;
+/** What the key of a node in the texts of an edge counts, beside 1 for a member. */
+export const MENTION_SHARE = 0.5;
 /** The best hits of the words, whose neighbours are found. */
 export const CONTEXT_HITS = 64;
 const FEWEST_CANDIDATES = 200;
@@ -46,6 +49,10 @@ export interface Fused {
   readonly search: Pick<Search, 'least' | 'greatest' | 'at' | 'nodes' | 'filters'>;
   /** Undefined if the question has no words. */
   readonly words: { readonly scorer: WordScorer; readonly index: WordIndex } | undefined;
+  /** The keys of named nodes as words, with the nodes of each keyword; undefined without any. */
+  readonly names: NameWords | undefined;
+  /** Whether neighbours of the best hits are found though nothing of the question matches them. */
+  readonly addsContext: boolean;
   /** If present, edges without any of these nodes, which are ascending, are left out. */
   readonly among: readonly number[] | undefined;
   /** Whether edges without words are found, too: those with nodes or, without nodes, the newest. */
@@ -56,6 +63,14 @@ export interface Fused {
   readonly size: number;
   /** Times of the oldest and the newest edge of the table. */
   readonly ends: TimeEnds;
+}
+
+/** The keys of nodes as words of texts. */
+export interface NameWords {
+  readonly scorer: WordScorer;
+  readonly index: WordIndex;
+  /** Nodes by key. */
+  readonly nodes: ReadonlyMap<string, readonly number[]>;
 }
 
 /** The readers of a snapshot. */
@@ -76,6 +91,8 @@ interface Candidate extends EdgeKey {
   context: number;
   /** The neighbour that gives most of its context. */
   beside: number | undefined;
+  /** Named nodes whose keys are in its texts. */
+  mentions: readonly number[];
   nodes: number;
 }
 
@@ -86,6 +103,8 @@ export interface FusedEdges {
   readonly truncated: boolean;
   /** The keywords that some candidate has. */
   readonly keywords: ReadonlySet<string>;
+  /** Ids of the edges that have a named node, or its key in their texts. */
+  readonly touching: ReadonlySet<number>;
 }
 
 /** Names of what matched, for `why`. */
@@ -100,9 +119,10 @@ export function* fuse(readers: FuseReaders, asked: Fused, names: MatchNames): St
   const { search, words, size } = asked;
   const most = candidatesFor(size);
   const hits = words === undefined ? NO_HITS : yield* hitsOf(readers, asked, words, most);
+  const named = asked.names === undefined ? NO_HITS : yield* hitsOf(readers, asked, asked.names, most);
   const candidates = new Candidates();
-  for (const key of hits.hits) candidates.add(key);
-  let { overflowed } = hits;
+  for (const key of [...hits.hits, ...named.hits]) candidates.add(key);
+  let overflowed = hits.overflowed || named.overflowed;
   const { preferred } = asked;
   for (const window of [...(asked.fills ? [search] : []), ...(preferred === undefined ? [] : [preferred])]) {
     const best = yield* findBest(readers.reader, otherSearch(asked, window, most));
@@ -114,7 +134,8 @@ export function* fuse(readers: FuseReaders, asked: Fused, names: MatchNames): St
   const all = candidates.all.filter(({ members }) => asked.among === undefined || hasAny(members, asked.among));
   const ranked = yield* rank(all, asked);
   const edges = ranked.slice(0, size).map((one) => chosen(one, asked, names));
-  return { edges, truncated: overflowed || ranked.length > size, keywords: keywordsIn(all, asked) };
+  const touching = new Set(ranked.filter(({ one }) => one.nodes > 0).map(({ one }) => one.id));
+  return { edges, truncated: overflowed || ranked.length > size, keywords: keywordsIn(all, asked), touching };
 }
 
 /** Returns the keywords that some candidate has. */
@@ -145,7 +166,7 @@ class Candidates {
   add({ id, eventTs }: EdgeKey): Candidate {
     let one = this.#byId.get(id);
     if (one === undefined) {
-      one = { id, eventTs, members: [], words: 0, parts: [], context: 0, beside: undefined, nodes: 0 };
+      one = { id, eventTs, members: [], words: 0, parts: [], context: 0, beside: undefined, mentions: [], nodes: 0 };
       this.#byId.set(id, one);
       this.#new.push(one);
     }
@@ -163,7 +184,7 @@ class Candidates {
 function hitsOf(
   { reader }: FuseReaders,
   { search: { least, greatest, at, filters }, among }: Fused,
-  { scorer, index }: NonNullable<Fused['words']>,
+  { scorer, index }: Pick<NameWords, 'scorer' | 'index'>,
   most: number,
 ): Steps<WordHits> {
   const where = filters.where.length === 0 ? undefined : filters.where;
@@ -195,22 +216,26 @@ function otherSearch({ search, among, ends }: Fused, { least, greatest }: TimeEn
 }
 
 /** Reads what must be known of candidates. */
-function* read(reader: EdgeReader, { search, words }: Fused, some: readonly Candidate[]): Steps<void> {
+function* read(reader: EdgeReader, { search, words, names }: Fused, some: readonly Candidate[]): Steps<void> {
   const byId = new Map(some.map((one) => [one.id, one]));
   yield* visitEdges(reader, some, (rows, row) => {
     const one = byId.get(rows.ids[row]!)!;
     one.members = Array.from(rows.members.subarray(rows.offsets[row]!, rows.offsets[row + 1]!));
-    one.nodes = shareOf(one.members, search.nodes);
+    const mentioned = names?.scorer.hitOf(rows, row)?.parts ?? [];
+    one.mentions = mentioned.flatMap((part) => names!.nodes.get(names!.scorer.query.keywords[part] ?? '') ?? []);
+    one.nodes = shareOf(one, search.nodes);
     const hit = words?.scorer.hitOf(rows, row);
     one.words = hit?.score ?? 0;
     one.parts = hit?.parts ?? [];
-    return words?.scorer.lettersOf(rows, row) ?? 0;
+    return (words ?? names)?.scorer.lettersOf(rows, row) ?? 0;
   });
 }
 
-/** Returns the share of the named nodes that are among members; 0 if none is named. */
-function shareOf(members: readonly number[], nodes: readonly number[]): number {
-  return nodes.length === 0 ? 0 : nodes.filter((node) => members.includes(node)).length / nodes.length;
+/** Returns the share of the named nodes that an edge has or mentions; 0 if none is named. */
+function shareOf({ members, mentions }: Candidate, nodes: readonly number[]): number {
+  let sum = 0;
+  for (const node of nodes) sum += members.includes(node) ? 1 : mentions.includes(node) ? MENTION_SHARE : 0;
+  return nodes.length === 0 ? 0 : sum / nodes.length;
 }
 
 /** Adds the neighbours of the best hits to the candidates, and what neighbours give each other. */
@@ -225,7 +250,8 @@ function* addContext(
   for (const { id } of hits.slice(0, CONTEXT_HITS)) {
     const hit = candidates.of(id)!;
     for (const { distance, ...key } of yield* neighbours.of(hit)) {
-      const one = candidates.add(key);
+      const one = asked.addsContext ? candidates.add(key) : candidates.of(key.id);
+      if (one === undefined) continue;
       const score = hit.words * CONTEXT_SHARES[distance - 1]!;
       one.context += score;
       if (score <= (given.get(one.id) ?? 0)) continue;
@@ -304,10 +330,10 @@ function chosen({ one, ranks, score }: Ranked, { search: { nodes }, words }: Fus
   const labels = one.parts.map((part) => words!.scorer.query.labels[part]!);
   if (one.words > 0) add(`words: ${labels.join(', ')}`, ranks.words);
   if (one.beside !== undefined) add(`context: beside HEDGE-${one.beside}`, ranks.context);
-  if (one.nodes > 0) {
-    const held = one.members.filter((node) => nodes.includes(node)).slice(0, MOST_NAMED);
-    add(`nodes: ${held.map(names.nodeName).join(', ')}`, ranks.nodes);
-  }
+  const held = one.members.filter((node) => nodes.includes(node));
+  const named = (some: readonly number[]) => some.slice(0, MOST_NAMED).map(names.nodeName).join(', ');
+  if (held.length > 0) add(`nodes: ${named(held)}`, ranks.nodes);
+  else if (one.nodes > 0) add(`names: ${named([...new Set(one.mentions)])}`, ranks.nodes);
   if (ranks.time !== undefined) add('time', ranks.time);
   why.push(...names.common);
   add('recency', ranks.recency);

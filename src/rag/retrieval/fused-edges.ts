@@ -2,10 +2,11 @@
 
 import type { Snapshot, Table } from '../../engine/index.ts';
 import type { Steps } from '../../schedule/steps.ts';
-import type { Filter, Question } from '../question/question.ts';
+import type { Filter, Ignored, Question } from '../question/question.ts';
 import type { Bound } from './bind.ts';
 import { lettersOf } from './edge-reads.ts';
-import { type FusedEdges, type FuseReaders, fuse } from './fuse.ts';
+import type { EdgeReader } from './edge-rows.ts';
+import { type FusedEdges, type FuseReaders, fuse, type NameWords } from './fuse.ts';
 import type { KeywordMatch } from './keyword-match.ts';
 import type { MemberKeys } from './member-keys.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
@@ -46,13 +47,64 @@ export function* fusedEdges(
   const asked = {
     search: { ...within, nodes, filters },
     words: scorer && { scorer, index },
-    among: nodes.length > 0 ? nodes : undefined,
+    names: yield* nameWords(readers.reader, nodes, keys, index),
+    among: undefined,
+    addsContext: false,
     fills: bound.isNamed || nodes.length > 0,
     size,
     ends,
   };
   const nodeName = (node: number) => String(keys?.memberOf(node) ?? node);
   return yield* fuse(readers, asked, { nodeName, common: conditionsOf(question) });
+}
+
+const NEGATIONS = new Set(['not', 'no', 'without', 'except', 'never', 'neither', 'nor', 'excluding']);
+/** Words between a negation and what it negates. */
+const BETWEEN = new Set([
+  'about',
+  'the',
+  'a',
+  'an',
+  'any',
+  'of',
+  'in',
+  'to',
+  'for',
+  'on',
+  'with',
+  'mention',
+  'mentioning',
+]);
+
+/** Returns the negations of free words, which are not understood: the words rank nevertheless. */
+export function negatedWords(words: readonly string[], free: ReadonlyMap<string, string>): Ignored[] {
+  const ignored: Ignored[] = [];
+  for (const [at, word] of words.entries()) {
+    if (!NEGATIONS.has(word.toLowerCase()) && !/n't$/i.test(word)) continue;
+    let next = at + 1;
+    while (BETWEEN.has(words[next]?.toLowerCase() ?? '')) next++;
+    const negated = words[next];
+    if (negated === undefined || !free.has(negated.toLowerCase())) continue;
+    const reason = `A negation of words is not understood: edges with "${negated}" are not left out.`;
+    ignored.push({ text: words.slice(at, next + 1).join(' '), reason });
+  }
+  return ignored;
+}
+
+/** Returns the keys of nodes as words; undefined if none of them is a text with words. */
+export function* nameWords(
+  reader: EdgeReader,
+  nodes: readonly number[],
+  keys: MemberKeys | undefined,
+  index: WordIndex,
+): Steps<NameWords | undefined> {
+  const named = new Map<string, number[]>();
+  for (const node of keys === undefined ? [] : nodes) {
+    const key = keys!.keyOf(node);
+    if (typeof key === 'string') named.set(key, [...(named.get(key) ?? []), node]);
+  }
+  const query = wordQuery([...named.keys()], index);
+  return query && { scorer: yield* WordScorer.of(reader, query, index), index, nodes: named };
 }
 
 /** Returns what all edges of a question match, as texts for `why`. */

@@ -32,6 +32,11 @@ export class MemberKeys {
     return node === undefined ? number : this.#hasKinds ? `${node.kind}:${node.key}` : node.key;
   }
 
+  /** Returns the key of a node, without its kind; undefined if there never was such a node. */
+  keyOf(number: number): NodeKey | undefined {
+    return this.nodes.nodeOf(number)?.key;
+  }
+
   /** Returns the kind and the key of a member. */
   nodeOf(member: Member): KindAndKey {
     if (!this.#hasKinds || typeof member === 'number') return { kind: this.kinds[0]!.name, key: member };

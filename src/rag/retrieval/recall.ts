@@ -13,7 +13,7 @@ import type { Reading } from '../question/words.ts';
 import { wholeEdges } from './edge-reads.ts';
 import { EdgeReader, type EdgeRows, WEIGHT } from './edge-rows.ts';
 import { fuse } from './fuse.ts';
-import { wordIndexOf } from './fused-edges.ts';
+import { nameWords, wordIndexOf } from './fused-edges.ts';
 import { askedNodes } from './key-mentions.ts';
 import type { MemberKeys } from './member-keys.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
@@ -83,6 +83,8 @@ function* recallAt(
     {
       search: { ...ends, at, nodes, filters },
       words: scorer && { scorer, index: index! },
+      names: index && (yield* nameWords(reader, asked.nodes, keys, index)),
+      addsContext: true,
       among,
       preferred,
       fills: nodes.length > 0 || (scorer === undefined && preferred === undefined),

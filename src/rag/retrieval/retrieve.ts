@@ -12,7 +12,7 @@ import { type Bound, bind, ignoredWords, missesName, type NameReader, nameReader
 import { wholeEdges } from './edge-reads.ts';
 import { EdgeReader, edgeOf, FORMATION, WEIGHT } from './edge-rows.ts';
 import type { FusedEdges, FuseReaders } from './fuse.ts';
-import { explainEdges, type FusedQuestion, fusedEdges, wordIndexOf } from './fused-edges.ts';
+import { explainEdges, type FusedQuestion, fusedEdges, negatedWords, wordIndexOf } from './fused-edges.ts';
 import { askedNodes } from './key-mentions.ts';
 import { KeywordMatch } from './keyword-match.ts';
 import type { MemberKeys } from './member-keys.ts';
@@ -44,6 +44,11 @@ export interface Retrieval {
   readonly said: Understood;
   /** Keywords that occur in the rows that were searched for words, or else in `edges`. */
   readonly foundWords: ReadonlySet<string>;
+  /**
+   * Ids of the edges that have a named node, or its key in their texts; undefined if that was not
+   * looked at, since every edge has one.
+   */
+  readonly touching?: ReadonlySet<number> | undefined;
   /** Whether a figure is computed from edges with one of the nodes, not with all of them. */
   readonly hasOr: boolean;
   readonly strategy: QueryPlan['strategy'];
@@ -129,7 +134,7 @@ function readersOf(table: Table, snapshot: Snapshot, { question }: Understood, h
     light: new EdgeReader(table, snapshot, { members: false, columns: new Set(tested) }),
     reader: new EdgeReader(table, snapshot, {
       members: question.nodes.length > 1 || hasNames || index !== undefined,
-      columns: new Set([...tested, ...(hasTexts ? textColumns : [])]),
+      columns: new Set([...tested, ...(hasTexts ? textColumns : []), ...(index?.columns ?? [])]),
     }),
     index,
     textColumns,
@@ -173,7 +178,10 @@ function* retrieveAt(
     textColumns.length > 0 && bound.free.size > 0 && needsWords(bound, said)
       ? yield* wordsFound(reader, bound, said, keywords, fused)
       : new Set<string>();
-  const binds = (bound.binds || foundWords.size > 0) && !isUnclear && !missesName(said, bound, foundWords);
+  // A node in no edge is still a word of texts.
+  const isMentioned = said.figure === null && fused !== undefined && fused.touching.size > 0;
+  const binds =
+    (bound.binds || isMentioned || foundWords.size > 0) && !isUnclear && !missesName(said, bound, foundWords);
   const state = { said, bound, question, binds, foundWords, keywords, hasOr, lsn: snapshot.lsn };
   const isNamed = bound.isNamed || question.nodes.length > 0;
   if (ends === undefined || within === undefined || !binds)
@@ -183,7 +191,10 @@ function* retrieveAt(
     const strategy = fused.keywords.size > 0 ? 'TEXT_SEARCH' : strategyOf(question, isNamed, reader);
     // Words may also occur in columns that the index does not have.
     const words = yield* explainEdges(edges, question, keywords, keys);
-    return answered(state, edges, new Set([...words, ...fused.keywords]), fused.truncated, strategy);
+    const ignored = [...question.ignored, ...negatedWords(said.words, bound.free)];
+    const told = { ...state, question: { ...question, ignored: said.figure === null ? ignored : question.ignored } };
+    const found = answered(told, edges, new Set([...words, ...fused.keywords]), fused.truncated, strategy);
+    return question.nodes.length === 0 ? found : { ...found, touching: fused.touching };
   }
   return yield* searched(reader, state, { filters, ends, within, topK, size }, keys);
 }
