@@ -66,7 +66,7 @@ function aboutEdges(edges: readonly RetrievedEdge[], searched: readonly string[]
   return sentences.join(' ');
 }
 
-/** Returns when an edge with an interval ends, as a part of a sentence: what has ended holds no more. */
+/** Returns when an edge with an interval ends, as a part of a sentence. */
 function untilOf({ end_ts }: RetrievedEdge): string {
   return end_ts == null ? '' : ` until ${timeOf({ event_ts: end_ts })}`;
 }
