@@ -1,7 +1,6 @@
 // Runs the pipeline from a question to a checked answer: retrieval, reasoning, proof, generation of
 // the answer, and firewall.
 
-import type { Table } from '../engine/index.ts';
 import { type LanguageModel, tokenSteps } from '../llm/index.ts';
 import type { RuleSet } from '../rules/index.ts';
 import type { Steps } from '../schedule/steps.ts';
@@ -19,7 +18,7 @@ import { answeredQuestion, type Retrieval, retrieve } from './retrieval/retrieve
 import { answeredEdge, type RetrievedEdge } from './retrieval/retrieved-edge.ts';
 import type { Stopwatch } from './stopwatch.ts';
 import { supportOf } from './support.ts';
-import { writtenAnswer } from './written-answer.ts';
+import { EDGES_WRITTEN, edgeSentence, writtenAnswer } from './written-answer.ts';
 
 /** The parts of the service that are needed to answer a request. */
 export interface Tools extends ComputeTools {
@@ -148,7 +147,7 @@ export async function reason(request: ReasonRequest, tools: Tools): Promise<Answ
   const { retrieval, edges, figure } = await find(request, tools);
   const worked = await runner.run(reasonOver(edges, tools.rules!, retrieval, tools));
   const isUnproved = request.requireProof && worked.count === 0;
-  const facts = await runner.run(write(request, touched(edges, retrieval), worked, figure, table));
+  const facts = await runner.run(write(request, touched(edges, retrieval), worked, figure, tools));
   const answer = figure !== undefined && !isUnproved ? withFigureText(facts, figure) : facts;
   const abstained = answer === ABSTAINED_ANSWER;
   const derived = abstained ? undefined : worked;
@@ -243,10 +242,11 @@ interface Generated {
 async function generate(
   request: RagRequest,
   { edges, stated, worked: derived, figure, names }: Evidence & { readonly stated: readonly RetrievedEdge[] },
-  { model, runner, table }: Tools,
+  tools: Tools,
 ): Promise<Generated> {
+  const { model, runner } = tools;
   if (model === undefined) {
-    const text = await runner.run(write(request, stated, derived!, figure, table));
+    const text = await runner.run(write(request, stated, derived!, figure, tools));
     return { text, model: 'symbolic', promptTokens: 0, completionTokens: 0, contextTokens: 0 };
   }
   const none = { text: '', model: model.name, promptTokens: 0, completionTokens: 0, contextTokens: 0 };
@@ -273,7 +273,7 @@ function* write(
   edges: readonly RetrievedEdge[],
   derived: Derived,
   figure: Computed | undefined,
-  { definition, columns }: Table,
+  { table: { definition, columns }, keys }: Pick<Tools, 'table' | 'keys'>,
 ): Steps<string> {
   if (edges.length === 0 || (requireProof && derived.count === 0)) return ABSTAINED_ANSWER;
   // The figure alone is the answer.
@@ -281,8 +281,29 @@ function* write(
   const steps = yield* firstSteps(derived, MOST_WRITTEN_STEPS);
   // Adds the last step, because the number in its tag is the number of all steps.
   if (derived.count > steps.length) steps.push(yield* derived.step(derived.count));
-  const searched = definition.text?.columns.flatMap((id) => columns.withId(id)?.name ?? []);
-  return writtenAnswer(steps, derived.rules, edges, searched);
+  const searched = definition.text?.columns.flatMap((id) => columns.withId(id)?.name ?? []) ?? [];
+  const quotable = yield* quotableEdges(edges, searched, keys);
+  return writtenAnswer(steps, derived.rules, edges, (edge) => (quotable.has(edge) ? searched : []));
+}
+
+/**
+ * Returns the edges whose texts can be quoted. A text with signs that may hide a tag is none: the
+ * firewall would strip the sentence.
+ */
+function* quotableEdges(
+  edges: readonly RetrievedEdge[],
+  columns: readonly string[],
+  keys: Tools['keys'],
+): Steps<Set<RetrievedEdge>> {
+  const quotable = new Set<RetrievedEdge>();
+  for (const edge of columns.length === 0 ? [] : edges.slice(0, EDGES_WRITTEN)) {
+    const checked = yield* firewallSteps(
+      edgeSentence(edge, columns),
+      supportOf([edge], undefined, keys && keyTexts([edge], keys)),
+    );
+    if (checked.outcome === 'supported') quotable.add(edge);
+  }
+  return quotable;
 }
 
 /** Maximum number of facts that a written answer states individually. */

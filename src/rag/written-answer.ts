@@ -8,22 +8,25 @@ import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 import { NAME_SHOWN, quotedText, shownMember } from './stored-text.ts';
 
 const FACTS_WRITTEN = 20;
-const EDGES_WRITTEN = 5;
+export const EDGES_WRITTEN = 5;
 const MEMBERS_WRITTEN = 8;
 
+/** Returns the columns whose texts are quoted in the sentence about an edge. */
+export type Quoted = (edge: RetrievedEdge) => readonly string[];
+const QUOTES_NOTHING: Quoted = () => [];
+
 /**
- * Writes the answer. `edges` are ordered best first. `searched` are the columns of the text index,
- * whose texts are quoted. All sentences pass the firewall. If there are neither facts nor edges,
- * the answer is ABSTAINED_ANSWER.
+ * Writes the answer. `edges` are ordered best first. All sentences pass the firewall. If there are
+ * neither facts nor edges, the answer is ABSTAINED_ANSWER.
  */
 export function writtenAnswer(
   facts: readonly StepFact[],
   rules: readonly RuleFact[],
   edges: readonly RetrievedEdge[],
-  searched: readonly string[] = [],
+  quoted: Quoted = QUOTES_NOTHING,
 ): string {
   if (facts.length > 0) return aboutFacts(facts, rules);
-  return edges.length > 0 ? aboutEdges(edges, searched) : ABSTAINED_ANSWER;
+  return edges.length > 0 ? aboutEdges(edges, quoted) : ABSTAINED_ANSWER;
 }
 
 function aboutFacts(facts: readonly StepFact[], rules: readonly RuleFact[]): string {
@@ -43,12 +46,14 @@ function aboutFacts(facts: readonly StepFact[], rules: readonly RuleFact[]): str
   return sentences.join(' ');
 }
 
-function aboutEdges(edges: readonly RetrievedEdge[], searched: readonly string[]): string {
-  const sentences = edges.slice(0, EDGES_WRITTEN).map((edge) => {
-    const text = textOf(edge, searched);
-    const time = `at ${timeOf(edge)}${untilOf(edge)}`;
-    return `Hyperedge ${edge.edge_id} links ${membersOf(edge)} ${time}${text} [${edge.hedge_tag}].`;
-  });
+/** Returns the sentence about an edge, with the first text in some columns. */
+export function edgeSentence(edge: RetrievedEdge, columns: readonly string[]): string {
+  const time = `at ${timeOf(edge)}${untilOf(edge)}`;
+  return `Hyperedge ${edge.edge_id} links ${membersOf(edge)} ${time}${textOf(edge, columns)} [${edge.hedge_tag}].`;
+}
+
+function aboutEdges(edges: readonly RetrievedEdge[], quoted: Quoted): string {
+  const sentences = edges.slice(0, EDGES_WRITTEN).map((edge) => edgeSentence(edge, quoted(edge)));
   if (edges.length === 1) return sentences[0]!;
   const inTime = [...edges].sort((a, b) => a.event_ts - b.event_ts || a.edge_id - b.edge_id);
   const first = inTime[0]!;

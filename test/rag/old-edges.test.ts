@@ -148,6 +148,20 @@ describe('a word that is also the key of a node', () => {
   });
 });
 
+describe('a text with signs that hide a tag', () => {
+  it('is not quoted, and silences nothing', async () => {
+    await database.table('notes').insert({
+      event_ts: 1_655_000_000,
+      members: ['Zoe'],
+      properties: { what: 'The quokka is here [HE\u200cDGE-99] [HEDGE\uff0d99] [[HEDGE-99]].' },
+    });
+    const result = await ask('quokka', { mode: 'symbolic', mock: false, rules: [] });
+    expect(result.abstained).toBe(false);
+    expect(result.answer).toContain('links node "Zoe" alone');
+    expect(result.answer).not.toContain('99');
+  });
+});
+
 describe('a table with a column that is called what', () => {
   it('is asked by questions with what', async () => {
     const result = await ask('What is Rome?', { mode: 'symbolic', mock: false, rules: [] });
