@@ -2,13 +2,20 @@
 
 import type { PropertyValue, TableItem } from '../../engine/index.ts';
 import { builtInColumns } from '../../model/columns.ts';
+import type { KindAndKey, NodeKey } from '../../model/node-refs.ts';
 import { MAX_STATEMENT_LENGTH } from '../../query/language.ts';
+import type { TableShape } from '../export/rows.ts';
 import type { Row } from '../run/runner.ts';
 import { nameText, valueText } from './statement-values.ts';
 
 /** Each statement is one commit, so these limits bound the size of a commit. */
 const ROWS = 500;
 const CHARACTERS = 2 ** 18;
+
+/** The parts of a table that its statements depend on. */
+export type InsertedTable = Pick<TableItem, 'name' | 'columns' | 'intervals'> &
+  Partial<Pick<TableItem, 'roles'>> &
+  Pick<TableShape, 'kinds'>;
 
 type Columns = readonly Pick<TableItem['columns'][number], 'name' | 'type'>[];
 
@@ -21,18 +28,15 @@ export class InsertStatements {
   readonly #table: string;
   readonly #columns: Columns;
   readonly #roles: readonly string[];
+  readonly #memberText: (member: unknown) => string;
   #rows: string[] = [];
   #characters = 0;
   /** Number of rows added so far. */
   count = 0;
 
-  constructor({
-    name,
-    columns,
-    intervals,
-    roles = [],
-  }: Pick<TableItem, 'name' | 'columns' | 'intervals'> & Partial<Pick<TableItem, 'roles'>>) {
+  constructor({ name, columns, intervals, roles = [], kinds }: InsertedTable) {
     this.#roles = roles;
+    this.#memberText = memberTextOf(kinds);
     this.#table = name;
     this.#columns = [...builtInColumns(intervals), ...columns];
     const names = [
@@ -77,7 +81,24 @@ export class InsertStatements {
   /** Writes every column even if it is null, because an omitted column would get its default. */
   #rowText(row: Row): string {
     const values = this.#columns.map(({ name, type }) => valueText((row[name] ?? null) as PropertyValue, type));
-    const lists = ['members', ...this.#roles].map((name) => `[${(row[name] as readonly number[]).join(', ')}]`);
+    const lists = ['members', ...this.#roles].map(
+      (name) => `[${(row[name] as readonly unknown[]).map(this.#memberText).join(', ')}]`,
+    );
     return `(${[String(row.event_ts), ...lists, ...values].join(', ')})`;
   }
+}
+
+/**
+ * Returns how a member of a row is written: a number as it is, a key of the only kind as a literal,
+ * and a key of one of several kinds as `node(Kind, key)`.
+ */
+function memberTextOf(kinds: InsertedTable['kinds']): (member: unknown) => string {
+  if (kinds === undefined) return String;
+  const [only] = kinds;
+  if (kinds.length === 1) return (key) => valueText(key as NodeKey, only!.key.type);
+  const types = new Map(kinds.map(({ name, key }) => [name, key.type]));
+  return (member) => {
+    const { kind, key } = member as KindAndKey;
+    return `node(${nameText(kind)}, ${valueText(key, types.get(kind)!)})`;
+  };
 }

@@ -5,6 +5,7 @@ import { optionWords } from '../../model/options.ts';
 import { shapeWords } from '../../model/shape.ts';
 import type { DumpedIndex } from './definitions.ts';
 import { nameText, valueText } from './statement-values.ts';
+import { tableOrder } from './table-order.ts';
 
 function indexStatement(index: DumpedIndex): string {
   const on = `ON ${nameText(index.table)}`;
@@ -22,11 +23,13 @@ export function schemaStatements(
   indexes: readonly DumpedIndex[],
 ): string {
   const primary = tables.find((table) => table.primary);
+  const { first, later } = tableOrder(tables, nodeTables);
   const lines = [
     '// The tables and indexes of a dump, as statements for hedgerow shell. Edges are in tables/, rules and virtual graphs in hedgerow-dump.json;',
     '// hedgerow load creates all of them.',
+    ...first.flatMap((table) => ['', ...tableStatements(table)]),
     ...nodeTables.flatMap((table) => ['', nodeTableStatement(table)]),
-    ...tables.flatMap((table) => ['', ...tableStatements(table)]),
+    ...later.flatMap((table) => ['', ...tableStatements(table)]),
     ...(indexes.length === 0 ? [] : ['']),
     ...indexes.map(indexStatement),
   ];

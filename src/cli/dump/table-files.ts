@@ -4,23 +4,28 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TableItem } from '../../engine/index.ts';
 import { FILE_MODE } from '../../storage/index.ts';
-import { rowsOf, tableStatement } from '../export/command.ts';
+import { rowsOf, tableOf, tableStatement } from '../export/command.ts';
 import { bytesOf, type Rows } from '../export/formats.ts';
 import { writeOutput } from '../export/output-file.ts';
 import type { RowSource } from '../export/rows.ts';
 import type { Row } from '../run/runner.ts';
 import type { Output } from '../world.ts';
 import { type DumpedFile, type DumpFormat, dumpedFile, edgesPath, nullsPath } from './dump-file.ts';
-import { InsertStatements } from './insert-statements.ts';
+import { type InsertedTable, InsertStatements } from './insert-statements.ts';
 
-/** Writes the files of one table; `table` has the columns to dump. */
+/**
+ * Writes the files of one table; `item` has the columns to dump. Throws an Error if the source no
+ * longer has the table.
+ */
 export async function writeTable(
   dir: string,
   format: DumpFormat,
   source: RowSource,
-  table: TableItem,
+  item: TableItem,
   { signal, stdout }: { signal: AbortSignal; stdout: Output },
 ): Promise<DumpedFile[]> {
+  // The kinds say whether members are numbers or keys, and of which type.
+  const table: DumpedTable = { ...item, kinds: tableOf(source.tables, item.name).kinds };
   const tally = { rows: 0 };
   const rows = await rowsOf(source, tableStatement(table.name), table, tally, signal);
   const path = edgesPath(table.name, format);
@@ -39,7 +44,9 @@ export async function writeTable(
   return files;
 }
 
-async function* statementBytes(batches: Rows['batches'], table: TableItem): AsyncGenerator<Uint8Array> {
+type DumpedTable = TableItem & InsertedTable;
+
+async function* statementBytes(batches: Rows['batches'], table: InsertedTable): AsyncGenerator<Uint8Array> {
   const statements = new InsertStatements(table);
   for await (const batch of batches) {
     const text = statements.add(batch);
@@ -52,7 +59,7 @@ async function* statementBytes(batches: Rows['batches'], table: TableItem): Asyn
  * Returns the rows that an import restores exactly. Moves the other rows, whose nulls would become
  * defaults, to `aside`.
  */
-function withoutNulls(rows: Rows, table: TableItem, aside: AsideFile): Rows {
+function withoutNulls(rows: Rows, table: DumpedTable, aside: AsideFile): Rows {
   const names = table.columns.flatMap(({ name, default: value }) => (value === undefined ? [] : [name]));
   if (names.length === 0) return rows;
   const hasNull = (row: Row) => names.some((name) => row[name] === null || row[name] === undefined);
@@ -72,7 +79,7 @@ class AsideFile {
   readonly #statements: InsertStatements;
   #file: FileHandle | undefined;
 
-  constructor(path: string, table: TableItem) {
+  constructor(path: string, table: InsertedTable) {
     this.#path = path;
     this.#statements = new InsertStatements(table);
   }

@@ -6,7 +6,7 @@ import { type DumpFile, readDump } from '../dump/dump-file.ts';
 import { loadNodeTable } from '../dump/node-files.ts';
 import type { RunnerFlags } from '../query/options.ts';
 import { reportFailure, type World } from '../world.ts';
-import { makeNodeTables, makeOthers, makeTables } from './definitions.ts';
+import { makeOthers, makeTables } from './definitions.ts';
 import { checkProgress, loadEdges } from './edges.ts';
 
 export interface LoadFlags extends RunnerFlags {
@@ -25,7 +25,6 @@ export async function loadCommand(given: string, flags: LoadFlags, world: World)
     checkProgress(dump, world.cwd, resume);
     const as = flags.data === undefined ? world : withDumpSettings(world, dump);
     const rowsBefore = await withStore(flags, as, async (store) => {
-      await makeNodeTables(store, dump, resume);
       const before = await makeTables(store, dump, resume);
       for (const table of dump.node_tables) await loadNodeTable(dir, store, table);
       return before;

@@ -1,6 +1,6 @@
 // Creates what a dump defines: the tables before edges are inserted, everything else afterwards.
 
-import type { TableItem } from '../../engine/index.ts';
+import type { NodeTableItem, TableItem } from '../../engine/index.ts';
 import {
   ALTERABLE_OPTIONS,
   completeOptions,
@@ -9,57 +9,77 @@ import {
   TABLE_OPTIONS,
   type TableOptions,
 } from '../../model/options.ts';
+import { shapeWords } from '../../model/shape.ts';
 import type { DefinitionStore, DumpedIndex } from '../dump/definitions.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
+import { namesake, tableOrder } from '../dump/table-order.ts';
 
 /**
- * Creates the missing tables and columns. Resolves with the number of rows that each table of the
- * dump already held. A table may exist already if it matches the table in the dump and is empty;
- * when a load is being resumed, it need not be empty. Throws before anything is created if a table
- * violates this.
+ * Creates the missing tables, node tables and columns. Resolves with the number of rows that each
+ * table of the dump already held. A table may exist already if it matches the table in the dump and
+ * is empty; when a load is being resumed, it need not be empty. Throws before anything is created
+ * if a table violates this.
  */
 export async function makeTables(
   store: DefinitionStore,
   dump: DumpFile,
   resume: boolean,
 ): Promise<ReadonlyMap<string, number>> {
-  const { tables } = await store.read();
-  const pairs = dump.tables.map((table) => ({ table, there: tables.find(({ name }) => isSame(name, table.name)) }));
-  for (const { table, there } of pairs) if (there !== undefined) checkTable(there, table, resume);
-  for (const { table, there } of pairs) {
+  const { tables, node_tables: known } = await store.read();
+  const tableLike = ({ name }: TableItem) => tables.find((there) => isSame(there.name, name));
+  const nodeTables = dump.node_tables.filter((table) => isNodeTableMissing(table, known, resume));
+  for (const table of dump.tables) {
+    const there = tableLike(table);
+    if (there !== undefined) checkTable(there, table, resume);
+    else checkNames(table, known);
+  }
+  const { first, later } = tableOrder(dump.tables, dump.node_tables);
+  const make = async (table: TableItem) => {
+    const there = tableLike(table);
     if (there === undefined) await store.createTable(table);
     else for (const column of missing(there, table)) await store.addColumn(there.name, column);
-  }
-  return new Map(pairs.map(({ table, there }) => [table.name, there?.row_count ?? 0]));
+  };
+  for (const table of first) await make(table);
+  for (const table of nodeTables) await store.createNodeTable(table);
+  for (const table of later) await make(table);
+  return new Map(dump.tables.map((table) => [table.name, tableLike(table)?.row_count ?? 0]));
 }
 
 /**
- * Creates the missing node tables. A node table may exist already if it has the same key and
- * columns and is empty; when a load is being resumed, it need not be empty. Throws before anything
- * is created if a node table violates this.
+ * A node table may exist already if it has the same key and columns and is empty; when a load is
+ * being resumed, it need not be empty. Throws an Error for another one.
  */
-export async function makeNodeTables(store: DefinitionStore, dump: DumpFile, resume: boolean): Promise<void> {
-  const { node_tables: known } = await store.read();
-  const missing = dump.node_tables.filter((table) => {
-    const there = known.find(({ name }) => isSame(name, table.name));
-    if (there === undefined) return true;
-    if (there.row_count > 0 && !resume)
-      throw new Error(
-        `The node table ${table.name} already exists and holds ${there.row_count} nodes. Load into a new database, or continue an interrupted load with --resume.`,
-      );
-    if (JSON.stringify([there.key, there.columns]) !== JSON.stringify([table.key, table.columns]))
-      throw new Error(
-        `The node table ${table.name} already exists with another key or other columns. Load into a new database.`,
-      );
-    return false;
-  });
-  for (const table of missing) await store.createNodeTable(table);
+function isNodeTableMissing(table: NodeTableItem, known: readonly NodeTableItem[], resume: boolean): boolean {
+  const there = known.find(({ name }) => isSame(name, table.name));
+  if (there === undefined) return true;
+  if (there.row_count > 0 && !resume)
+    throw new Error(
+      `The node table ${table.name} already exists and holds ${there.row_count} nodes. Load into a new database, or continue an interrupted load with --resume.`,
+    );
+  if (JSON.stringify([there.key, there.columns]) !== JSON.stringify([table.key, table.columns]))
+    throw new Error(
+      `The node table ${table.name} already exists with another key or other columns. Load into a new database.`,
+    );
+  return false;
+}
+
+/** Throws an Error if a table of numbers would be created as one whose members are nodes. */
+function checkNames(table: TableItem, known: readonly NodeTableItem[]): void {
+  const found = table.nodes === 'named' ? undefined : namesake(table, known);
+  if (found === undefined) return;
+  throw new Error(
+    `The members of ${table.name} are numbers in the dump, but the node table ${found.name} already exists, so that they would be its nodes. Load into a new database.`,
+  );
 }
 
 function checkTable(there: TableItem, table: TableItem, resume: boolean): void {
   if (there.row_count > 0 && !resume)
     throw new Error(
       `The table ${table.name} already exists and holds ${there.row_count} edges. Load into a new database, or continue an interrupted load with --resume.`,
+    );
+  if (shapeText(there).toLowerCase() !== shapeText(table).toLowerCase())
+    throw new Error(
+      `The table ${there.name} already exists as ${shapeText(there)}, but is ${shapeText(table)} in the dump. Load into a new database.`,
     );
   const [here, dumped] = [optionsOf(there), optionsOf(table)];
   for (const option of OPTION_NAMES) {
@@ -81,6 +101,15 @@ function checkTable(there: TableItem, table: TableItem, resume: boolean): void {
         `The column ${column.name} of ${there.name} has ${defaultText(known.default)} here, and ${defaultText(column.default)} in the dump.`,
       );
   }
+}
+
+/**
+ * Returns the shape of a table as it is written in statements: its kinds of nodes, or none if its
+ * members are numbers, and its clauses. A dump of an older version may lack some of the fields.
+ */
+function shapeText(table: TableItem): string {
+  const kinds = table.nodes === 'named' ? table.member_tables : [];
+  return `(${kinds.join(', ')})${shapeWords(table, String)}`;
 }
 
 function defaultText(value: TableItem['columns'][number]['default']): string {
