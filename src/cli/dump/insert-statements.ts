@@ -4,7 +4,7 @@ import type { PropertyValue, TableItem } from '../../engine/index.ts';
 import { builtInColumns } from '../../model/columns.ts';
 import { MAX_STATEMENT_LENGTH } from '../../query/language.ts';
 import type { Row } from '../run/runner.ts';
-import { nameText, valueText } from './statement-values.ts';
+import { memberText, nameText, valueText } from './statement-values.ts';
 
 /** Each statement is one commit, so these limits bound the size of a commit. */
 const ROWS = 500;
@@ -77,7 +77,9 @@ export class InsertStatements {
   /** Writes every column even if it is null, because an omitted column would get its default. */
   #rowText(row: Row): string {
     const values = this.#columns.map(({ name, type }) => valueText((row[name] ?? null) as PropertyValue, type));
-    const lists = ['members', ...this.#roles].map((name) => `[${(row[name] as readonly number[]).join(', ')}]`);
+    const lists = ['members', ...this.#roles].map(
+      (name) => `[${(row[name] as readonly unknown[]).map(memberText).join(', ')}]`,
+    );
     return `(${[String(row.event_ts), ...lists, ...values].join(', ')})`;
   }
 }

@@ -21,6 +21,17 @@ export function valueText(value: PropertyValue, type: ColumnType): string {
 }
 
 /**
+ * Returns a member of an edge: a number or a key, or a key with its kind in tables with several
+ * kinds.
+ */
+export function memberText(member: unknown): string {
+  if (typeof member === 'number') return String(member);
+  if (typeof member === 'string') return textLiteral(member);
+  const { kind, key } = member as { readonly kind: string; readonly key: string | number };
+  return `node(${nameText(kind)}, ${memberText(key)})`;
+}
+
+/**
  * Writes a point or an exponent into every number. Without them a number is an integer literal, and
  * these end at 2^53.
  */

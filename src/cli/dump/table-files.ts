@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TableItem } from '../../engine/index.ts';
 import { FILE_MODE } from '../../storage/index.ts';
-import { rowsOf, tableStatement } from '../export/command.ts';
+import { rowsOf, tableOf, tableStatement } from '../export/command.ts';
 import { bytesOf, type Rows } from '../export/formats.ts';
 import { writeOutput } from '../export/output-file.ts';
 import type { RowSource } from '../export/rows.ts';
@@ -12,25 +12,31 @@ import type { Row } from '../run/runner.ts';
 import type { Output } from '../world.ts';
 import { type DumpedFile, type DumpFormat, dumpedFile, edgesPath, nullsPath } from './dump-file.ts';
 import { InsertStatements } from './insert-statements.ts';
+import type { LinkCollector } from './links.ts';
 
-/** Writes the files of one table; `table` has the columns to dump. */
+/**
+ * Writes the files of one table; `table` has the columns to dump. `links`, if given, learns which
+ * rows are written where.
+ */
 export async function writeTable(
   dir: string,
   format: DumpFormat,
   source: RowSource,
   table: TableItem,
-  { signal, stdout }: { signal: AbortSignal; stdout: Output },
+  { signal, stdout, links }: { signal: AbortSignal; stdout: Output; links: LinkCollector | undefined },
 ): Promise<DumpedFile[]> {
   const tally = { rows: 0 };
-  const rows = await rowsOf(source, tableStatement(table.name), table, tally, signal);
+  // Only the shape of the source has the kinds, and so the types, of members.
+  const shape = { ...table, kinds: tableOf(source.tables, table.name).kinds };
+  const rows = await rowsOf(source, tableStatement(table.name), shape, tally, signal);
   const path = edgesPath(table.name, format);
   if (format === 'statements') {
-    await writeOutput(statementBytes(rows.batches, table), join(dir, path), stdout);
+    await writeOutput(statementBytes(rows.batches, table, links), join(dir, path), stdout);
     return [await dumpedFile(dir, path, table.name, tally.rows)];
   }
   const aside = new AsideFile(join(dir, nullsPath(table.name)), table);
   try {
-    await writeOutput(bytesOf(format, withoutNulls(rows, table, aside), ';'), join(dir, path), stdout);
+    await writeOutput(bytesOf(format, withoutNulls(rows, table, aside, links), ';'), join(dir, path), stdout);
   } finally {
     await aside.close();
   }
@@ -39,9 +45,14 @@ export async function writeTable(
   return files;
 }
 
-async function* statementBytes(batches: Rows['batches'], table: TableItem): AsyncGenerator<Uint8Array> {
+async function* statementBytes(
+  batches: Rows['batches'],
+  table: TableItem,
+  links: LinkCollector | undefined,
+): AsyncGenerator<Uint8Array> {
   const statements = new InsertStatements(table);
   for await (const batch of batches) {
+    links?.add(batch, false);
     const text = statements.add(batch);
     if (text !== '') yield Buffer.from(text);
   }
@@ -52,15 +63,18 @@ async function* statementBytes(batches: Rows['batches'], table: TableItem): Asyn
  * Returns the rows that an import restores exactly. Moves the other rows, whose nulls would become
  * defaults, to `aside`.
  */
-function withoutNulls(rows: Rows, table: TableItem, aside: AsideFile): Rows {
+function withoutNulls(rows: Rows, table: TableItem, aside: AsideFile, links: LinkCollector | undefined): Rows {
   const names = table.columns.flatMap(({ name, default: value }) => (value === undefined ? [] : [name]));
-  if (names.length === 0) return rows;
+  if (names.length === 0 && links === undefined) return rows;
   const hasNull = (row: Row) => names.some((name) => row[name] === null || row[name] === undefined);
   async function* kept(): AsyncGenerator<readonly Row[], void, undefined> {
     for await (const batch of rows.batches) {
       const others = batch.filter(hasNull);
       if (others.length > 0) await aside.add(others);
-      yield others.length === 0 ? batch : batch.filter((row) => !hasNull(row));
+      const whole = others.length === 0 ? batch : batch.filter((row) => !hasNull(row));
+      links?.add(whole, false);
+      links?.add(others, true);
+      yield whole;
     }
   }
   return { ...rows, batches: kept() };
