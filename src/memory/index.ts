@@ -42,8 +42,8 @@ export class Memory {
     drive: Drive,
     attach?: Attach<Superseded>,
   ): ReturnType<typeof supersede> {
-    const { database } = this.#options;
-    return supersede(database, { ...successor, at: successor.at ?? this.#seconds() }, drive, attach);
+    const now = this.#seconds();
+    return supersede(this.#options.database, { ...successor, at: successor.at ?? now, now }, drive, attach);
   }
 
   /** Returns versions of memories. Throws like `historyOf`. */

@@ -38,3 +38,22 @@ export function supersededBy({ end_ts: end, roles, properties }: ShownEdge): num
   const id = properties[SUPERSEDES];
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;
 }
+
+/** A table as lists of tables describe it. */
+interface ListedTable {
+  readonly intervals?: boolean | undefined;
+  readonly roles?: readonly string[] | undefined;
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+}
+
+/** Returns whether the column `supersedes` of a table holds ids of memories of this table. */
+export function holdsMemories({ intervals, roles = [], columns }: ListedTable): boolean {
+  const has = (name: string, type: string) => columns.some((column) => column.name === name && column.type === type);
+  return (
+    intervals === true &&
+    roles.includes(WHO) &&
+    roles.includes(ABOUT) &&
+    has(WHAT, 'TEXT') &&
+    has(SUPERSEDES, 'INTEGER')
+  );
+}

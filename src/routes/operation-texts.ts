@@ -89,7 +89,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, string>> = {
   remember:
     'Stores one edge: who and about are the roles of its members, which are nodes by key, and it holds from `when` until `until` or without an end. Keys that nobody has used make nodes in the same commit. The first memory of a table makes the table, with a text index on `what` and an index on `supersedes`; this needs no admin key, and another table that exists must have the same shape. Remembering a thing twice gives two memories: an `Idempotency-Key` makes the request safe to repeat.',
   supersede:
-    'In one commit, the memory `id` ends at `at` and its successor begins. Rules see the link between the two as `supersedes(new, old)`. `who` and `about` are those of the old memory unless they are given. 409 `memory_ended` if it has ended by then, or has a successor: supersede that one. To forget something altogether, delete the edge.',
+    'In one commit, the memory `id` ends at `at` and its successor begins. Rules see the link between the two as `supersedes(new, old)`. `who` and `about` are those of the old memory unless they are given. 409 `memory_ended` if it has ended by then, or has a successor: supersede that one. If its successor is planned for the future, the new memory may begin earlier: it holds until then and comes between the two. To forget something altogether, delete the edge.',
   recall:
     'Memories that hold at `at`, best first: ranked by the words of the question (BM25 with the text index), by memories beside these, by the names in it and by recency, fused by reciprocal rank; `why` says what has matched. `who` and `about` leave out what does not name one of them. A table without a text index is ranked by names and recency.',
   memoryHistory:

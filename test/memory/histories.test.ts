@@ -20,6 +20,8 @@ const NAMES = ['Ada', 'Grace', 'Linus', 'Orion', 'budget', 'travel costs'];
 const WORDS = ['budget', 'travel', 'meeting', 'moved', 'office', 'Orion', 'prefers', 'tea'];
 /** Times lie between these. The clock of the memory shows the last. */
 const [FIRST_TIME, NOW] = [0, 60];
+/** Successors may be planned up to this time. */
+const LAST_PLAN = 90;
 const EVERYTHING = 1000;
 
 class MemoryHistory {
@@ -100,11 +102,14 @@ class MemoryHistory {
 
   async #supersede(): Promise<void> {
     const id = this.#random.chance(0.9) ? this.#anyId() : this.#greatestId + 7;
-    const at = this.#random.chance(0.7) ? this.#time() : undefined;
+    const dice = this.#random.below(10);
+    const planned = dice < 3 ? NOW + 1 + this.#random.below(LAST_PLAN - NOW) : undefined;
+    const at = planned ?? (dice < 7 ? this.#time() : undefined);
+    const until = this.#random.chance(0.2) ? (at ?? NOW) + this.#random.below(20) : undefined;
     const things: { who?: string[]; about?: string[] } = this.#random.chance(0.3) ? this.#things() : {};
     const what = this.#sentence();
-    const refusal = this.#model.refusalOf(id, at ?? NOW);
-    const done = this.#memory.supersede({ id, what, at, ...things }, async (steps) => finish(steps));
+    const refusal = this.#model.refusalOf(id, [at ?? NOW, until], NOW);
+    const done = this.#memory.supersede({ id, what, at, until, ...things }, async (steps) => finish(steps));
     if (refusal !== undefined) {
       await expect(done, `${id} at ${at}`).rejects.toMatchObject({ code: refusal });
       this.#count(refusal);
@@ -115,8 +120,9 @@ class MemoryHistory {
     const { who, about } = { ...this.#model.find(id)!, ...things };
     this.#greatestId = Math.max(this.#greatestId, made.id);
     const event_ts = at ?? NOW;
-    this.#model.supersede({ id: made.id, what, who, about, event_ts, end_ts: null, source: null, supersedes: id });
-    this.#count('superseded');
+    const times = { event_ts, end_ts: until ?? null };
+    const isBetween = this.#model.supersede({ id: made.id, what, who, about, ...times, source: null, supersedes: id });
+    this.#count(isBetween ? 'superseded before a planned successor' : 'superseded');
   }
 
   #anyId(): number {
@@ -190,7 +196,7 @@ class MemoryHistory {
   }
 
   #checkEveryTime(): void {
-    for (let at = FIRST_TIME - 1; at <= NOW + 21; at++)
+    for (let at = FIRST_TIME - 1; at <= LAST_PLAN + 21; at++)
       expect(idsOf(this.#recall({ at }))).toEqual(this.#model.holding(at, {}));
   }
 }
@@ -222,5 +228,6 @@ test(`${HISTORIES} random histories agree with a naive model`, async () => {
   const events = ['remembered', 'superseded', 'forgotten', 'compacted', 'reopened', 'killed'];
   events.push('edge_not_found', 'memory_ended', 'invalid_input', 'found by words');
   events.push('not found because it does not hold');
+  expect(seen.get('superseded before a planned successor') ?? 0).toBeGreaterThanOrEqual(HISTORIES / 10);
   for (const event of events) expect(seen.get(event) ?? 0, event).toBeGreaterThanOrEqual(HISTORIES / 2);
 }, 1_800_000);

@@ -8,7 +8,7 @@ export interface NaiveMemory {
   readonly event_ts: number;
   end_ts: number | null;
   readonly source: string | null;
-  readonly supersedes: number | null;
+  supersedes: number | null;
 }
 
 /** What a reader sees of a memory in a history. */
@@ -25,21 +25,30 @@ export class NaiveMemories {
     return this.all.find(({ supersedes }) => supersedes === id);
   }
 
-  /** Returns why a memory cannot be superseded at a time, as the code of the error. */
-  refusalOf(id: number, at: number): string | undefined {
+  /**
+   * Returns why a memory cannot be superseded from one time to another, as the code of the error.
+   */
+  refusalOf(id: number, [at, until]: readonly [number, number | undefined], now: number): string | undefined {
     const memory = this.find(id);
     if (memory === undefined) return 'edge_not_found';
-    if (this.successorOf(id) !== undefined || (memory.end_ts !== null && memory.end_ts <= at)) return 'memory_ended';
-    return at < memory.event_ts ? 'invalid_input' : undefined;
+    const begins = this.successorOf(id)?.event_ts;
+    if (begins !== undefined && (begins <= now || begins <= at)) return 'memory_ended';
+    if (memory.end_ts !== null && memory.end_ts <= at) return 'memory_ended';
+    if (at < memory.event_ts) return 'invalid_input';
+    return begins !== undefined && until !== undefined && until > begins ? 'invalid_input' : undefined;
   }
 
   add(memory: NaiveMemory): void {
     this.all.push({ ...memory, who: toSet(memory.who), about: toSet(memory.about) });
   }
 
-  supersede(memory: NaiveMemory): void {
+  /** Returns whether the memory came between two others. */
+  supersede(memory: NaiveMemory): boolean {
     this.find(memory.supersedes!)!.end_ts = memory.event_ts;
-    this.add(memory);
+    const next = this.successorOf(memory.supersedes!);
+    this.add({ ...memory, end_ts: memory.end_ts ?? next?.event_ts ?? null });
+    if (next !== undefined) next.supersedes = memory.id;
+    return next !== undefined;
   }
 
   forget(id: number): void {

@@ -148,6 +148,43 @@ test('a memory is replaced once', async () => {
   expect(idsOf(await history({ about: ['x'] }))).toHaveLength(4);
 });
 
+test('a memory whose successor is planned can be superseded earlier', async () => {
+  const times = ({ json }: Answer) =>
+    json.memories.map((one: Record<string, unknown>) => [
+      one.id,
+      one.event_ts,
+      one.end_ts,
+      one.supersedes,
+      one.superseded_by,
+    ]);
+  const [year2024, year2030, year2035, year2040] = [1_704_067_200, 1_893_456_000, 2_051_222_400, 2_208_988_800];
+  await remember({ what: 'one', about: ['x'], when: year2024 });
+  await supersede({ id: 1, what: 'planned', at: year2040 });
+  const late = await supersede({ id: 1, what: 'too late', at: year2040 });
+  expect(late.json).toMatchObject({ status: 409, code: 'memory_ended' });
+  expect(late.json.detail).toContain(`was superseded by 2 at ${year2040}; supersede that one, at this time or later`);
+  const long = await supersede({ id: 1, what: 'too long', at: year2030, until: year2040 + 1 });
+  expect(long.json).toMatchObject({ status: 400, errors: [{ loc: ['body', 'until'] }] });
+  expect((await supersede({ id: 1, what: 'earlier', at: year2030 })).json).toEqual({ id: 3, ended: 1 });
+  expect((await supersede({ id: 3, what: 'between', at: year2030 + 5, until: year2035 })).json.id).toBe(4);
+  expect((await supersede({ id: 1, what: 'now' })).json.id).toBe(5);
+  const now = Date.parse('2026-11-22') / 1000;
+  const whole = await history({ id: 2 });
+  expect(times(whole)).toEqual([
+    [1, year2024, now, null, 5],
+    [5, now, year2030, 1, 3],
+    [3, year2030, year2030 + 5, 5, 4],
+    [4, year2030 + 5, year2035, 3, 2],
+    [2, year2040, null, 4, null],
+  ]);
+  // What has been replaced by now stays as it was.
+  expect((await supersede({ id: 1, what: 'again', at: year2024 + 5 })).json.code).toBe('memory_ended');
+  // What was planned can be dropped: it is deleted, and the one before it gets no end.
+  await post('/v1/query', { query: 'DELETE FROM memories WHERE id = 2' });
+  await post('/v1/query', { query: 'UPDATE memories SET end_ts = null WHERE id = 4' });
+  expect((await supersede({ id: 4, what: 'after all', at: year2040 + 7 })).json).toEqual({ id: 6, ended: 4 });
+});
+
 test('what has been deleted is in no history, and its neighbours stay', async () => {
   await remember({ what: 'one', about: ['x'], when: 100 });
   await supersede({ id: 1, what: 'two', at: 200 });

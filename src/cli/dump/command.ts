@@ -3,6 +3,7 @@
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { holdsMemories } from '../../model/memories.ts';
 import { nodeFs, writeFileAtomically } from '../../storage/index.ts';
 import { openRows } from '../export/rows.ts';
 import type { RunnerFlags } from '../query/options.ts';
@@ -18,6 +19,7 @@ import {
   SCHEMA_NAME,
   writeDumpFile,
 } from './dump-file.ts';
+import { type Link, LinkCollector } from './links.ts';
 import { writeNodeTable } from './node-files.ts';
 import { schemaStatements } from './schema-statements.ts';
 import { writeTable } from './table-files.ts';
@@ -99,10 +101,15 @@ async function writeDump(
   { definitions, flags, signal, world }: Work,
 ): Promise<DumpFile> {
   const files: DumpedFile[] = [];
+  const links: Record<string, readonly Link[]> = {};
   const source = await openRows(flags, world);
   try {
-    for (const table of definitions.tables)
-      files.push(...(await writeTable(dir, format, source, table, { signal, stdout: world.stdout })));
+    for (const table of definitions.tables) {
+      const collector = holdsMemories(table) ? new LinkCollector() : undefined;
+      const { stdout } = world;
+      files.push(...(await writeTable(dir, format, source, table, { signal, stdout, links: collector })));
+      if (collector !== undefined) links[table.name] = collector.links();
+    }
   } finally {
     await source.runner.close();
   }
@@ -124,6 +131,7 @@ async function writeDump(
     ...definitions,
     tables,
     node_tables: nodeTables,
+    links,
     files,
   };
   await writeDumpFile(dir, dump);

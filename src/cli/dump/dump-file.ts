@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { IDENTIFIER } from '../../model/columns.ts';
 import { nodeFs, writeFileAtomically } from '../../storage/index.ts';
 import type { Definitions } from './definitions.ts';
+import { areLinks, type Links } from './links.ts';
 
 export const DUMP_FORMATS = ['parquet', 'ndjson', 'statements'] as const;
 export type DumpFormat = (typeof DUMP_FORMATS)[number];
@@ -27,6 +28,8 @@ export interface DumpFile extends Definitions {
   /** Format of the files with edges, except those of `nullsPath`, which contain statements. */
   readonly edges: DumpFormat;
   readonly files: readonly DumpedFile[];
+  /** Links of the tables of memories. Absent in dumps of older versions. */
+  readonly links?: Links | undefined;
   /** When the dump was made, in epoch milliseconds. */
   readonly at: number;
 }
@@ -118,6 +121,13 @@ function readDumpFile(dir: string): DumpFile {
   if (!isDump || !DUMP_FORMATS.some((format) => format === dump?.edges))
     throw new Error(`${path} does not describe a dump that this version can load.`);
   const whole = { ...dump, node_tables: nodeTables } as DumpFile;
+  checkParts(path, whole);
+  return whole;
+}
+
+/** Throws an Error if an entry of a list is not what it should be. */
+function checkParts(path: string, whole: DumpFile): void {
+  const { node_tables: nodeTables, links } = whole;
   const wrong =
     whole.tables.find((table) => !isTable(table)) ??
     nodeTables.find((table) => !isTable(table) || typeof table.key?.name !== 'string') ??
@@ -128,7 +138,11 @@ function readDumpFile(dir: string): DumpFile {
     );
   const bare = [...whole.tables, ...nodeTables].find(({ name }) => !whole.files.some(({ table }) => table === name));
   if (bare !== undefined) throw new Error(`${path} names no file for the table ${bare.name}.`);
-  return whole;
+  const unlinked = whole.tables.find((table) => {
+    const listed = links?.[table.name];
+    return listed !== undefined && !areLinks(listed, table.row_count);
+  });
+  if (unlinked !== undefined) throw new Error(`${path} lists links of the table ${unlinked.name} that are none.`);
 }
 
 function isTable(table: DumpFile['tables'][number] | DumpFile['node_tables'][number] | null): boolean {

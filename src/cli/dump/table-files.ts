@@ -12,17 +12,18 @@ import type { Row } from '../run/runner.ts';
 import type { Output } from '../world.ts';
 import { type DumpedFile, type DumpFormat, dumpedFile, edgesPath, nullsPath } from './dump-file.ts';
 import { type InsertedTable, InsertStatements } from './insert-statements.ts';
+import type { LinkCollector } from './links.ts';
 
 /**
- * Writes the files of one table; `item` has the columns to dump. Throws an Error if the source no
- * longer has the table.
+ * Writes the files of one table; `item` has the columns to dump. `links`, if given, learns which
+ * rows are written where. Throws an Error if the source no longer has the table.
  */
 export async function writeTable(
   dir: string,
   format: DumpFormat,
   source: RowSource,
   item: TableItem,
-  { signal, stdout }: { signal: AbortSignal; stdout: Output },
+  { signal, stdout, links }: { signal: AbortSignal; stdout: Output; links: LinkCollector | undefined },
 ): Promise<DumpedFile[]> {
   // The kinds say whether members are numbers or keys, and of which type.
   const table: DumpedTable = { ...item, kinds: tableOf(source.tables, item.name).kinds };
@@ -30,12 +31,12 @@ export async function writeTable(
   const rows = await rowsOf(source, tableStatement(table.name), table, tally, signal);
   const path = edgesPath(table.name, format);
   if (format === 'statements') {
-    await writeOutput(statementBytes(rows.batches, table), join(dir, path), stdout);
+    await writeOutput(statementBytes(rows.batches, table, links), join(dir, path), stdout);
     return [await dumpedFile(dir, path, table.name, tally.rows)];
   }
   const aside = new AsideFile(join(dir, nullsPath(table.name)), table);
   try {
-    await writeOutput(bytesOf(format, withoutNulls(rows, table, aside), ';'), join(dir, path), stdout);
+    await writeOutput(bytesOf(format, withoutNulls(rows, table, aside, links), ';'), join(dir, path), stdout);
   } finally {
     await aside.close();
   }
@@ -46,9 +47,14 @@ export async function writeTable(
 
 type DumpedTable = TableItem & InsertedTable;
 
-async function* statementBytes(batches: Rows['batches'], table: InsertedTable): AsyncGenerator<Uint8Array> {
+async function* statementBytes(
+  batches: Rows['batches'],
+  table: InsertedTable,
+  links: LinkCollector | undefined,
+): AsyncGenerator<Uint8Array> {
   const statements = new InsertStatements(table);
   for await (const batch of batches) {
+    links?.add(batch, false);
     const text = statements.add(batch);
     if (text !== '') yield Buffer.from(text);
   }
@@ -59,15 +65,18 @@ async function* statementBytes(batches: Rows['batches'], table: InsertedTable): 
  * Returns the rows that an import restores exactly. Moves the other rows, whose nulls would become
  * defaults, to `aside`.
  */
-function withoutNulls(rows: Rows, table: DumpedTable, aside: AsideFile): Rows {
+function withoutNulls(rows: Rows, table: DumpedTable, aside: AsideFile, links: LinkCollector | undefined): Rows {
   const names = table.columns.flatMap(({ name, default: value }) => (value === undefined ? [] : [name]));
-  if (names.length === 0) return rows;
+  if (names.length === 0 && links === undefined) return rows;
   const hasNull = (row: Row) => names.some((name) => row[name] === null || row[name] === undefined);
   async function* kept(): AsyncGenerator<readonly Row[], void, undefined> {
     for await (const batch of rows.batches) {
       const others = batch.filter(hasNull);
       if (others.length > 0) await aside.add(others);
-      yield others.length === 0 ? batch : batch.filter((row) => !hasNull(row));
+      const whole = others.length === 0 ? batch : batch.filter((row) => !hasNull(row));
+      links?.add(whole, false);
+      links?.add(others, true);
+      yield whole;
     }
   }
   return { ...rows, batches: kept() };

@@ -8,6 +8,7 @@ import type { RunnerFlags } from '../query/options.ts';
 import { reportFailure, type World } from '../world.ts';
 import { makeOthers, makeTables } from './definitions.ts';
 import { checkProgress, loadEdges } from './edges.ts';
+import { loadLinks } from './links.ts';
 
 export interface LoadFlags extends RunnerFlags {
   resume?: boolean | undefined;
@@ -31,6 +32,7 @@ export async function loadCommand(given: string, flags: LoadFlags, world: World)
     });
     const code = await loadEdges(dir, dump, rowsBefore, flags, as);
     if (code !== 0) return code;
+    await loadLinks(dump, flags, as);
     await withStore(flags, as, (store) => makeOthers(store, dump));
     const { tables, node_tables: nodeTables, indexes, rules, virtual_graphs: graphs } = dump;
     const nodesText = nodeTables.length === 0 ? '' : `${nodeTables.length} node tables, `;
