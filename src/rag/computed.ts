@@ -3,41 +3,20 @@
 // question means, not only from those that were retrieved. The answer names this statement or
 // measure.
 
-import type { Database, Table } from '../engine/index.ts';
-import { kindOfType } from '../model/column-types.ts';
-import { builtInType } from '../model/columns.ts';
+import type { Table } from '../engine/index.ts';
 import type { KindAndKey } from '../model/node-refs.ts';
-import type { StatementRow, EmbeddedStatements as Statements } from '../query/index.ts';
-import type { Steps } from '../schedule/steps.ts';
-import type { Filter, FilterValue } from './question/question.ts';
-import type { StepRunner } from './request.ts';
+import { wellFormed } from '../model/text.ts';
+import { conditions, hasIntervals, windowCondition } from './figure-conditions.ts';
+import { batchesOf, type ComputeTools, quoted, rowsOf } from './figure-statements.ts';
+import type { Filter, Ignored } from './question/question.ts';
 import { NAME_COLUMN } from './retrieval/bind.ts';
-import { holdsWord, keywordStem } from './retrieval/keyword-match.ts';
 import type { Member, MemberKeys } from './retrieval/member-keys.ts';
 import { type Retrieval, retrieveOne } from './retrieval/retrieve.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 import { quotedText, shownMember } from './stored-text.ts';
 import { membersOf, timeOf } from './written-answer.ts';
 
-/** Runs a measure over a table, as POST /v1/analytics does. */
-export type RunMeasure = (
-  table: string,
-  measure: string,
-  params: object,
-  options: { signal: AbortSignal },
-) => Promise<{ result: unknown }>;
-
-export interface ComputeTools {
-  readonly database: Database;
-  readonly table: Table;
-  /** The keys of a named table. */
-  readonly keys: MemberKeys | undefined;
-  readonly names: Table | undefined;
-  readonly statements: Statements;
-  /** If undefined, a statement reads the edges, and nodes are counted from these. */
-  readonly measure: RunMeasure | undefined;
-  readonly runner: StepRunner;
-}
+export type { ComputeTools, RunMeasure } from './figure-statements.ts';
 
 export interface Computed {
   /** The statement, or the measure with its parameters. */
@@ -47,29 +26,36 @@ export interface Computed {
   readonly edge: RetrievedEdge | undefined;
 }
 
-/**
- * Maximum number of texts that a condition lists. If it would have to list more, no figure is
- * computed.
- */
-const MOST_TEXTS = 200;
-/**
- * If more texts than this match a word, the condition uses CONTAINS instead of listing them,
- * provided that CONTAINS selects the same texts.
- */
-const FEW_TEXTS = 8;
-const MOST_DISTINCT = 100_000;
+const NO_EDGE = 'No edge of the table meets all conditions of the question.';
 
 /**
  * Computes the figure. Returns undefined if the question does not ask for a figure or does not
  * bind, if no statement can compute the figure, or if no edge matches (for a count, the figure is
  * then 0).
+ *
+ * If a question that binds has no figure, all edges are removed from `retrieval` and the reason is
+ * added to the ignored parts of its question: an answer from these edges would state another first,
+ * last or number than the true one.
  */
 export async function computeFigure(retrieval: Retrieval, tools: ComputeTools): Promise<Computed | undefined> {
   const { figure } = retrieval.said;
   if (figure === null || figure.kind === 'unknown' || !retrieval.binds) return undefined;
-  const where = await conditions(retrieval, tools);
-  if (where === undefined) return undefined;
+  const found = await conditions(retrieval, tools);
+  if ('unmet' in found) return abstain(retrieval, found.unmet);
+  const { where, indexed } = found;
   const from = `MATCH (e:${quoted(tools.table.name)})${where === '' ? '' : ` WHERE ${where}`}`;
+  const figured = await figureOf(retrieval, from, where, tools);
+  bindWords(retrieval, indexed);
+  return figured ?? abstain(retrieval, unmatched(retrieval));
+}
+
+async function figureOf(
+  retrieval: Retrieval,
+  from: string,
+  where: string,
+  tools: ComputeTools,
+): Promise<Computed | undefined> {
+  const figure = retrieval.said.figure!;
   if (figure.kind === 'first' || figure.kind === 'last') return anEnd(figure.kind, from, tools);
   if (figure.kind === 'most' && figure.column !== null) return mostOfColumn(figure.column, from, tools);
   if (figure.kind === 'most' || (figure.kind === 'count' && figure.of === 'nodes'))
@@ -82,6 +68,28 @@ export async function computeFigure(retrieval: Retrieval, tools: ComputeTools): 
   return { computed_by: statement, sentence, edge: undefined };
 }
 
+function abstain({ edges, question }: Retrieval, reason: Ignored): undefined {
+  edges.length = 0;
+  (question.ignored as Ignored[]).push(reason);
+  return undefined;
+}
+
+/** Returns the words of a question of which no edge matches. */
+function unmatched({ question, foundWords }: Retrieval): Ignored {
+  const words = [...foundWords].join(' ');
+  return { text: words === '' ? wellFormed(question.query.slice(0, MOST_SHOWN)) : words, reason: NO_EDGE };
+}
+
+/** Maximum number of characters of a question that an answer shows as ignored. */
+const MOST_SHOWN = 120;
+
+/** Removes words from the ignored parts of a question, because its figure has them. */
+function bindWords({ question, said }: Retrieval, words: ReadonlySet<string>): void {
+  const written = new Set([...words].map((word) => said.keywords.get(word)));
+  const left = question.ignored.filter(({ text }) => !written.has(text));
+  (question.ignored as Ignored[]).splice(0, question.ignored.length, ...left);
+}
+
 /**
  * Returns the words about edges that have no value in a column that must differ from a value. As in
  * statements, such edges do not match.
@@ -92,9 +100,12 @@ async function withoutValue(retrieval: Retrieval, tools: ComputeTools): Promise<
   if (differing === undefined || others.length > 0) return '';
   const missing: Filter = { ...differing, op: '=', value: null };
   const question = { ...retrieval.question, filters: filters.map((one) => (one === differing ? missing : one)) };
-  const where = await conditions({ ...retrieval, question }, tools);
-  if (where === undefined) return '';
-  const [row] = await rowsOf(`MATCH (e:${quoted(tools.table.name)}) WHERE ${where} RETURN COUNT(*) AS count`, tools);
+  const found = await conditions({ ...retrieval, question }, tools);
+  if ('unmet' in found) return '';
+  const [row] = await rowsOf(
+    `MATCH (e:${quoted(tools.table.name)}) WHERE ${found.where} RETURN COUNT(*) AS count`,
+    tools,
+  );
   const count = Number(row?.count ?? 0);
   return count === 0 ? '' : `, not counting ${count} ${hyperedges(count)} without ${differing.column}`;
 }
@@ -189,12 +200,10 @@ async function measured(
 }
 
 /** Counts for each node the matching edges that contain the node. */
-async function tallied(from: string, { statements, runner }: ComputeTools): Promise<Degrees> {
+async function tallied(from: string, tools: ComputeTools): Promise<Degrees> {
   const statement = `${from} RETURN e.members AS members`;
   const degrees = new Map<Member, number>();
-  const { batches } = await statements.begin(statement, {}, { signal: runner.signal });
-  for await (const batch of batches) {
-    await runner.run(pause());
+  for await (const batch of batchesOf(statement, tools)) {
     for (const { members } of batch)
       for (const node of members as (Member | KindAndKey)[]) {
         const member = typeof node === 'object' ? `${node.kind}:${node.key}` : node;
@@ -204,24 +213,6 @@ async function tallied(from: string, { statements, runner }: ComputeTools): Prom
   return { degrees, by: statement };
 }
 
-/** Gives the runner a chance to check the deadline. */
-function* pause(): Steps<void> {
-  yield;
-}
-
-async function rowsOf(
-  statement: string,
-  { statements, runner }: Pick<ComputeTools, 'statements' | 'runner'>,
-): Promise<StatementRow[]> {
-  const { batches } = await statements.begin(statement, {}, { signal: runner.signal });
-  const rows: StatementRow[] = [];
-  for await (const batch of batches) {
-    await runner.run(pause());
-    rows.push(...batch);
-  }
-  return rows;
-}
-
 /**
  * Returns the edges with these ids in the form in which retrieval returns them. Ids that the table
  * does not contain are skipped.
@@ -229,8 +220,8 @@ async function rowsOf(
 export async function edgesById(
   table: Table,
   ids: readonly number[],
-  statements: Statements,
-  runner: StepRunner,
+  statements: ComputeTools['statements'],
+  runner: ComputeTools['runner'],
   keys: MemberKeys | undefined,
 ): Promise<RetrievedEdge[]> {
   if (ids.length === 0) return [];
@@ -251,150 +242,6 @@ async function nameOf(node: Member, tools: ComputeTools): Promise<string> {
   return typeof row?.name === 'string' ? ` (${quotedText(row.name)})` : '';
 }
 
-/**
- * Returns the WHERE conditions that select the edges that a question means, or undefined if no
- * statement can express them. If the question names several nodes, an edge must contain all of
- * them. If "or" joins the nodes, one of them is enough.
- */
-async function conditions(retrieval: Retrieval, tools: ComputeTools): Promise<string | undefined> {
-  const { question, hasOr, foundWords } = retrieval;
-  const parts: string[] = [];
-  const groups = retrieval.said.nodeGroups ?? question.nodes.map((node) => [node]);
-  const held = groups.map((nodes) => heldCondition(nodes, hasOr, tools.keys));
-  if (held.length > 0) parts.push(hasOr ? `(${held.join(' OR ')})` : held.join(' AND '));
-  const window = windowCondition(question.window, tools.table);
-  if (window !== '') parts.push(window);
-  const { columns } = tools.table.item();
-  for (const filter of question.filters) {
-    const type = columns.find(({ name }) => name === filter.column)?.type ?? builtInType(filter.column);
-    const isText = type !== undefined && kindOfType(type) === 'text';
-    const part = isText && filter.value !== null ? await textCondition(filter, tools) : plainCondition(filter);
-    if (part === undefined) return undefined;
-    parts.push(part);
-  }
-  const textColumns = [
-    'formation',
-    ...columns.flatMap(({ name, type }) => (kindOfType(type) === 'text' ? [name] : [])),
-  ];
-  for (const word of foundWords) {
-    const part = await wordCondition(word, [...new Set(textColumns)], tools);
-    if (part === undefined) return undefined;
-    parts.push(part);
-  }
-  return parts.join(' AND ');
-}
-
-/** Returns the condition that an edge has one of the nodes. */
-function heldCondition(nodes: readonly number[], isInOr: boolean, keys: MemberKeys | undefined): string {
-  const parts = nodes.map((node) => {
-    const known = keys?.nodes.nodeOf(node);
-    if (keys !== undefined && known === undefined) return 'false';
-    if (known === undefined) return `${node} IN e.members`;
-    const key = literal(known.key);
-    return `${keys!.kinds.length > 1 ? `node(${quoted(known.kind)}, ${key})` : key} IN e.members`;
-  });
-  return parts.length > 1 && !isInOr ? `(${parts.join(' OR ')})` : parts.join(' OR ');
-}
-
-/** In a table with intervals, edges are meant that hold in the window. */
-function windowCondition(window: Retrieval['question']['window'], table: Table): string {
-  const parts: string[] = [];
-  const start = window?.start_ts;
-  if (start != null && hasIntervals(table))
-    parts.push(`(e.event_ts >= ${start} OR e.end_ts IS NULL OR e.end_ts > ${start})`);
-  else if (start != null) parts.push(`e.event_ts >= ${start}`);
-  if (window?.end_ts != null) parts.push(`e.event_ts <= ${window.end_ts}`);
-  return parts.join(' AND ');
-}
-
-function hasIntervals({ columns }: Table): boolean {
-  return columns.end !== undefined;
-}
-
-function plainCondition({ column, op, value }: Filter): string | undefined {
-  const name = `e.${quoted(column)}`;
-  if (value === null) return op === '=' ? `${name} IS NULL` : `${name} IS NOT NULL`;
-  if (op === 'contains') return undefined;
-  if (op === 'in') return `${name} IN [${(value as readonly FilterValue[]).map(literal).join(', ')}]`;
-  return `${name} ${op === '!=' ? '<>' : op} ${literal(value as FilterValue)}`;
-}
-
-/**
- * Returns a condition on a text column. Statements compare texts exactly, but questions ignore
- * case, so the condition lists all stored texts that match.
- */
-async function textCondition({ column, op, value }: Filter, tools: ComputeTools): Promise<string | undefined> {
-  const wanted = (Array.isArray(value) ? value : [value]).map((one) => String(one).toLowerCase());
-  const isMeant = (text: string) =>
-    op === 'contains' ? text.includes(wanted[0]!) : op === '!=' ? text !== wanted[0] : wanted.includes(text);
-  const found = await storedTexts(column, isMeant, tools);
-  return found && `e.${quoted(column)} IN [${found.texts.map(literal).join(', ')}]`;
-}
-
-async function wordCondition(
-  word: string,
-  columns: readonly string[],
-  tools: ComputeTools,
-): Promise<string | undefined> {
-  const parts: string[] = [];
-  for (const column of columns) {
-    const stem = keywordStem(word);
-    const found = await storedTexts(column, (text) => holdsWord(text, stem), tools, stem);
-    if (found === undefined) return undefined;
-    const { texts, isPart } = found;
-    const name = `e.${quoted(column)}`;
-    if (isPart && texts.length > FEW_TEXTS) parts.push(`${name} CONTAINS ${literal(stem)}`);
-    else if (texts.length > 0) parts.push(`${name} IN [${texts.map(literal).join(', ')}]`);
-  }
-  return parts.length === 0 ? 'false' : parts.length === 1 ? parts[0] : `(${parts.join(' OR ')})`;
-}
-
-/**
- * Returns the texts in a column for which `passes` returns true. `passes` is called with each text
- * in lower case. Returns undefined if there are too many texts to list or to read. `isPart` in the
- * result means that the texts that pass are exactly those that contain `part`. In that case the
- * list may be incomplete.
- */
-export async function storedTexts(
-  column: string,
-  passes: (text: string) => boolean,
-  { table, statements, runner }: Pick<ComputeTools, 'table' | 'statements' | 'runner'>,
-  part?: string,
-): Promise<{ texts: string[]; isPart: boolean } | undefined> {
-  const name = quoted(column);
-  const statement = `MATCH (e:${quoted(table.name)}) WHERE e.${name} IS NOT NULL RETURN DISTINCT e.${name} AS text LIMIT ${MOST_DISTINCT + 1}`;
-  const texts: string[] = [];
-  let seen = 0;
-  let isPart = part !== undefined;
-  const { batches } = await statements.begin(statement, {}, { signal: runner.signal });
-  for await (const batch of batches) {
-    await runner.run(pause());
-    seen += batch.length;
-    for (const row of batch) {
-      const text = String(row.text);
-      const isMeant = passes(text.toLowerCase());
-      isPart &&= isMeant === text.includes(part!);
-      if (isMeant && texts.length <= MOST_TEXTS) texts.push(text);
-    }
-    if ((texts.length > MOST_TEXTS && !isPart) || seen > MOST_DISTINCT) return undefined;
-  }
-  return { texts: texts.sort(), isPart };
-}
-
 function hyperedges(count: number): string {
   return count === 1 ? 'hyperedge' : 'hyperedges';
-}
-
-function literal(value: FilterValue): string {
-  return typeof value === 'string'
-    ? `'${value.replace(/[\\']/g, '\\$&').replace(/\n/g, '\\n').replace(/\r/g, '\\r').replace(/\t/g, '\\t')}'`
-    : String(value);
-}
-
-/** Matches names that must be in backquotes, because they are keywords in statements. */
-const RESERVED =
-  /^(?:match|where|return|and|or|not|in|is|null|true|false|order|by|asc|desc|limit|skip|offset|distinct|as|contains|starts|ends|with|between|members|hyperedge|count|sum|avg|min|max|collect|size|bucket|shared|intersects|overlaps|follows|exists|e)$/i;
-
-function quoted(name: string): string {
-  return RESERVED.test(name) ? `\`${name}\`` : name;
 }

@@ -9,7 +9,7 @@ import { isEdgeWord, NODE_NOUNS } from './general-words.ts';
 import { keywordOf } from './keywords.ts';
 import type { AskedTable } from './question.ts';
 import { NOT_CERTAIN, negationAt } from './word-conditions.ts';
-import { countAt, freeWord, isWord, putAside, type Reading } from './words.ts';
+import { countAt, freeWord, isWord, putAside, type Reading, take } from './words.ts';
 
 const GROUPING = /^(?:per|each|every)$/;
 const STATISTIC = /^(?:averages?|mean|median|percent|percentage|fraction|ratio|proportion|rate|difference)$/;
@@ -25,6 +25,13 @@ const ARTICLES = ['the', 'a', 'an', 'their', 'his', 'her', 'its'];
 const NO_RESTRICTION =
   /^(?:total|general|fact|database|dataset|log|whole|store|system|archive|list|set|collection|average|record|file|history)$/;
 
+/** Verbs that say that a text has a word. */
+const MENTION = /^(?:mention(?:s|ed|ing)?)$/;
+const HAS_WORD = /^(?:contain(?:s|ed|ing)?|includ(?:es?|ed|ing)|ha(?:s|ve|d|ving)|us(?:es?|ed|ing)|says?|said|with)$/;
+/** Nouns before a word that a text must have. The others also begin compounds ("text messages"). */
+const WORD_NOUN = /^(?:words?|keywords?|phrases?)$/;
+const TEXT_NOUN = /^(?:texts?|terms?)$/;
+
 const REASONS = {
   grouping: 'Figures are computed for all hyperedges together, not by group.',
   statistic: 'Only counts, firsts, lasts and what is most frequent are computed.',
@@ -39,11 +46,59 @@ const REASONS = {
  */
 export function readUnmet(reading: Reading, table: AskedTable, figure: AskedFigure): Set<string> {
   const columns = new Set([...BUILT_IN_COLUMNS, ...table.columns].map(({ name }) => name.toLowerCase()));
+  const quotedAt = takeWordNouns(reading, table, columns);
   for (let at = 0; at < reading.words.length; at++) {
     const unmet = unmetAt(reading, at, table, figure, columns);
     if (unmet !== undefined) putAside(reading, at, unmet.end, unmet.reason);
   }
-  return restrictingWords(reading, table, figure);
+  return restrictingWords(reading, table, figure, quotedAt);
+}
+
+/**
+ * Takes the nouns and verbs that only say that the next word is one of a text: "contain the word
+ * travel", "mention kumquat". They are no keywords, even if other texts have them. Returns the
+ * indexes of these next words, which restrict what is counted.
+ */
+function takeWordNouns(reading: Reading, table: AskedTable, columns: ReadonlySet<string>): Set<number> {
+  const quotedAt = new Set<number>();
+  for (let at = 0; at < reading.words.length - 1; at++) {
+    const word = freeWord(reading, at);
+    if (word?.kind !== 'word' || columns.has(word.lower)) continue;
+    if (MENTION.test(word.lower)) {
+      const next = afterArticle(reading, at + 1);
+      if (!isKeyword(reading, next, table)) continue;
+      take(reading, at, at + 1);
+      quotedAt.add(next);
+      continue;
+    }
+    if (!isKeyword(reading, at + 1, table) || !saysWord(reading, at)) continue;
+    take(reading, at, at + 1);
+    quotedAt.add(at + 1);
+  }
+  return quotedAt;
+}
+
+/** Returns whether the noun at an index says that the next word is one of a text. */
+function saysWord(reading: Reading, at: number): boolean {
+  const { lower } = reading.words[at]!;
+  const isWordNoun = WORD_NOUN.test(lower);
+  if (!isWordNoun && !TEXT_NOUN.test(lower)) return false;
+  const before = reading.words[at - 1]?.lower ?? '';
+  if (reading.words[at + 1]!.kind === 'quoted' || (isWordNoun && before === 'the')) return true;
+  const verb = reading.words[ARTICLES.includes(before) ? at - 2 : at - 1]?.lower ?? '';
+  return HAS_WORD.test(verb) || MENTION.test(verb);
+}
+
+function isKeyword(reading: Reading, at: number, table: AskedTable): boolean {
+  const word = reading.words[at];
+  if (word === undefined || keywordOf(word) === undefined) return false;
+  return word.kind === 'quoted' || !(NODE_NOUNS.has(word.lower) || isEdgeWord(word.lower, table.name));
+}
+
+function afterArticle(reading: Reading, from: number): number {
+  let at = from;
+  while (isWord(reading, at, ...ARTICLES)) at++;
+  return at;
 }
 
 function unmetAt(
@@ -86,7 +141,12 @@ function isUnit(word: string): boolean {
   return word.length > 3 && unitOf(word) !== undefined;
 }
 
-function restrictingWords(reading: Reading, table: AskedTable, { kind }: AskedFigure): Set<string> {
+function restrictingWords(
+  reading: Reading,
+  table: AskedTable,
+  { kind }: AskedFigure,
+  quotedAt: ReadonlySet<number>,
+): Set<string> {
   const restricting = new Set<string>();
   for (let at = 0; at < reading.words.length; at++) {
     const word = reading.words[at]!;
@@ -98,8 +158,8 @@ function restrictingWords(reading: Reading, table: AskedTable, { kind }: AskedFi
     let before = at - 1;
     while (isWord(reading, before, ...ARTICLES)) before--;
     const isAfterPreposition = PREPOSITION.test(freeWord(reading, before)?.lower ?? '');
-    if (word.kind === 'number' || word.kind === 'quoted' || isBeforeNoun || isAfterPreposition)
-      restricting.add(keyword);
+    const isNamed = word.kind === 'quoted' || quotedAt.has(at);
+    if (word.kind === 'number' || isNamed || isBeforeNoun || isAfterPreposition) restricting.add(keyword);
   }
   return restricting;
 }

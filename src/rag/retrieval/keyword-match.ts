@@ -82,7 +82,9 @@ export function holdsWord(text: string, stem: string): boolean {
 }
 
 const PART_OF_WORD = /[\p{L}\p{N}]/u;
-const ENDING = /^(?:s|es|ed|d|ing|ly)?(?![\p{L}\p{N}])/u;
+/** The endings that a stem may have; the first is none. */
+export const ENDINGS = ['', 's', 'es', 'ed', 'd', 'ing', 'ly'] as const;
+const ENDING = new RegExp(`^(?:${ENDINGS.filter((ending) => ending !== '').join('|')})?(?![\\p{L}\\p{N}])`, 'u');
 
 function bitCount(bits: number): number {
   let count = 0;
