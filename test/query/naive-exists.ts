@@ -37,11 +37,12 @@ export function membersTest(node: Expression | undefined, parameters: Names['par
   return (row) => wanted.every((member) => member !== null && row.members.includes(member));
 }
 
-export function naiveExists(node: ExistsNode, { patterns: outer, parameters, tables }: Names): Meaning {
+export function naiveExists(node: ExistsNode, { patterns: outer, parameters, tables, searches = [] }: Names): Meaning {
   if (tables === undefined) return refuse('EXISTS may not stand here');
   const own = naivePatterns(node.patterns, tables, outer);
   const holds = node.patterns.map((pattern) => membersTest(pattern.members, parameters));
-  const names: Names = { patterns: [...outer, ...own], parameters, aggregates: false, tables };
+  const patterns = [...outer, ...own];
+  const names: Names = { patterns, parameters, aggregates: false, tables, searches: [...searches] };
   const where = node.where === undefined ? undefined : meaningOf(node.where, names);
   if (where !== undefined && !isCondition(where.type)) refuse('WHERE is no condition');
   const isFound = (rows: Combination): boolean => {

@@ -4,6 +4,7 @@
 import type { CallNode, Expression, NameNode } from '../../src/query/parser/ast.ts';
 import { itemNodes } from './list-nodes.ts';
 import { naiveExists } from './naive-exists.ts';
+import { naiveScores, type TermOf } from './naive-search.ts';
 import {
   aggregate,
   and,
@@ -34,6 +35,8 @@ export interface NaiveTable {
   readonly roles?: readonly string[];
   readonly intervals: boolean;
   rows: NaiveRow[];
+  /** The text index, if there is one. */
+  readonly search?: { readonly columns: readonly string[]; readonly termOf: TermOf };
 }
 
 export type ScalarType = 'integer' | 'real' | 'text' | 'boolean' | 'null';
@@ -57,10 +60,21 @@ export interface Meaning {
   readonly value: (place: Place) => NaiveValue;
 }
 
+interface FoundSearch {
+  readonly pattern: number;
+  /** Returns the scores of the rows that match, by id. */
+  readonly scores: () => ReadonlyMap<number, number>;
+}
+
 export interface Names {
   readonly patterns: readonly { readonly alias: string; readonly table: NaiveTable }[];
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly aggregates: boolean;
+  /**
+   * The searches of WHERE, which are collected here; score() needs one of its alias. Those inside
+   * EXISTS are none of the WHERE around it.
+   */
+  readonly searches?: FoundSearch[] | undefined;
   /** All tables, where EXISTS is allowed: in WHERE. */
   readonly tables?: readonly NaiveTable[] | undefined;
   /** In ORDER BY, returns the meaning of the returned item that has the given name. */
@@ -334,6 +348,12 @@ function call(node: CallNode, names: Names): Meaning {
       const [a, b] = [alias(0), alias(1)];
       return { type: 'boolean', value: ({ rows }) => isDuring(rows[a]!, rows[b]!) };
     }
+    case 'search':
+      plain(2);
+      return searching(node, alias(0), names);
+    case 'score':
+      plain(1);
+      return scoring(alias(0), names);
     case 'overlaps':
     case 'follows':
       plain(3);
@@ -341,6 +361,31 @@ function call(node: CallNode, names: Names): Meaning {
     default:
       return refuse('no such function');
   }
+}
+
+function searching(node: CallNode, pattern: number, names: Names): Meaning {
+  const { table } = names.patterns[pattern]!;
+  const { search } = table;
+  if (search === undefined) return refuse('a table without a text index');
+  const given = node.args[1]!;
+  if (given.kind !== 'literal' && given.kind !== 'parameter') refuse('no written words');
+  const query = meaningOf(given, names);
+  if (query.type !== 'text') refuse('words are a text');
+  let known: ReadonlyMap<number, number> | undefined;
+  const scores = (): ReadonlyMap<number, number> => {
+    const textsOf = (row: NaiveRow) => search.columns.map((name) => row[name] as string | null);
+    const documents = table.rows.map((row) => ({ id: row.id, texts: textsOf(row) }));
+    known ??= naiveScores(documents, query.value({ rows: [], group: [] }) as string, search.termOf);
+    return known;
+  };
+  names.searches?.push({ pattern, scores });
+  return { type: 'boolean', value: ({ rows }) => scores().has(rows[pattern]!.id) };
+}
+
+function scoring(a: number, { searches = [] }: Names): Meaning {
+  const [search, other] = searches.filter(({ pattern }) => pattern === a);
+  if (search === undefined || other !== undefined) return refuse('a score needs one search');
+  return { type: 'real', value: ({ rows }) => search.scores().get(rows[a]!.id) ?? 0 };
 }
 
 function holding(node: CallNode, a: number, names: Names): Meaning {
@@ -389,6 +434,7 @@ function aggregateCall(node: CallNode, names: Names): Meaning {
     patterns: names.patterns,
     parameters: names.parameters,
     aggregates: false,
+    searches: names.searches,
   });
   const { type } = operand;
   const isSingle = type !== 'row' && !type.startsWith('list');

@@ -12,19 +12,23 @@ interface NaivePart {
   readonly isPrefix: boolean;
 }
 
-/** Returns the words of each text, in order. */
-function wordsOf(texts: NaiveDocument['texts']): string[][] {
-  return texts.map((text) => (text ?? '').toLowerCase().match(/[a-z0-9]+/g) ?? []);
+/** Returns the term of a word in lower case. */
+export type TermOf = (word: string) => string;
+
+/** Returns the terms of each text, in order. */
+function termsOf(texts: NaiveDocument['texts'], termOf: TermOf): string[][] {
+  return texts.map((text) => ((text ?? '').toLowerCase().match(/[a-z0-9]+/g) ?? []).map(termOf));
 }
 
-function partsOf(query: string): NaivePart[] {
+function partsOf(query: string, termOf: TermOf): NaivePart[] {
   const parts = [...query.matchAll(/([+-]?)(?:"([^"]*)"|([a-zA-Z0-9]+)(\*?))/g)].map(
     ([, sign, phrase, word, star]) => ({
       sign: sign as NaivePart['sign'],
       words: (phrase ?? word!)
         .toLowerCase()
         .split(/\s+/)
-        .filter((each) => each !== ''),
+        .filter((each) => each !== '')
+        .map(star === '*' ? (each) => each : termOf),
       isPrefix: star === '*',
     }),
   );
@@ -46,11 +50,18 @@ function timesOf({ words, isPrefix }: NaivePart, columns: readonly (readonly str
   return times;
 }
 
-/** Returns the score of each document that a query finds, by id. */
-export function naiveScores(documents: readonly NaiveDocument[], query: string): Map<number, number> {
-  const parts = partsOf(query);
+/**
+ * Returns the score of each document that a query finds, by id. `termOf` stems the words; by
+ * default they are their own terms.
+ */
+export function naiveScores(
+  documents: readonly NaiveDocument[],
+  query: string,
+  termOf: TermOf = (word) => word,
+): Map<number, number> {
+  const parts = partsOf(query, termOf);
   const read = documents
-    .map(({ id, texts }) => ({ id, columns: wordsOf(texts) }))
+    .map(({ id, texts }) => ({ id, columns: termsOf(texts, termOf) }))
     .map((one) => ({ ...one, length: one.columns.reduce((sum, { length }) => sum + length, 0) }))
     .filter(({ length }) => length > 0);
   const total = read.length;
@@ -78,7 +89,8 @@ export function naiveScores(documents: readonly NaiveDocument[], query: string):
     for (const [place, { sign }] of parts.entries()) {
       if (sign === '-') continue;
       const tf = times[place]!;
-      score += weights[place]! * ((tf * 2.2) / (tf + 1.2 * (1 - 0.75 + (0.75 * length) / average)));
+      // In the order of src/text/bm25.ts, so that scores have the same bits, and ties are ties.
+      score += (weights[place]! * (tf * 2.2)) / (tf + 1.2 * (1 - 0.75 + (0.75 * length) / average));
     }
     scores.set(id, score);
   }

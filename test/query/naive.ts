@@ -75,7 +75,7 @@ export function naiveMatch(
 }
 
 function namesOf(node: MatchNode, tables: readonly NaiveTable[], parameters: Names['parameters']): Names {
-  return { patterns: naivePatterns(node.patterns, tables), parameters, aggregates: false };
+  return { patterns: naivePatterns(node.patterns, tables), parameters, aggregates: false, searches: [] };
 }
 
 function combinations({ patterns }: Names, holds: readonly ((row: NaiveRow) => boolean)[]): Combination[] {

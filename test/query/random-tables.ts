@@ -31,7 +31,7 @@ function userColumns(random: Random): ColumnDefinition[] {
 /** A table in a database, with a naive copy of it. */
 export class DoubleTable {
   readonly table: Table;
-  readonly naive: NaiveTable;
+  naive: NaiveTable;
   readonly #roles: readonly string[];
 
   constructor(table: Table, columns: readonly ColumnDefinition[]) {
@@ -42,6 +42,12 @@ export class DoubleTable {
     const ends = intervals ? [END] : [];
     const roles = this.#roles;
     this.naive = { name, bucketSeconds, columns: [...BUILT_IN, ...ends, ...columns], roles, rows: [], intervals };
+  }
+
+  /** Records that the table has got a text index. */
+  searchedBy(search: NonNullable<NaiveTable['search']>): this {
+    this.naive = { ...this.naive, search };
+    return this;
   }
 
   async insert(given: readonly EdgeInput[]): Promise<void> {

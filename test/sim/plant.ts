@@ -13,7 +13,7 @@ import { PLANTS, type Plant } from './plants.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Files and folders that a copy shares with the repository through links. */
 const SHARED = ['node_modules', 'build', 'package.json', 'tsconfig.json'];
-const COPIED = ['src', 'test/sim', 'test/support', 'test/model'];
+const COPIED = ['src', 'test/sim', 'test/support', 'test/model', 'test/query/naive-search.ts'];
 
 const { values: given } = parseArgs({
   options: {
@@ -62,7 +62,7 @@ async function hunt(plant: Plant): Promise<Found> {
       const path = join(dir, 'src', edit.file);
       writeFileSync(path, patched(readFileSync(path, 'utf8'), plant.name, edit));
     }
-    const output = await simulate(dir);
+    const output = await simulate(dir, plant);
     const [, seed, rule = ''] = /^seed (\d+) \(\w+\) failed: (.{0,160})/m.exec(output) ?? [];
     return { plant, seed: seed === undefined ? undefined : Number(seed), rule, seconds: (Date.now() - started) / 1000 };
   } finally {
@@ -71,8 +71,9 @@ async function hunt(plant: Plant): Promise<Found> {
 }
 
 /** Returns the output of the simulation up to the first failing seed. */
-function simulate(dir: string): Promise<string> {
-  const args = ['--import', 'tsx', 'test/sim/run.ts', '--seeds', given.seeds, '--first'];
+function simulate(dir: string, { go }: Plant): Promise<string> {
+  const kind = go === undefined ? [] : ['--go', go];
+  const args = ['--import', 'tsx', 'test/sim/run.ts', '--seeds', given.seeds, '--first', ...kind];
   const child = spawn(process.execPath, args, { cwd: dir, stdio: ['ignore', 'pipe', 'ignore'] });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {

@@ -1,6 +1,8 @@
 // Faults to plant in the engine, to show that the simulation finds them. Each is a small change to
 // one source file.
 
+import type { GoName } from './sim-goes.ts';
+
 /** An edit at one place. */
 export interface PlantedEdit {
   /** Path of the file below src. */
@@ -12,6 +14,8 @@ export interface PlantedEdit {
 
 export interface Plant extends PlantedEdit {
   name: string;
+  /** The kind of histories that finds it; by default the usual ones. */
+  go?: GoName;
   /** Further edits. If another safeguard covers the same fault, both are removed together. */
   also?: readonly PlantedEdit[];
 }
@@ -308,5 +312,61 @@ export const PLANTS: readonly Plant[] = [
     file: 'engine/table/unseen-rows.ts',
     search: '    return rows;\n',
     replace: '    return rows * 0;\n',
+  },
+  {
+    name: 'the words of dead rows are counted',
+    go: 'texts',
+    file: 'engine/texts/block-search.ts',
+    search: 'if (dead.count === 0) return undefined;',
+    replace: 'if (dead.count >= 0) return undefined;',
+  },
+  {
+    name: 'the words of rows that die during a search are not counted',
+    go: 'texts',
+    file: 'engine/texts/block-search.ts',
+    search: 'dead.lsns[place]! <= lsn',
+    replace: 'dead.lsns[place]! <= lsn + 1e9',
+  },
+  {
+    name: 'rows of memtables that a reader does not see are counted',
+    go: 'texts',
+    file: 'engine/texts/visible-rows.ts',
+    search: 'if (rows.length === to - from) return undefined;',
+    replace: 'if (rows.length > 0) return undefined;',
+  },
+  {
+    name: 'the words of a transaction of its own are not counted',
+    go: 'texts',
+    file: 'engine/texts/search-statistics.ts',
+    search: 'if (overlay?.memtable !== undefined)',
+    replace: 'if (overlay?.memtable !== undefined && view.lsn < 0)',
+  },
+  {
+    name: 'a text block of another language is searched',
+    go: 'texts',
+    file: 'engine/texts/text-tag.ts',
+    search: 'LANGUAGES.indexOf(language), ...columns',
+    replace: 'LANGUAGES.length, ...columns',
+  },
+  {
+    name: 'a text block of other columns is searched',
+    go: 'texts',
+    file: 'engine/texts/text-tag.ts',
+    search: 'LANGUAGES.indexOf(language), ...columns',
+    replace: 'LANGUAGES.indexOf(language)',
+  },
+  {
+    name: 'the words of a default are not indexed',
+    go: 'texts',
+    file: 'engine/texts/text-tag.ts',
+    search: 'missing: (columns.withId(id)?.default as string | null) ?? null',
+    replace: 'missing: null',
+  },
+  {
+    name: 'a text index outlives its column',
+    go: 'texts',
+    file: 'engine/catalog/changes.ts',
+    search: '...(definition.text?.columns.includes(column) ? withoutText(definition) : definition),',
+    replace: '...definition,',
   },
 ];

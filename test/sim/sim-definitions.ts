@@ -1,6 +1,7 @@
 // Changes of definitions in a simulation: tables, columns, names, indexes and thresholds.
 
 import type { AlterAction, Table } from '../../src/engine/index.ts';
+import type { NaiveColumn } from '../model/naive-table.ts';
 import type { SimOp } from './sim-ledger.ts';
 import { type SimModel, SimTable } from './sim-model.ts';
 import { PRIMARY, type SimWorld } from './sim-world.ts';
@@ -127,22 +128,28 @@ export class SimDefinitions {
     const name = this.#freeTable();
     if (name === undefined) return;
     const table = ledger.model.table(name);
-    const dice = random.below(10);
+    // A table with a text index mostly has a column renamed or dropped.
+    const dice = table.text !== undefined && random.chance(0.6) ? 5 + random.below(2) : random.below(10);
     if (dice < 4) {
-      const column = { name: `a${++this.#names}`, type: source.pick(['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'] as const) };
+      const column = { name: `a${++this.#names}`, type: source.pick(source.columnTypes) };
       const value = random.chance(0.6) ? source.value(column) : null;
       const wanted = value === null ? column : { ...column, default: value };
       this.#alter(name, { kind: 'addColumn', column: wanted }, (model) => model.addColumn(wanted));
     } else if (dice < 8 && table.columns.length > 0) {
-      const { name: column, key } = source.pick(table.columns);
+      const { name: column, key } = source.pick(this.#changeable(table));
       const to = `r${++this.#names}`;
       if (dice < 6) this.#alter(name, { kind: 'renameColumn', column, to }, (model) => model.renameColumn(column, to));
-      else
-        this.#alter(name, { kind: 'dropColumn', column }, (model) => {
-          model.dropColumn(column);
-          model.indexes.delete(key);
-        });
+      else {
+        if (table.text?.columns.includes(key)) world.saw('drop of a text index with its column');
+        this.#alter(name, { kind: 'dropColumn', column }, (model) => model.dropColumn(column));
+      }
     } else if (name !== PRIMARY) this.#rename(name);
+  }
+
+  /** Returns columns to rename or drop: mostly those of the table's text index, if it has any. */
+  #changeable({ columns, text }: SimTable): readonly NaiveColumn[] {
+    const indexed = text === undefined ? [] : columns.filter(({ key }) => text.columns.includes(key));
+    return indexed.length > 0 && this.#world.random.chance(0.7) ? indexed : columns;
   }
 
   #alter(name: string, action: AlterAction, change: (table: SimTable) => void): void {

@@ -2,7 +2,8 @@
 
 import type { Random } from '../support/random.ts';
 
-export const GO_NAMES = [
+/** The kinds that the usual seeds draw. */
+const USUAL_NAMES = [
   'plain',
   'crashes',
   'faults',
@@ -13,6 +14,11 @@ export const GO_NAMES = [
   'definitions',
   'transactions',
 ] as const;
+/**
+ * All kinds. The usual seeds do not draw the last one, which has seeds of its own: every seed keeps
+ * the history that it had before there was this kind.
+ */
+export const GO_NAMES = [...USUAL_NAMES, 'texts'] as const;
 export type GoName = (typeof GO_NAMES)[number];
 
 /**
@@ -48,6 +54,9 @@ export const STEP_NAMES = [
   'damage',
   'short',
   'fill',
+  'textIndex',
+  'search',
+  'session',
 ] as const;
 export type StepName = (typeof STEP_NAMES)[number];
 export type Weights = Record<StepName, number>;
@@ -82,6 +91,9 @@ const PLAIN: Weights = {
   damage: 0,
   short: 0,
   fill: 0,
+  textIndex: 0,
+  search: 0,
+  session: 0,
 };
 
 const MORE: Record<GoName, Partial<Weights>> = {
@@ -94,6 +106,22 @@ const MORE: Record<GoName, Partial<Weights>> = {
   tables: { table: 20, insert: 30, compact: 6, reopen: 3 },
   definitions: { alter: 16, table: 8, index: 6, document: 10, threshold: 4 },
   transactions: { stage: 30, commit: 14, duel: 8, change: 14 },
+  texts: {
+    textIndex: 14,
+    search: 40,
+    session: 9,
+    bulk: 16,
+    change: 12,
+    table: 10,
+    alter: 14,
+    compact: 10,
+    short: 2,
+    backup: 1,
+    damage: 0.5,
+    read: 4,
+    cursor: 2,
+    document: 1,
+  },
 };
 
 export function weightsOf(go: GoName): Weights {
@@ -101,7 +129,7 @@ export function weightsOf(go: GoName): Weights {
 }
 
 export function goOf(seed: number): GoName {
-  return GO_NAMES[seed % GO_NAMES.length]!;
+  return USUAL_NAMES[seed % USUAL_NAMES.length]!;
 }
 
 /** Returns the number of steps. Most histories are short, and some are long. */

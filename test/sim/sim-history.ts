@@ -7,6 +7,8 @@ import { type GoName, goOf, STEP_NAMES, type StepName, stepsOf, type Weights, we
 import { SimMemory } from './sim-memory.ts';
 import { Violation } from './sim-model.ts';
 import { SimReaders } from './sim-readers.ts';
+import { SimSearches } from './sim-searches.ts';
+import { SimTextIndexes } from './sim-text-indexes.ts';
 import { SimTransactions } from './sim-transactions.ts';
 import { SimUpkeep } from './sim-upkeep.ts';
 import { SimWorld } from './sim-world.ts';
@@ -28,6 +30,8 @@ export class SimHistory {
     const transactions = new SimTransactions(world, writers);
     const readers = new SimReaders(world);
     const definitions = new SimDefinitions(world, writers, go === 'tables' ? 40 : 5);
+    const texts = new SimTextIndexes(world, writers);
+    const searches = new SimSearches(world, texts);
     const upkeep = new SimUpkeep(world);
     const damage = new SimDamage(world);
     this.#weights = weightsOf(go);
@@ -61,6 +65,9 @@ export class SimHistory {
       damage: () => damage.step(),
       short: () => upkeep.short(),
       fill: () => upkeep.fill(),
+      textIndex: () => texts.index(),
+      search: () => searches.search(),
+      session: () => searches.session(),
     };
   }
 

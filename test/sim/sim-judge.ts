@@ -4,6 +4,7 @@ import type { Database, Table } from '../../src/engine/index.ts';
 import { select, textOf } from '../model/naive-table.ts';
 import { difference, type IdOf, type Recovered } from './sim-ledger.ts';
 import { type SimModel, STORES, shapeOfDatabase, shapeOfModel, Violation } from './sim-model.ts';
+import { judgeSearches } from './sim-search.ts';
 
 /**
  * Maximum number of other answers that may have been evicted by answers that were stored and then
@@ -43,6 +44,7 @@ export function judge(db: Database, model: SimModel, keeping: Keeping): void {
     const greatest = Math.max(0, ...table.usedIds);
     if (found.nextId <= greatest)
       throw new Violation('id-reused', `${name} gives id ${found.nextId}, ${greatest} was given`);
+    if (table.text !== undefined) judgeSearches(db, name, table, rows);
     const nodes = rows.at(-1)?.members.slice(0, 1) ?? [];
     if (nodes.length === 0) continue;
     const wanted = textOf(select(rows, { nodes }).rows, 'json');

@@ -74,6 +74,8 @@ export class SimLedger {
   promisedLsn = 0;
   #applied: Placed[] = [];
   readonly #acked = new Map<number, SimOp>();
+  /** The operation that was acknowledged without its LSN. */
+  #unplaced: SimOp | undefined;
   #observations: Observation[] = [];
   #captures: { lsn: number; take: (model: SimModel) => void }[] = [];
 
@@ -93,6 +95,31 @@ export class SimLedger {
     this.promisedLsn = Math.max(this.promisedLsn, firstLsn + op.operations - 1);
     this.#acked.set(firstLsn, op);
     this.#advance();
+  }
+
+  /**
+   * Records that the operation happened, at an LSN that the engine does not tell. There is one such
+   * operation at a time. It stays unsettled until `place` finds its LSN.
+   */
+  ackedSomewhere(op: SimOp): void {
+    op.state = 'acked';
+    this.#unplaced = op;
+  }
+
+  /** Whether an operation happened at an LSN that is not known yet. */
+  get unplaced(): boolean {
+    return this.#unplaced !== undefined;
+  }
+
+  /**
+   * Gives the operation without an LSN the only one that is left, if nothing is in flight or in
+   * doubt.
+   */
+  place(): void {
+    const op = this.#unplaced;
+    if (op === undefined || [...this.unsettled].some((other) => other !== op && other.operations > 0)) return;
+    this.#unplaced = undefined;
+    this.acked(op, this.model.lsn + 1);
   }
 
   /** Records that the operation certainly did not happen. */
@@ -186,6 +213,7 @@ export class SimLedger {
       );
     this.#choose(candidates, recovered);
     this.unsettled.clear();
+    this.#unplaced = undefined;
     this.#acked.clear();
     this.#observations = [];
     this.#captures = [];
@@ -198,6 +226,7 @@ export class SimLedger {
     if (next > recovered.lsn) {
       if (next > recovered.lsn + 1) return;
       const rest = open.filter(({ operations }) => operations > 0);
+      if (rest.some(({ state }) => state === 'acked')) return;
       if (rest.some(({ answer }) => answer !== undefined && recovered.hasAnswer(answer.id) === true)) return;
       found.push(path);
       const unlogged = open.filter(({ operations }) => operations === 0);

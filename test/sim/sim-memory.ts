@@ -28,6 +28,11 @@ const ANSWER_STATUS = [
   'hg_segment_build',
   'hg_segment_check',
   'hg_segment_check_step',
+  'hg_text_build',
+  'hg_text_query',
+  'hg_text_top',
+  'hg_words_new',
+  'hg_words_add',
 ] as const;
 const OUT_OF_MEMORY = -3;
 

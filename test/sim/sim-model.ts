@@ -4,6 +4,7 @@
 import type { Database } from '../../src/engine/index.ts';
 import type { EdgeInput, EdgeRow, PropertyValue } from '../../src/engine/types.ts';
 import { NaiveRow, NaiveTable } from '../model/naive-table.ts';
+import type { SimLanguage } from './sim-words.ts';
 
 /** Thrown when the engine broke a guarantee. The message starts with the name of the rule. */
 export class Violation extends Error {
@@ -22,8 +23,15 @@ export interface SimAnswer {
   body: string;
 }
 
+export interface SimTextIndex {
+  readonly columns: readonly number[];
+  readonly language: SimLanguage;
+}
+
 /** A table that remembers every id that was assigned in it by a commit that happened. */
 export class SimTable extends NaiveTable {
+  /** The text index: the keys of its columns in their order. */
+  text: SimTextIndex | undefined;
   readonly usedIds = new Set<number>();
   /** Keys of the indexed columns. */
   readonly indexes = new Set<number>();
@@ -47,6 +55,15 @@ export class SimTable extends NaiveTable {
     const row = this.rowOf(id, { event_ts: edge.event_ts, members: edge.members });
     for (const { key, name } of this.allColumns) if (values.has(key)) row[name] = values.get(key)!;
     return row;
+  }
+
+  /** Drops a column with its index, and the text index that has the column. */
+  override dropColumn(name: string): void {
+    for (const { key } of this.columns.filter((column) => column.name === name)) {
+      this.indexes.delete(key);
+      if (this.text?.columns.includes(key)) this.text = undefined;
+    }
+    super.dropColumn(name);
   }
 
   add(row: EdgeRow, lsn: number, isNew: boolean): void {
@@ -112,6 +129,11 @@ export class SimModel {
 /** The document stores to which the simulation writes. Keys, rules and specs are such documents. */
 export const STORES = ['keys', 'rules', 'specs'] as const;
 
+/** Returns the current names of the columns of a table's text index. */
+export function textColumns({ text, allColumns }: SimTable): string[] {
+  return text!.columns.map((wanted) => allColumns.find(({ key }) => key === wanted)?.name ?? 'a dropped column');
+}
+
 /** Returns the shape of all tables, in a form that `shapeOfDatabase` returns too. */
 export function shapeOfModel(model: SimModel): string {
   const tables = [...model.tables].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -129,6 +151,7 @@ export function shapeOfModel(model: SimModel): string {
         .filter(({ key }) => table.indexes.has(key))
         .map(({ name: column }) => column)
         .sort(),
+      text: table.text === undefined ? null : { columns: textColumns(table), language: table.text.language },
     })),
   );
 }
@@ -149,7 +172,13 @@ export function shapeOfDatabase(db: Database): string {
           .filter((index) => index.table === name)
           .map(({ column }) => column)
           .sort(),
+        text: textOf(db, name),
       };
     }),
   );
+}
+
+function textOf(db: Database, table: string): { columns: readonly string[]; language: string } | null {
+  const [item] = db.textIndexes.list(table);
+  return item === undefined ? null : { columns: item.columns, language: item.language };
 }

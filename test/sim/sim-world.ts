@@ -16,6 +16,7 @@ import { SimLoop } from './sim-loop.ts';
 import { SimMemory } from './sim-memory.ts';
 import { type SimAnswer, SimTable, Violation } from './sim-model.ts';
 import { type Failure, failureOf, SimPerils } from './sim-perils.ts';
+import { randomWords } from './sim-words.ts';
 
 export const PRIMARY = 'hyperedges';
 export const NOW_SECONDS = 1_000_000_000;
@@ -74,11 +75,11 @@ export class SimWorld {
     this.fs.sectors = { bytes: random.chance(0.5) ? 512 : 4096, garbled: random.chance(0.4) ? 0.3 : 0 };
     this.fs.makeDir('');
     const core = (['release', 'release', 'plain', 'debug'] as const)[random.below(4)]!;
-    this.memory = new SimMemory(random, core, go === 'memory');
+    this.memory = new SimMemory(random, core, go === 'memory' || go === 'texts');
     this.perils = new SimPerils(random, go, (line) => this.note(line));
     this.#usALook = seed % 4 < 2 ? 3 : 4000;
     const maxMembers = random.chance(0.5) ? 64 : 255;
-    this.source = new EdgeSource(random, maxMembers);
+    this.source = new EdgeSource(random, maxMembers, go === 'texts' ? () => randomWords(random) : undefined);
     this.keptAnswers = 12 + random.below(40);
     this.boundsBytes = random.chance(0.1);
     this.#settings = {
@@ -90,6 +91,7 @@ export class SimWorld {
       logFileBytes: 4096 + 500 + random.below(random.chance(0.5) ? 3000 : 16_000),
       slicedOperations: random.chance(0.6) ? 4096 : 1 + random.below(10),
       replayLimits: { entries: this.keptAnswers, bodyBytes: this.boundsBytes ? 1500 : 2 ** 26 },
+      ...(go === 'texts' ? { textPieceRows: 1 + random.below(40) } : {}),
     };
   }
 
@@ -126,7 +128,7 @@ export class SimWorld {
 
   /** Returns whether an operation in flight touches the table. */
   isTouched(name: string): boolean {
-    return [...this.ledger.unsettled].some(({ tables, state }) => state === 'open' && tables.has(name));
+    return [...this.ledger.unsettled].some(({ tables, state }) => state !== 'doubt' && tables.has(name));
   }
 
   get refuses(): boolean {
@@ -141,10 +143,16 @@ export class SimWorld {
 
   /**
    * Passes an operation to the engine through `call`, and follows it. `firstLsn` returns the first
-   * LSN of the operation's frame from the resolved value, or undefined if the operation was not
-   * logged. `mayRefuse` lists the codes with which the operation may report that it did nothing.
+   * LSN of the operation's frame from the resolved value, 'unknown' if the engine does not tell it,
+   * or undefined if the operation was not logged. `mayRefuse` lists the codes with which the
+   * operation may report that it did nothing.
    */
-  submit<T>(op: SimOp, call: () => Promise<T>, firstLsn: (value: T) => number | undefined, mayRefuse: string[]): void {
+  submit<T>(
+    op: SimOp,
+    call: () => Promise<T>,
+    firstLsn: (value: T) => number | 'unknown' | undefined,
+    mayRefuse: string[],
+  ): void {
     this.ledger.begin(op, this.db.lastLsn);
     this.#underWay++;
     const { db } = this;
@@ -161,6 +169,7 @@ export class SimWorld {
         const first = firstLsn(value);
         this.note(`  ${op.what} -> LSN ${first ?? 'none'}${op.operations > 1 ? ` x${op.operations}` : ''}`);
         if (first === undefined) this.ledger.now(op);
+        else if (first === 'unknown') this.ledger.ackedSomewhere(op);
         else this.ledger.acked(op, first);
       })
       .catch((error: unknown) => {
@@ -227,6 +236,7 @@ export class SimWorld {
       await this.#until(() => this.#underWay <= MOST_UNDER_WAY / 2, 'what was submitted');
     this.check();
     if (this.fs.stopped) throw new SimStopped('the machine stopped');
+    if (this.ledger.unplaced) await this.settle();
   }
 
   async #until(isDone: () => boolean, what: string): Promise<void> {
@@ -262,6 +272,7 @@ export class SimWorld {
     await this.#until(() => this.#underWay === 0, 'what was submitted');
     await this.loop.turnsOf(2);
     this.check();
+    this.ledger.place();
     if (!this.refuses && [...this.ledger.unsettled].every(({ operations }) => operations === 0))
       this.ledger.assertWhole(this.db.lastLsn);
   }

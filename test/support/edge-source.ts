@@ -42,6 +42,8 @@ const REALS = [
   0.000001,
   1e15,
 ];
+const COLUMN_TYPES = ['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'] as const;
+const MORE_TEXTS = ['TEXT', 'TEXT', 'TEXT'] as const;
 const INTEGERS = [0, 1, -1, 127, 128, 255, 256, 65535, 65536, 2 ** 31, -(2 ** 31), 2 ** 32, MAX, -MAX];
 
 export class EdgeSource {
@@ -52,9 +54,12 @@ export class EdgeSource {
   readonly #nodes: number[];
   readonly #maxMembers: number;
   readonly #longTexts: boolean;
+  readonly #words: (() => string) | undefined;
   #lastTs: number;
 
-  constructor(random: Random, maxMembers: number) {
+  /** With `words`, which makes a text of words, all texts are such, and most columns are texts. */
+  constructor(random: Random, maxMembers: number, words?: () => string) {
+    this.#words = words;
     this.#random = random;
     this.#maxMembers = maxMembers;
     this.#spanTs = this.pick([1, 4, 30, 1000, 100_000, 2 ** 31, MAX]);
@@ -116,6 +121,7 @@ export class EdgeSource {
   }
 
   text(): string {
+    if (this.#words !== undefined) return this.#words();
     const random = this.#random;
     if (this.#longTexts && random.chance(0.3))
       return this.pick(['x', '"', 'é', '\u0001', '🦔']).repeat(1 + random.below(16_000));
@@ -151,14 +157,15 @@ export class EdgeSource {
   }): EdgeInput {
     const random = this.#random;
     const properties: Record<string, PropertyValue> = {};
-    if (random.chance(0.6)) {
+    const isFull = this.#words !== undefined;
+    if (random.chance(isFull ? 0.95 : 0.6)) {
       const all: ColumnDefinition[] = [
         { name: 'weight', type: 'REAL' },
         { name: 'mean_dist_m', type: 'REAL' },
         { name: 'formation', type: 'TEXT' },
         ...columns,
       ];
-      for (const column of all) if (random.chance(0.4)) properties[column.name] = this.value(column);
+      for (const column of all) if (random.chance(isFull ? 0.7 : 0.4)) properties[column.name] = this.value(column);
     }
     const edge: EdgeInput = { event_ts: this.time(), members: this.members() };
     if (intervals && random.chance(0.7)) properties.end_ts = this.#end(edge.event_ts);
@@ -195,10 +202,15 @@ export class EdgeSource {
     return Math.min(MAX, eventTs + length);
   }
 
+  /** Types of new columns; equally likely, so a type may be there more than once. */
+  get columnTypes(): readonly ColumnDefinition['type'][] {
+    return this.#words === undefined ? COLUMN_TYPES : [...COLUMN_TYPES, ...MORE_TEXTS];
+  }
+
   columns(): ColumnDefinition[] {
     const random = this.#random;
     const columns: ColumnDefinition[] = [];
-    const types = ['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'] as const;
+    const types = this.columnTypes;
     const count = random.below(6);
     for (let index = 0; index < count; index++) {
       const column: ColumnDefinition = { name: `c${index}`, type: this.pick(types) };
