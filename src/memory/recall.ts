@@ -31,7 +31,8 @@ export interface RecalledMemory extends ShownMemory {
 
 /**
  * Returns the memories, best first, in steps of a few ms. Throws `table_not_found`,
- * `invalid_input`, `table_corrupt`, `overloaded` or `query_too_large`.
+ * `invalid_input`, also if the question has words and the table no text index, `table_corrupt`,
+ * `overloaded` or `query_too_large`.
  */
 export function* recall(
   database: Database,
@@ -40,7 +41,7 @@ export function* recall(
   const table = memoryTable(database, name);
   const roles = rolesOf(table, database.nodes, { [WHO]: who, [ABOUT]: about });
   const keys = MemberKeys.of(table, database.nodes)!;
-  const { edges, lsn } = yield* recallEdges(table, { question, roles, at, topK }, keys);
+  const { edges, lsn } = yield* recallEdges(table, { question, roles, texts: WHAT, at, topK }, keys);
   return { memories: edges.map(memoryOf), lsn };
 }
 

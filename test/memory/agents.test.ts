@@ -67,6 +67,8 @@ async function useMemory({ call }: Session): Promise<void> {
   ]);
   const then = await call('recall', { question: 'What is the budget of Orion?', at: '2024-05-15' });
   expect(then.value.memories).toMatchObject([{ id: 1, end_time: '2024-06-01T00:00:00Z', source: 'mail' }]);
+  const first = await call('recall', { top_k: 1 });
+  expect(first.value.memories).toMatchObject([{ id: 3 }]);
   const nothing = await call('recall', { about: ['project orion'] });
   expect(nothing.value).toEqual({ memories: [], hint: expect.stringContaining('compared exactly') });
   const all = await call('history', { about: ['project Orion'] });

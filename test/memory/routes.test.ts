@@ -140,9 +140,8 @@ test('a memory is replaced once', async () => {
   // An earlier time does not help: it has a successor.
   expect((await supersede({ id: 1, what: 'again', at: 120 })).json).toMatchObject({ status: 409 });
   await remember({ what: 'short', about: ['x'], when: 100, until: 110 });
-  const ended = (await history({ about: ['x'] })).json.memories.find(
-    (one: { what: string }) => one.what === 'short',
-  ).id;
+  const { memories } = (await history({ about: ['x'] })).json;
+  const ended = memories.find((one: { what: string }) => one.what === 'short').id;
   expect((await supersede({ id: ended, what: 'late', at: 110 })).status).toBe(409);
   expect((await supersede({ id: ended, what: 'in time', at: 109 })).status).toBe(200);
   expect(idsOf(await history({ about: ['x'] }))).toHaveLength(4);
@@ -325,6 +324,23 @@ test('a recall shows what holds now, or held then, best first, and why', async (
   for (const wrong of [{ top_k: 0 }, { top_k: 1001 }, { at: 'soon' }, { question: 5 }, { table: 'hyperedges' }])
     expect((await recall(wrong)).status).toBe(400);
   expect((await recall({ table: 'nope' })).json).toMatchObject({ status: 404, code: 'table_not_found' });
+});
+
+test('a recall by words needs a text index, and says how to make one', async () => {
+  await remember({ what: 'The budget of Orion is 40.', about: ['Orion'], when: 100 });
+  await remember({ what: 'Lunch is at noon.', about: ['canteen'], when: 120 });
+  expect((await post('/v1/query', { query: 'DROP TEXT INDEX ON memories' })).status).toBe(200);
+  const recall = (body: object) => post('/v1/memory/recall', body);
+  const refused = (await recall({ question: 'Which budget?' })).json;
+  expect(refused).toMatchObject({ status: 400, code: 'invalid_input', errors: [{ loc: ['body', 'question'] }] });
+  expect(refused.detail).toContain('CREATE TEXT INDEX ON memories (what)');
+  // Names and stop words are no words of which a text must have some.
+  expect(idsOf(await recall({ question: 'Orion?' }))).toEqual([1]);
+  expect(idsOf(await recall({}))).toEqual([2, 1]);
+  expect(idsOf(await recall({ question: 'what is the ...?' }))).toEqual([2, 1]);
+  expect(idsOf(await recall({ about: ['Orion'] }))).toEqual([1]);
+  expect((await post('/v1/query', { query: 'CREATE TEXT INDEX ON memories (what)' })).status).toBe(200);
+  expect(idsOf(await recall({ question: 'Which budget?' }))).toEqual([1]);
 });
 
 test('a write with an Idempotency-Key is done once, and leaves one line in the audit log', async () => {

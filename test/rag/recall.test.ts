@@ -73,7 +73,7 @@ function expectSame(database: Database, random: Random, at: number, state: strin
   const asked = roles.map(({ role, names }) => ({ role, nodes: names.map(numberOf) }));
   // A time in the question is a word, too.
   const sought = [...words, ...(since === undefined ? [] : [String(since)])];
-  const { edges } = finish(recallEdges(table, { question, roles: asked, at, topK }, keys));
+  const { edges } = finish(recallEdges(table, { question, roles: asked, texts: 'what', at, topK }, keys));
   const holding = rows.filter(({ event_ts, end_ts }) => event_ts <= at && (end_ts === null || at < end_ts));
   const inRoles = (row: (typeof rows)[number]) =>
     roles.every(({ role, names }) =>

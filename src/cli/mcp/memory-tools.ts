@@ -75,7 +75,7 @@ const recall = tool({
     who: keys('Only memories with one of these names in the role who.'),
     about: keys('Only memories with one of these names in the role about.'),
     at: v.optional(moment('What held at this time; default now.')),
-    limit: rowLimit('memories', USUAL_RECALLED),
+    top_k: rowLimit('memories', USUAL_RECALLED),
     table: table(),
   }),
   output: answer({
@@ -90,8 +90,8 @@ const recall = tool({
     ),
     hint: hint(),
   }),
-  run: async ({ question, at, limit, ...asked }, { client }, signal) => {
-    const input = { ...asked, question, ...timesOf({ at }), top_k: limit };
+  run: async ({ question, at, ...asked }, { client }, signal) => {
+    const input = { ...asked, question, ...timesOf({ at }) };
     const { memories } = await client.memory.recall(input, { signal });
     const fits = fitting(memories.map(({ score: _, ...memory }) => shown(memory)));
     return { memories: fits, ...(memories.length === 0 ? { hint: NOTHING_RECALLED } : {}) };

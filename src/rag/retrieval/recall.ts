@@ -4,6 +4,7 @@
 // edges.
 
 import type { Snapshot, Table } from '../../engine/index.ts';
+import { type HedgerowError, refusal } from '../../errors.ts';
 import type { Steps } from '../../schedule/steps.ts';
 import { readKeywords } from '../question/keywords.ts';
 import { readNodes } from '../question/named-nodes.ts';
@@ -26,6 +27,8 @@ export interface RecallRequest {
   readonly question: string;
   /** For each role, numbers of nodes of which an edge must have at least one in this role. */
   readonly roles: readonly { readonly role: string; readonly nodes: readonly number[] }[];
+  /** Name of the column with the texts, for the error if it has no text index. */
+  readonly texts: string;
   /** Epoch seconds. Only edges that hold at this time are recalled. */
   readonly at: number;
   /** Maximum number of edges. */
@@ -40,7 +43,8 @@ export interface Recalled {
 
 /**
  * Recalls edges of a named table with intervals, at one snapshot. Without words and nodes, these
- * are the newest. Throws `table_not_found`, `table_corrupt`, `overloaded` or `query_too_large`.
+ * are the newest. Throws `table_not_found`, `table_corrupt`, `overloaded`, `query_too_large`, or
+ * `invalid_input` if the question has words and the table no text index.
  */
 export function* recallEdges(table: Table, request: RecallRequest, keys: MemberKeys): Steps<Recalled> {
   const named = yield* askedNodes(request.question, keys);
@@ -58,20 +62,21 @@ export function* recallEdges(table: Table, request: RecallRequest, keys: MemberK
 function* recallAt(
   table: Table,
   snapshot: Snapshot,
-  { roles, at, topK }: RecallRequest,
+  { roles, texts, at, topK }: RecallRequest,
   asked: { readonly nodes: readonly number[]; readonly reading: Reading },
   keys: MemberKeys,
 ): Steps<RetrievedEdge[]> {
   // Readers must be created in the event loop turn in which the snapshot is taken.
   const index = wordIndexOf(table, snapshot);
+  // Words for times are keywords, too: texts may have them.
+  const keywords = [...readKeywords(asked.reading).keys()];
+  if (index === undefined && keywords.length > 0) throw withoutIndex(table, texts);
   const masks = roles.length > 0;
   const light = new EdgeReader(table, snapshot, { members: masks, masks, columns: new Set() });
   const columns = new Set(index?.columns ?? []);
   const reader = new EdgeReader(table, snapshot, { members: true, masks, columns: new Set([...columns, WEIGHT]) });
   const ends = yield* timeEnds(light, undefined, at);
   if (ends === undefined || roles.some(({ nodes }) => nodes.length === 0)) return [];
-  // Words for times are keywords, too: texts may have them.
-  const keywords = [...readKeywords(asked.reading).keys()];
   const preferred = yield* preferredWindow(light, asked.reading, ends);
   const query = index && wordQuery(keywords, index);
   const scorer = query && (yield* WordScorer.of(reader, query, index));
@@ -94,6 +99,19 @@ function* recallAt(
     { nodeName: (node) => String(keys.memberOf(node)), common: [] },
   );
   return yield* wholeEdges(reader, undefined, fused.edges, keys);
+}
+
+function withoutIndex({ name }: Table, column: string): HedgerowError {
+  const how = `CREATE TEXT INDEX ON ${name} (${column})`;
+  return refusal(
+    'invalid_input',
+    `Table ${name} has no text index, so the words of a question find nothing. Create it with ${how}, or ask without words.`,
+    {
+      errors: [
+        { loc: ['body', 'question'], msg: `has words, but table ${name} has no text index; make one with ${how}` },
+      ],
+    },
+  );
 }
 
 function ascending(nodes: readonly number[]): number[] {
