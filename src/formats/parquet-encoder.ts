@@ -77,12 +77,18 @@ class RowGroup {
       const type = this.#types[place]!;
       for (const each of values) {
         const value = parquetValue(each, type);
-        if (typeof value === 'string') this.#characters += value.length;
+        this.#characters += charactersIn(value);
         data.push(value);
       }
     }
     this.rows += columns[0]?.length ?? 0;
   }
+}
+
+/** Returns the length of a text, or of the texts in a list. */
+function charactersIn(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  return Array.isArray(value) ? value.reduce((sum: number, item) => sum + charactersIn(item), 0) : 0;
 }
 
 function parquetValue(value: unknown, type: ColumnType): unknown {

@@ -5,6 +5,7 @@ import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { expect, test } from 'vitest';
 import { ParquetFile } from '../../src/console/query/parquet-file.ts';
+import { ParquetEncoder } from '../../src/formats/parquet-encoder.ts';
 import { openTestDuckDb } from '../virtual/duckdb-rows.ts';
 
 type Row = Record<string, unknown>;
@@ -135,4 +136,17 @@ test('many rows are split into several row groups, also in a file with many colu
     [19_999, 't19999'],
     [20_000, 't20000'],
   ]);
+});
+
+test('lists of long texts are written in row groups whose texts are not too long together', async () => {
+  const encoder = new ParquetEncoder([{ name: 'members', type: { listOf: 'text' } }]);
+  const rows = Array.from({ length: 90 }, (_, row) => ({
+    members: Array.from({ length: 255 }, (_, at) => `${'x'.repeat(500)}${row}-${at}`),
+  }));
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  for (const { members } of rows) parts.push(await encoder.add([[members]]));
+  const file = await new Blob([...parts, await encoder.end()]).arrayBuffer();
+  // Some 33 rows have 2^22 characters.
+  expect(parquetMetadata(file).row_groups.map((group) => Number(group.num_rows))).toEqual([33, 33, 24]);
+  expect(await parquetReadObjects({ file, compressors })).toEqual(rows);
 });

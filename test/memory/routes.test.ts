@@ -141,7 +141,7 @@ test('a memory is replaced once', async () => {
   expect((await supersede({ id: 1, what: 'again', at: 120 })).json).toMatchObject({ status: 409 });
   await remember({ what: 'short', about: ['x'], when: 100, until: 110 });
   const { memories } = (await history({ about: ['x'] })).json;
-  const ended = memories.find((one: { what: string }) => one.what === 'short').id;
+  const [ended] = memories.flatMap(({ id, what }: { id: number; what: string }) => (what === 'short' ? [id] : []));
   expect((await supersede({ id: ended, what: 'late', at: 110 })).status).toBe(409);
   expect((await supersede({ id: ended, what: 'in time', at: 109 })).status).toBe(200);
   expect(idsOf(await history({ about: ['x'] }))).toHaveLength(4);
