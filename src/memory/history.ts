@@ -9,7 +9,7 @@ import { buildRowPlan, type RowPlan } from '../core/index.ts';
 import type { Database, Nodes, Snapshot, Table } from '../engine/index.ts';
 import { invalidFields } from '../model/fields.ts';
 import { ABOUT, SUPERSEDES, WHO } from '../model/memories.ts';
-import type { Steps } from '../schedule/steps.ts';
+import { type Steps, slices } from '../schedule/steps.ts';
 import { type MemoryRow, readRows, rowsOf, type ShownMemory, shownMemory, withId } from './memory-rows.ts';
 import { memoryTable } from './memory-table.ts';
 import { rolesOf } from './recall.ts';
@@ -52,9 +52,10 @@ export function* historyOf(database: Database, request: HistoryRequest): Steps<H
   const snapshot = table.snapshot();
   try {
     const chains = new Chains(table, snapshot, request.limit);
-    chains.begin(yield* firstRows(table, snapshot, database.nodes, request));
+    yield* chains.begin(yield* firstRows(table, snapshot, database.nodes, request));
     yield* chains.follow();
-    return { memories: chains.versions(database.nodes), truncated: chains.isTruncated, lsn: snapshot.lsn };
+    const memories = yield* chains.versions(database.nodes);
+    return { memories, truncated: chains.isTruncated, lsn: snapshot.lsn };
   } finally {
     snapshot.release();
   }
@@ -87,26 +88,39 @@ function* firstRows(
     if (rows.length === 0) throw memoryNotFound(table, id);
     return { rows, isCut: false };
   }
-  const [first, second] = rolesOf(table, nodes, { [WHO]: who, [ABOUT]: about }) as AskedRoles;
-  const anyOf = Float64Array.from(first.nodes);
+  const [one, other] = rolesOf(table, nodes, { [WHO]: who, [ABOUT]: about }) as AskedRoles;
+  const anyOf = Float64Array.from(one.nodes);
   if (anyOf.length === 0) return { rows: [], isCut: false };
-  const rows: MemoryRow[] = [];
+  let rows: MemoryRow[] = [];
+  /** Rows before this place are left out; removing them one by one would move all others. */
+  let first = 0;
   let letters = 0;
   let isCut = false;
   for (const some of rowsOf(table.scan({ anyOf, format: 'ndjson' }, snapshot))) {
     for (const row of some) {
-      if (!hasRole(row, first) || (second !== undefined && !hasRole(row, second))) continue;
+      if (!hasRole(row, one) || (other !== undefined && !hasRole(row, other))) continue;
       rows.push(row);
       letters += lettersOf(row);
-      while (rows.length > limit || (letters > MOST_LETTERS && rows.length > 1)) {
-        letters -= lettersOf(rows.shift()!);
-        isCut = true;
+      while (rows.length - first > limit || (letters > MOST_LETTERS && rows.length - first > 1)) {
+        letters -= lettersOf(rows[first]!);
+        first++;
       }
+    }
+    if (first > limit) {
+      rows = rows.slice(first);
+      first = 0;
+      isCut = true;
     }
     yield;
   }
-  return { rows, isCut };
+  return { rows: rows.slice(first), isCut: isCut || first > 0 };
 }
+
+/**
+ * Number of rows of a step; a row takes some 20 us: the key of each member is looked up, and there
+ * may be 64 of them.
+ */
+const ROWS_AT_ONCE = 64;
 
 /** Maximum number of characters in the texts of an answer, which are in memory several times. */
 const MOST_LETTERS = 4 * 2 ** 20;
@@ -157,15 +171,20 @@ class Chains {
     this.#linkPlan = buildRowPlan([{ id, name, missing: 'null' }]);
   }
 
-  begin({ rows, isCut }: FirstRows): void {
-    for (const row of rows) this.#keep(row);
+  *begin({ rows, isCut }: FirstRows): Steps<void> {
     this.isTruncated = isCut;
+    yield* slices(rows.length, ROWS_AT_ONCE, (from, to) => {
+      for (const row of rows.slice(from, to)) this.#keep(row);
+    });
   }
 
   /** Adds the versions after those that are known, and then those before all of these. */
   *follow(): Steps<void> {
     for (let known = [...this.#rows.keys()]; known.length > 0; ) known = yield* this.#after(known);
-    for (const row of [...this.#rows.values()]) yield* this.#before(row);
+    for (const [place, row] of [...this.#rows.values()].entries()) {
+      yield* this.#before(row);
+      if (place % ROWS_AT_ONCE === 0) yield;
+    }
   }
 
   /** Adds the successors of some memories; returns the ids of those that were not known. */
@@ -219,13 +238,20 @@ class Chains {
     this.#letters += lettersOf(row);
   }
 
-  versions(nodes: Nodes): Version[] {
+  *versions(nodes: Nodes): Steps<Version[]> {
+    // In one step: 10,000 rows, the most that a request may ask for, take about 3 ms.
     const rows = [...this.#rows.values()].sort((a, b) => a.event_ts - b.event_ts || a.id - b.id);
-    return rows.map((row) => ({
-      ...shownMemory(row, nodes),
-      supersedes: row.supersedes,
-      superseded_by: this.#next.get(row.id) ?? null,
-    }));
+    yield;
+    const versions: Version[] = [];
+    yield* slices(rows.length, ROWS_AT_ONCE, (from, to) => {
+      for (const row of rows.slice(from, to)) versions.push(this.#version(row, nodes));
+    });
+    return versions;
+  }
+
+  #version(row: MemoryRow, nodes: Nodes): Version {
+    const { supersedes } = row;
+    return { ...shownMemory(row, nodes), supersedes, superseded_by: this.#next.get(row.id) ?? null };
   }
 }
 

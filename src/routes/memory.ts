@@ -7,6 +7,7 @@ import { secondsOf } from '../http/schema.ts';
 import { isoTime } from '../iso-time.ts';
 import type { Memory, Superseded } from '../memory/index.ts';
 import { type Call, type Route, validated } from './application.ts';
+import { historyReply } from './history-reply.ts';
 import { requireStatements } from './query.ts';
 import {
   DEFAULT_TOP_K,
@@ -112,10 +113,10 @@ const history = validated({
   answers: { 200: historyAnswer },
   errors: [404, 500, 504],
   handler: ({ body }, call) =>
-    withRunner(call, async ({ run }) => {
+    withRunner(call, async ({ run, look }) => {
       const { times, limit = DEFAULT_VERSIONS, ...asked } = body;
-      const { memories, truncated, lsn } = await run(requireMemory(call).history({ ...asked, limit }));
-      return jsonReply(200, { memories: times === 'iso' ? memories.map(withIsoTimes) : memories, truncated }, lsn);
+      const found = await run(requireMemory(call).history({ ...asked, limit }));
+      return historyReply(call, found, { shown: times === 'iso' ? withIsoTimes : (version) => version, look });
     }),
 });
 
