@@ -74,6 +74,7 @@ const SCHEMA = [
   'CREATE HYPEREDGE TABLE emptyTwo (Nobody, Room) ROLES (a) INTERVALS',
   'CREATE TEXT INDEX ON notes (title, body) LANGUAGE english',
   'CREATE INDEX ON notes (stars)',
+  'CREATE INDEX ON Person (born)',
   // A node table with the name of a member table that is none: the members stay numbers.
   'CREATE HYPEREDGE TABLE numbers (Later, Last) ROLES (home)',
   'CREATE NODE TABLE Later (name TEXT)',

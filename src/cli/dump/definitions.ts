@@ -8,7 +8,7 @@ import type { RunnerFlags } from '../query/options.ts';
 import type { Row } from '../run/runner.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
-import { addColumnStatement } from './schema-statements.ts';
+import { addColumnStatement, indexStatement } from './schema-statements.ts';
 
 export type DumpedIndex = Pick<IndexItem, 'table' | 'column'> | Omit<TextIndexItem, 'created_at'>;
 
@@ -85,7 +85,8 @@ function atServer(client: ServerClient): DefinitionStore {
           return client.post('/v1/autocompact', { table, threshold: value });
       }
     },
-    createIndex: (index) => client.post('/v1/indexes', index),
+    // The route /v1/indexes does not know the indexes of node tables.
+    createIndex: (index) => client.post('/v1/query', { query: indexStatement(index) }),
     putRule: (rule) => client.post('/v1/rules', rule),
     createGraph: (graph) => client.post('/v1/virtual/graphs', graph),
     close: async () => {},

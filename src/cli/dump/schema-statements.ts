@@ -7,10 +7,10 @@ import type { DumpedIndex } from './definitions.ts';
 import { nameText, valueText } from './statement-values.ts';
 import { tableOrder } from './table-order.ts';
 
-function indexStatement(index: DumpedIndex): string {
+export function indexStatement(index: DumpedIndex): string {
   const on = `ON ${nameText(index.table)}`;
-  if (!('kind' in index)) return `CREATE INDEX ${on} (${nameText(index.column)});`;
-  return `CREATE TEXT INDEX ${on} (${index.columns.map(nameText).join(', ')}) LANGUAGE ${index.language};`;
+  if (!('kind' in index)) return `CREATE INDEX ${on} (${nameText(index.column)})`;
+  return `CREATE TEXT INDEX ${on} (${index.columns.map(nameText).join(', ')}) LANGUAGE ${index.language}`;
 }
 
 /**
@@ -31,7 +31,7 @@ export function schemaStatements(
     ...nodeTables.flatMap((table) => ['', nodeTableStatement(table)]),
     ...later.flatMap((table) => ['', ...tableStatements(table)]),
     ...(indexes.length === 0 ? [] : ['']),
-    ...indexes.map(indexStatement),
+    ...indexes.map((index) => `${indexStatement(index)};`),
   ];
   if (primary !== undefined && primary.name !== 'hyperedges')
     lines.splice(2, 0, `// The primary table is ${primary.name}: HEDGEROW_PRIMARY_TABLE=${primary.name} names it.`);
