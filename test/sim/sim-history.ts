@@ -8,6 +8,7 @@ import { SimMemory } from './sim-memory.ts';
 import { Violation } from './sim-model.ts';
 import { SimReaders } from './sim-readers.ts';
 import { SimSearches } from './sim-searches.ts';
+import { SimSessions } from './sim-sessions.ts';
 import { SimTextIndexes } from './sim-text-indexes.ts';
 import { SimTransactions } from './sim-transactions.ts';
 import { SimUpkeep } from './sim-upkeep.ts';
@@ -32,6 +33,7 @@ export class SimHistory {
     const definitions = new SimDefinitions(world, writers, go === 'tables' ? 40 : 5);
     const texts = new SimTextIndexes(world, writers);
     const searches = new SimSearches(world, texts);
+    const sessions = new SimSessions(world, texts, searches);
     const upkeep = new SimUpkeep(world);
     const damage = new SimDamage(world);
     this.#weights = weightsOf(go);
@@ -67,7 +69,7 @@ export class SimHistory {
       fill: () => upkeep.fill(),
       textIndex: () => texts.index(),
       search: () => searches.search(),
-      session: () => searches.session(),
+      session: () => sessions.session(),
     };
   }
 

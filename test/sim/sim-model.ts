@@ -26,6 +26,8 @@ export interface SimAnswer {
 export interface SimTextIndex {
   readonly columns: readonly number[];
   readonly language: SimLanguage;
+  /** LSN at which it was created. */
+  readonly lsn: number;
 }
 
 /** A table that remembers every id that was assigned in it by a commit that happened. */

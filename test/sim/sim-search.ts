@@ -10,7 +10,8 @@ import { Statements } from '../../src/query/statements.ts';
 import { nodeFs } from '../../src/storage/index.ts';
 import { naiveScores } from '../query/naive-search.ts';
 import { type SimTable, textColumns, Violation } from './sim-model.ts';
-import { termOf } from './sim-words.ts';
+import { randomSearch, termOf } from './sim-words.ts';
+import type { SimWorld } from './sim-world.ts';
 
 export interface Search {
   readonly query: string;
@@ -99,6 +100,24 @@ function orderFault(rows: readonly WantedRow[], others: readonly WantedRow[], { 
   const last = rows.at(-1);
   const missing = last === undefined ? undefined : others.find((row) => !isBefore(last, row));
   return missing === undefined ? undefined : `row ${missing.token} is missing, which is better than the last`;
+}
+
+/** Returns a random search; `rows` are some that may be found. */
+export function drawSearch(
+  { random, source }: SimWorld,
+  rows: readonly EdgeRow[],
+  orders: readonly Search['order'][],
+): Search {
+  const query = randomSearch(random);
+  const from = rows.length > 0 && random.chance(0.3) ? source.pick(rows).event_ts + random.below(2) : undefined;
+  const isNegated = random.chance(0.15);
+  const order = isNegated ? 'none' : source.pick(orders);
+  return { query, from, isNegated, order, limit: order === 'none' ? Infinity : 1 + random.below(8) };
+}
+
+export function isWithoutIndex(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return code === 'invalid_statement' && String(message).includes('has no text index');
 }
 
 /** Returns statements on a database of a simulation; `nowUs` decides how often they yield. */

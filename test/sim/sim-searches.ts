@@ -1,17 +1,16 @@
-// The searches of a simulation: statements that read in steps while everything else goes on, and
-// transactions that search among their own writes.
+// The searches of a simulation: statements that read in steps while everything else goes on.
 
-import type { EdgeRow } from '../../src/engine/types.ts';
 import type { StatementResult } from '../../src/query/result.ts';
 import type { Statements } from '../../src/query/statements.ts';
 import { SimStopped } from '../support/sim-fs.ts';
 import { type SimTable, Violation } from './sim-model.ts';
 import { failureOf } from './sim-perils.ts';
 import {
-  allRows,
   compare,
+  drawSearch,
   endSearch,
   type FoundRow,
+  isWithoutIndex,
   parametersOf,
   rowsOfChunk,
   type Search,
@@ -21,7 +20,6 @@ import {
   wantedOf,
 } from './sim-search.ts';
 import type { SimTextIndexes } from './sim-text-indexes.ts';
-import { randomSearch, randomWords } from './sim-words.ts';
 import type { SimWorld } from './sim-world.ts';
 
 interface Running {
@@ -33,7 +31,6 @@ interface Running {
   atEnd: boolean;
 }
 
-const SESSION = 'own';
 const MOST_RUNNING = 3;
 
 export class SimSearches {
@@ -49,7 +46,7 @@ export class SimSearches {
   }
 
   /** Statements of the current process. */
-  get #statements(): Statements {
+  get statements(): Statements {
     const { db, fs, onEnd } = this.#world;
     if (this.#of?.db !== db) {
       const statements = simStatements(db, () => (this.#us += 900));
@@ -76,7 +73,7 @@ export class SimSearches {
   }
 
   /** Returns a table, mostly one that has a text index. */
-  #table(): string | undefined {
+  table(): string | undefined {
     const { random, source, ledger } = this.#world;
     const name = this.#world.anyTable();
     if (random.chance(0.05)) return name;
@@ -85,21 +82,12 @@ export class SimSearches {
     return searched.length === 0 ? name : source.pick(searched);
   }
 
-  #draw(rows: readonly EdgeRow[], orders: readonly Search['order'][]): Search {
-    const { random, source } = this.#world;
-    const query = randomSearch(random);
-    const from = rows.length > 0 && random.chance(0.3) ? source.pick(rows).event_ts + random.below(2) : undefined;
-    const isNegated = random.chance(0.15);
-    const order = isNegated ? 'none' : source.pick(orders);
-    return { query, from, isNegated, order, limit: order === 'none' ? Infinity : 1 + random.below(8) };
-  }
-
   #begin(): void {
     const world = this.#world;
-    const name = this.#table();
+    const name = this.table();
     if (name === undefined) return;
     const rows = world.ledger.model.table(name).live.map(({ row }) => row);
-    const search = this.#draw(rows, ['none', 'score', 'score and id', 'score and id']);
+    const search = drawSearch(world, rows, ['none', 'score', 'score and id', 'score and id']);
     const what = `search ${name} ${JSON.stringify(search)}`;
     world.note(what);
     const isShort = world.random.chance(0.7);
@@ -133,9 +121,9 @@ export class SimSearches {
   /** Begins the statement. Returns undefined if it was refused because there is no text index. */
   #read(name: string, search: Search, what: string, lsn: number): StatementResult | undefined {
     const { ledger } = this.#world;
-    const prepared = this.#statements.prepare(statementOf(name, search));
+    const prepared = this.statements.prepare(statementOf(name, search));
     try {
-      return this.#statements.read(prepared, parametersOf(search), 'reader', undefined) as StatementResult;
+      return this.statements.read(prepared, parametersOf(search), 'reader', undefined) as StatementResult;
     } catch (error) {
       if (!isWithoutIndex(error)) throw error;
       const found = 'no text index';
@@ -190,77 +178,4 @@ export class SimSearches {
     this.#world.assertExcused(failure, what);
     this.#world.saw('search refused');
   }
-
-  /** Searches in a transaction with writes of its own, and rolls it back. */
-  async session(): Promise<void> {
-    const world = this.#world;
-    const { db, ledger } = world;
-    const name = this.#table();
-    if (name === undefined || this.#indexes.isChanging || world.isTouched(name) || ledger.model.lsn < db.lastLsn)
-      return;
-    const table = ledger.model.table(name);
-    if (table.text === undefined) return;
-    const lsn = db.lastLsn;
-    world.note(`session in ${name} at LSN ${lsn}`);
-    const rows = new Map(table.at(lsn).map((row) => [row.weight as number, row]));
-    try {
-      await this.#run('BEGIN');
-      for (let count = world.random.below(6); count > 0; count--) await this.#change(name, table, rows);
-      for (let count = 1 + world.random.below(3); count > 0; count--) {
-        await world.loop.turnsOf(world.random.below(6));
-        // Operations of earlier steps may be answered meanwhile, but none alters the table.
-        const search = this.#draw([...rows.values()], ['none', 'score']);
-        const what = `search ${name} ${JSON.stringify(search)} in a session at LSN ${lsn}`;
-        const result = await this.#run(statementOf(name, search), parametersOf(search));
-        if (result.lsn !== lsn) throw new Violation('wrong-lsn', `${what} answers LSN ${result.lsn}`);
-        compare(what, allRows(result), wantedOf(table, [...rows.values()], search), search);
-      }
-      world.saw('session');
-    } catch (error) {
-      this.#excuse('session', error);
-    }
-    if (!world.fs.stopped && this.#statements.sessions.find(SESSION) !== undefined) await this.#run('ROLLBACK');
-  }
-
-  /** Inserts, changes or deletes a row in the session; `rows` are those that the session sees. */
-  async #change(name: string, table: SimTable, rows: Map<number, EdgeRow>): Promise<void> {
-    const { random, source } = this.#world;
-    const token = this.#world.token();
-    const names = table.allColumns.filter(({ type }) => type === 'TEXT').map((column) => column.name);
-    const texts = Object.fromEntries(names.map((column) => [column, random.chance(0.2) ? null : randomWords(random)]));
-    const old = rows.size > 0 ? source.pick([...rows.keys()]) : undefined;
-    const dice = random.below(10);
-    if (dice < 4 || old === undefined) {
-      const edge = { event_ts: source.time(), members: [...new Set(source.members())] };
-      const columns = ['event_ts', 'members', 'weight', ...names];
-      const values = ['$event_ts', '$members', '$token', ...names.map((column) => `$${column}`)];
-      await this.#run(`INSERT INTO ${name} (${columns.join(', ')}) VALUES (${values.join(', ')})`, {
-        ...{ ...edge, token, ...texts },
-      });
-      rows.set(token, table.rowOf(-token, { ...edge, properties: { ...texts, weight: token } }));
-      return;
-    }
-    const row = rows.get(old)!;
-    rows.delete(old);
-    if (dice < 7) {
-      const sets = ['weight = $token', ...names.map((column) => `${column} = $${column}`)];
-      await this.#run(`UPDATE ${name} SET ${sets.join(', ')} WHERE weight = $old`, { old, token, ...texts });
-      rows.set(token, { ...row, ...texts, weight: token });
-    } else await this.#run(`DELETE FROM ${name} WHERE weight = $old`, { old });
-  }
-
-  /** Runs a statement of the session at once. */
-  #run(text: string, parameters: Record<string, unknown> = {}): Promise<StatementResult> {
-    const statements = this.#statements;
-    const slices = async (step: () => boolean): Promise<void> => {
-      while (step());
-    };
-    const running = statements.execute(statements.prepare(text), { parameters, session: SESSION, slices });
-    return this.#world.wait(running, text);
-  }
-}
-
-function isWithoutIndex(error: unknown): boolean {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  return code === 'invalid_statement' && String(message).includes('has no text index');
 }

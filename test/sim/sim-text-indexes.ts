@@ -46,10 +46,10 @@ export class SimTextIndexes {
     const language = source.pick(SIM_LANGUAGES);
     const names = chosen.map((column) => column.name);
     const answer = this.#writers.answer();
-    const apply = (model: SimModel): void => {
+    const apply = (model: SimModel, lsn: number): void => {
       const table = model.table(name);
       if (table.text !== undefined) throw new Violation('wrong-answer', `${name} has got a second text index`);
-      table.text = { columns, language };
+      table.text = { columns, language, lsn };
     };
     const input = { columns: names, language };
     const what = `create text index ${name} (${names}) ${language}${keyed(answer)}`;

@@ -82,6 +82,7 @@ const KINDS_OF_TEXTS = [
   'search to its end',
   'search without an index',
   'session',
+  'the index of a session changed after its snapshot',
 ];
 
 const ALL_KINDS = [
