@@ -28,25 +28,32 @@ export interface Computed {
 
 const NO_EDGE = 'No edge of the table meets all conditions of the question.';
 
-/**
- * Computes the figure. Returns undefined if the question does not ask for a figure or does not
- * bind, if no statement can compute the figure, or if no edge matches (for a count, the figure is
- * then 0).
- *
- * If a question that binds has no figure, all edges are removed from `retrieval` and the reason is
- * added to the ignored parts of its question: an answer from these edges would state another first,
- * last or number than the true one.
- */
-export async function computeFigure(retrieval: Retrieval, tools: ComputeTools): Promise<Computed | undefined> {
+/** What an answer is written from if a question asks for a figure. */
+export interface Figured {
+  /**
+   * Undefined if the question does not ask for a figure or does not bind, if no statement can
+   * compute the figure, or if no edge matches (for a count, the figure is then 0).
+   */
+  readonly figure: Computed | undefined;
+  /**
+   * The retrieval. If a question that binds has no figure, it has no edges, and the reason is among
+   * the ignored parts: an answer from other edges would state another first, last or number than
+   * the true one.
+   */
+  readonly retrieval: Retrieval;
+}
+
+/** Computes the figure for which a question asks, if it asks for one. */
+export async function computeFigure(retrieval: Retrieval, tools: ComputeTools): Promise<Figured> {
   const { figure } = retrieval.said;
-  if (figure === null || figure.kind === 'unknown' || !retrieval.binds) return undefined;
+  if (figure === null || figure.kind === 'unknown' || !retrieval.binds) return { figure: undefined, retrieval };
   const found = await conditions(retrieval, tools);
-  if ('unmet' in found) return abstain(retrieval, found.unmet);
+  if ('unmet' in found) return abstained(retrieval, found.unmet);
   const { where, indexed } = found;
   const from = `MATCH (e:${quoted(tools.table.name)})${where === '' ? '' : ` WHERE ${where}`}`;
   const figured = await figureOf(retrieval, from, where, tools);
-  bindWords(retrieval, indexed);
-  return figured ?? abstain(retrieval, unmatched(retrieval));
+  const bound = withBound(retrieval, indexed);
+  return figured === undefined ? abstained(bound, unmatched(bound)) : { figure: figured, retrieval: bound };
 }
 
 async function figureOf(
@@ -68,10 +75,10 @@ async function figureOf(
   return { computed_by: statement, sentence, edge: undefined };
 }
 
-function abstain({ edges, question }: Retrieval, reason: Ignored): undefined {
-  edges.length = 0;
-  (question.ignored as Ignored[]).push(reason);
-  return undefined;
+function abstained(retrieval: Retrieval, reason: Ignored): Figured {
+  const { question } = retrieval;
+  const ignored = [...question.ignored, reason];
+  return { figure: undefined, retrieval: { ...retrieval, edges: [], question: { ...question, ignored } } };
 }
 
 /** Returns the words of a question of which no edge matches. */
@@ -83,11 +90,12 @@ function unmatched({ question, foundWords }: Retrieval): Ignored {
 /** Maximum number of characters of a question that an answer shows as ignored. */
 const MOST_SHOWN = 120;
 
-/** Removes words from the ignored parts of a question, because its figure has them. */
-function bindWords({ question, said }: Retrieval, words: ReadonlySet<string>): void {
+/** Returns a retrieval of whose question some words are not ignored: its figure has them. */
+function withBound(retrieval: Retrieval, words: ReadonlySet<string>): Retrieval {
+  const { question, said } = retrieval;
   const written = new Set([...words].map((word) => said.keywords.get(word)));
-  const left = question.ignored.filter(({ text }) => !written.has(text));
-  (question.ignored as Ignored[]).splice(0, question.ignored.length, ...left);
+  const ignored = question.ignored.filter(({ text }) => !written.has(text));
+  return { ...retrieval, question: { ...question, ignored } };
 }
 
 /**

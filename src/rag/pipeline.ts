@@ -77,8 +77,8 @@ function namesOf(edges: readonly RetrievedEdge[], { names, runner }: Tools): Pro
 }
 
 async function find(request: ReasonRequest & Partial<RagRequest>, tools: Tools): Promise<Found> {
-  const retrieval = await tools.runner.run(retrieved(request, tools));
-  const figure = await computeFigure(retrieval, tools);
+  const found = await tools.runner.run(retrieved(request, tools));
+  const { figure, retrieval } = await computeFigure(found, tools);
   // The first or last edge replaces the best edges, because it may not be among them.
   return { retrieval, edges: figure?.edge === undefined ? retrieval.edges : [figure.edge], figure };
 }

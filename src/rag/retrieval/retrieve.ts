@@ -209,7 +209,9 @@ function* wordsFound(
 ): Steps<ReadonlySet<string>> {
   // A figure must not miss a word in a column without index, nor a part of a name.
   if (fused !== undefined && fused.keywords.size > 0 && figure === null && bound.near.size === 0) return fused.keywords;
-  return yield* wordsInRows(reader, bound, keywords, bound.question.keywords);
+  const inRows = yield* wordsInRows(reader, bound, keywords, bound.question.keywords);
+  // The index folds words, and finds more.
+  return fused === undefined ? inRows : new Set([...inRows, ...fused.keywords]);
 }
 
 /**
