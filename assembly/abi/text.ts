@@ -3,6 +3,7 @@
 import { BAD_ARGUMENT } from '../status';
 import { buildText } from '../text/builder';
 import { checkText } from '../text/check';
+import { freeColumns, makeColumns } from '../text/columns';
 import { findPrefix, findTerm } from '../text/dictionary';
 import { MOST_TERM_BYTES, NONE, T_BYTES, T_DOCUMENTS, T_TAG, T_TERMS, T_WITH_WORDS, T_WORDS } from '../text/layout';
 import { countAllowed, countTerm, listRows, match, totals } from '../text/matches';
@@ -85,8 +86,16 @@ export function hg_text_scores(query: u32, rows: u32, n: u32, out: u32): void {
   scoreRows(query, rows, n, out);
 }
 
-export function hg_text_top(query: u32, bitmap: u32, k: u32): i32 {
-  return beginTop(query, bitmap, k);
+export function hg_text_columns(): u32 {
+  return <u32>makeColumns();
+}
+
+export function hg_text_columns_free(columns: u32): void {
+  freeColumns(columns);
+}
+
+export function hg_text_top(query: u32, bitmap: u32, k: u32, columns: u32): i32 {
+  return beginTop(query, bitmap, k, columns);
 }
 
 export function hg_text_top_step(query: u32, threshold: f64, work: u32): i32 {

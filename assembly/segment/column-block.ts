@@ -48,6 +48,8 @@ import { S_BASE, S_ROWS } from './layout';
 import { firstIncidence, memberOrdinal, nodeId, rowSize } from './reader';
 import { rowMasks } from './roles';
 
+/** A slot: u32 code, u32 number. */
+const SLOT_BYTES: usize = 8;
 const NO_LOCAL: u32 = 0xffffffff;
 /**
  * If the distinct texts of all columns together have at most this size, and no members are
@@ -269,6 +271,27 @@ function missingColumn(plan: usize, column: usize, n: u32, out: usize): usize {
   return padEnd(texts + bytes);
 }
 
+/**
+ * Returns the number of slots of the hash table for `n` of `entries` texts, a power of two from 2 n
+ * on; 0: a cell for each text takes less.
+ */
+function slotsFor(n: u32, entries: u32): u32 {
+  if (n >= entries >> 3) return 0;
+  return (<u32>2) << (32 - <u32>clz(n));
+}
+
+/** Returns the address of the number of a text in a hash table; a new one is NO_LOCAL. */
+function slotOf(table: usize, slots: u32, code: u32): usize {
+  let at = code * 0x9e3779b1;
+  at ^= at >> 16;
+  while (true) {
+    const slot = element(table, at & (slots - 1), SLOT_BYTES);
+    if (load<u32>(slot, 4) == NO_LOCAL) store<u32>(slot, code);
+    if (load<u32>(slot) == code) return slot + 4;
+    at++;
+  }
+}
+
 /** Writes the texts of a column: each distinct text once, in order of first use. */
 function segmentTexts(cursor: usize, rows: usize, n: u32, out: usize): usize {
   const nulls = out + COLUMN_HEADER;
@@ -276,10 +299,14 @@ function segmentTexts(cursor: usize, rows: usize, n: u32, out: usize): usize {
   store<u64>(codes - 8, 0);
   const offsets = load<u32>(cursor + C_OFFSETS);
   const entries = offsets ? load<u32>(<usize>offsets - 4) : 0;
-  const locals = alloc((entries + max<u32>(n, 1)) * 4);
+  // The number of each text among those that are written: by code or, for few of many texts, in a
+  // hash table of pairs of a code and a number.
+  const slots = slotsFor(n, entries);
+  const numbers = slots ? slots * 2 : entries;
+  const locals = alloc((numbers + max<u32>(n, 1)) * 4);
   if (!locals) return 0;
-  const used = cell<u32>(locals, entries);
-  memory.fill(locals, 0xff, bytesOf<u32>(entries));
+  const used = cell<u32>(locals, numbers);
+  memory.fill(locals, 0xff, bytesOf<u32>(numbers));
   let distinct: u32 = 0;
   for (let i: u32 = 0; i < n; i++) {
     const row = get<u32>(rows, i);
@@ -288,11 +315,12 @@ function segmentTexts(cursor: usize, rows: usize, n: u32, out: usize): usize {
     let local: u32 = 0;
     if (has) {
       const code = textCode(cursor, row);
-      local = get<u32>(locals, code);
+      const place = slots ? slotOf(locals, slots, code) : cell<u32>(locals, code);
+      local = load<u32>(place);
       if (local == NO_LOCAL) {
         local = distinct;
         distinct++;
-        put<u32>(locals, code, local);
+        store<u32>(place, local);
         put<u32>(used, local, code);
       }
     }

@@ -9,23 +9,29 @@
 // (needed.ts). Then the other parts are looked at, from the last in the order of the parts to the
 // first: the frequencies of the part are spread out by document, so that each candidate finds its
 // own at once. Its score so far is known then, and what the parts before may add is a table too.
+//
+// A part with a column (columns.ts) has its frequencies by document already.
 
 import { alloc } from '../memory/alloc';
 import { bytesOf, cell, get, put } from '../memory/cells';
+import { groupOf, inColumn, MOST_IN_COLUMN } from './columns';
 import { C_COUNT, C_ROWS, endsBefore, firstBlock, frequenciesOfBlock, isOpen, placeInBlock, turnTo } from './cursor';
-import { lengthAt } from './layout';
-import { SLACK } from './needed';
+import { lengthAt, NONE } from './layout';
+import { MANY, SLACK } from './needed';
 import {
   cursorOf,
   NORMS,
   ordered,
   P_BELOW,
+  P_COLUMN,
+  P_LIMITS,
   P_NEED,
   P_UNDER,
   P_WEIGHT,
   Q_FLOOR,
   Q_LENGTHS,
   Q_NORMS,
+  Q_PAIR,
   Q_SCORED,
   Q_WIDTH,
   Q_WORKSPACE,
@@ -88,6 +94,9 @@ const chosen: usize = memory.data(136, 16);
  * that cannot have any are not unpacked. Returns how many there are. Cost: 2 ns per document.
  */
 export function collect(q: usize, part: usize, row: u32, end: u32): u32 {
+  if (ASC_FEATURE_SIMD) {
+    if (load<u32>(part + P_COLUMN) && load<u32>(q + Q_WIDTH) == 1) return collectColumn(q, part, row, end);
+  }
   const c = cursorOf(part);
   const candidates = spaceOf(q, S_CANDIDATES);
   let n: u32 = 0;
@@ -111,6 +120,98 @@ export function collect(q: usize, part: usize, row: u32, end: u32): u32 {
     }
   }
   return n;
+}
+
+/**
+ * As `collect`, from the column of the part, if lengths are bytes. Cost: 0.2 ns per document of the
+ * window.
+ */
+function collectColumn(q: usize, part: usize, row: u32, end: u32): u32 {
+  const column = <usize>load<u32>(part + P_COLUMN);
+  const limits = v128.load(part + P_LIMITS);
+  const lower = i8x16.splat(15);
+  let n: u32 = 0;
+  for (let group = row & ~31; group <= end; group += 32) {
+    const both = v128.load(groupOf(column, group));
+    const first = v128.and(both, lower);
+    const second = v128.and(i16x8.shr_u(both, 4), lower);
+    const lengths = lengthsFrom(q, group);
+    const bits =
+      bitsOf(first, i8x16.swizzle(limits, first), lengths, 0) |
+      bitsOf(second, i8x16.swizzle(limits, second), lengths, 16);
+    n = addBits(q, n, within(bits, group, row, end), group, column);
+  }
+  return n;
+}
+
+/** Returns whether `collectPair` can be used: both of the last two parts have columns. */
+export function isPair(q: usize): bool {
+  const n = load<u32>(q + Q_SCORED);
+  if (n < 2 || load<u32>(q + Q_WIDTH) != 1) return false;
+  return load<u32>(ordered(q, n - 1) + P_COLUMN) != 0 && load<u32>(ordered(q, n - 2) + P_COLUMN) != 0;
+}
+
+/**
+ * As `collect` for the last part in the order, of which a candidate must be, but looks at the part
+ * before it at the same time. Cost: 0.2 ns per document of the window.
+ */
+export function collectPair(q: usize, row: u32, end: u32): u32 {
+  const n = load<u32>(q + Q_SCORED);
+  const last = <usize>load<u32>(ordered(q, n - 1) + P_COLUMN);
+  const other = <usize>load<u32>(ordered(q, n - 2) + P_COLUMN);
+  const limits = v128.load(q + Q_PAIR);
+  const lower = i8x16.splat(15);
+  const many = i8x16.splat(<i8>MANY);
+  let found: u32 = 0;
+  for (let group = row & ~31; group <= end; group += 32) {
+    const a = v128.load(groupOf(last, group));
+    const b = v128.load(groupOf(other, group));
+    const first = i8x16.min_u(v128.and(a, lower), many);
+    const second = i8x16.min_u(v128.and(i16x8.shr_u(a, 4), lower), many);
+    const firstPair = v128.or(i16x8.shl(first, 2), i8x16.min_u(v128.and(b, lower), many));
+    const secondPair = v128.or(i16x8.shl(second, 2), i8x16.min_u(v128.and(i16x8.shr_u(b, 4), lower), many));
+    const lengths = lengthsFrom(q, group);
+    const bits =
+      bitsOf(first, i8x16.swizzle(limits, firstPair), lengths, 0) |
+      bitsOf(second, i8x16.swizzle(limits, secondPair), lengths, 16);
+    found = addBits(q, found, within(bits, group, row, end), group, last);
+  }
+  return found;
+}
+
+/** Returns the address of the lengths, which are bytes, of the documents from `row` on. */
+function lengthsFrom(q: usize, row: u32): usize {
+  return <usize>load<u32>(q + Q_LENGTHS) + row;
+}
+
+/**
+ * Returns the bits of those of 16 documents that have a word (`frequencies`) and are not longer
+ * than they may be (`longest`), from bit `shift` on.
+ */
+function bitsOf(frequencies: v128, longest: v128, lengths: usize, shift: u32): u32 {
+  const fits = i8x16.le_u(v128.load(lengths + <usize>shift), longest);
+  return (<u32>i8x16.bitmask(v128.and(fits, i8x16.ne(frequencies, i8x16.splat(0))))) << shift;
+}
+
+/** Returns the bits of those of 32 documents from `group` on that are in [row, end]. */
+function within(bits: u32, group: u32, row: u32, end: u32): u32 {
+  if (group < row) bits &= u32.MAX_VALUE << (row - group);
+  return end - group < 31 ? bits & (((<u32>2) << (end - group)) - 1) : bits;
+}
+
+/** Adds to `n` candidates the documents from `row` on whose bits are set. Returns their number. */
+function addBits(q: usize, n: u32, bits: u32, row: u32, column: usize): u32 {
+  for (; bits; bits &= bits - 1) {
+    const d = row + <u32>ctz(bits);
+    const length = <u32>load<u8>(lengthsFrom(q, d));
+    put<u32>(spaceOf(q, S_CANDIDATES), n++, d | (length << 16) | ((storedOf(inColumn(column, d)) - 1) << 24));
+  }
+  return n;
+}
+
+/** Returns a frequency of a column as it is spread out: 255 is that or more. */
+function storedOf(frequency: u32): u32 {
+  return frequency == MOST_IN_COLUMN ? MOST_UNPACKED + 1 : frequency;
 }
 
 /** Chooses places of documents of a block, if lengths are bytes. Returns how many. */
@@ -217,10 +318,11 @@ function refineBy(q: usize, part: usize, n: u32, row: u32, end: u32): u32 {
   const c = cursorOf(part);
   const candidates = spaceOf(q, S_CANDIDATES);
   const sums = spaceOf(q, S_SUMS);
+  const column = <usize>load<u32>(part + P_COLUMN);
   const base = spaceOf(q, S_SPREAD) - row;
   const limit = limitOf(load<f64>(part + P_WEIGHT));
   const least = load<f64>(q + Q_FLOOR) * SLACK;
-  for (let b = firstBlock(c, row); isOpen(c, b, end); b++) {
+  for (let b = column ? NONE : firstBlock(c, row); isOpen(c, b, end); b++) {
     turnTo(c, b);
     const rows = <usize>load<u32>(c + C_ROWS);
     const first = <u32>get<u16>(rows, 0) < row ? placeInBlock(c, row) : 0;
@@ -231,13 +333,14 @@ function refineBy(q: usize, part: usize, n: u32, row: u32, end: u32): u32 {
   for (let i: u32 = 0; i < n; i++) {
     const candidate = get<u32>(candidates, i);
     const length = (candidate >> 16) & 255;
-    const stored = <u32>load<u8>(base + (candidate & 0xffff));
+    const d = candidate & 0xffff;
+    const stored = column ? storedOf(inColumn(column, d)) : <u32>load<u8>(base + d);
     const sum = get<f64>(sums, i) + valueUpTo(limit, stored, get<f64>(q + Q_NORMS, length));
     put<u32>(candidates, kept, candidate);
     put<f64>(sums, kept, sum);
     kept += u32(sum + <f64>get<f32>(part + P_UNDER, length) >= least);
   }
-  memory.fill(spaceOf(q, S_SPREAD), 0, end - row + 1);
+  if (!column) memory.fill(base + row, 0, end - row + 1);
   return kept;
 }
 

@@ -11,10 +11,14 @@
 // table by length of the least frequency that is enough. The tables are made for the k-th best
 // score so far, and are made anew once it is higher.
 //
+// Beside it is the same table by frequency (P_LIMITS), and one by the frequencies in the last two
+// parts together (Q_PAIR): the greatest length with which they are enough.
+// Where a longer document needs less by a rounding error, the greatest length counts.
+//
 // Example: two words of weight 1 with frequencies up to 3, 15 words on average, and 2.5 as the 10th
 // best score. A document with the second word once has at most 16 words, with it twice 25.
 
-import { get, put } from '../memory/cells';
+import { bytesOf, get, put } from '../memory/cells';
 import { C_BLOCKS, C_COUNT, C_ROWS, C_SKIPS, frequencyAt, skipOf } from './cursor';
 import { lengthAt, MOST_STORED, X_FREQUENCY, X_LENGTH } from './layout';
 import {
@@ -22,6 +26,7 @@ import {
   NORMS,
   ordered,
   P_BOUND,
+  P_LIMITS,
   P_MOST,
   P_NEED,
   P_UNDER,
@@ -32,6 +37,7 @@ import {
   Q_LONGEST,
   Q_NORMS,
   Q_ORDER,
+  Q_PAIR,
   Q_SCORED,
   Q_TABLES,
   Q_WIDTH,
@@ -41,6 +47,13 @@ import { MOST_UNPACKED } from './unpack';
 
 /** In a table of needed frequencies less 1: no frequency is enough. */
 const NEVER: u32 = 255;
+/** By what factor the k-th best score must have risen for new tables. */
+const RENEWAL: f64 = 1.02;
+/** Frequencies in a table of greatest lengths: 0 (which has none) to 14, and 15 or more. */
+export const FREQUENCIES: u32 = 16;
+/** Frequencies in a table of pairs: 0, 1, 2, and 3 or more. */
+export const MANY: u32 = 3;
+const PAIRS: u32 = (MANY + 1) * (MANY + 1);
 /** Lengths for which the tables are made without a look at how long the documents are. */
 const FEW: u32 = 64;
 /** Factor below the rounding errors of a needed frequency and of sums of values. */
@@ -90,15 +103,19 @@ function survey(q: usize, part: usize): u32 {
 }
 
 /**
- * Makes the tables of needed frequencies anew if the k-th best score has risen. Cost: 2 divisions
- * per part and length, until a length with which no document can be among the best.
+ * Makes the tables of needed frequencies anew if the k-th best score has risen much: those for a
+ * lower score exclude less, but are right. Cost: 2 divisions per part and length, and 6 per length,
+ * until a length with which no document can be among the best.
  */
 export function renewTables(q: usize): void {
   const floor = load<f64>(q + Q_FLOOR);
-  if (load<f64>(q + Q_TABLES) >= floor) return;
+  const known = load<f64>(q + Q_TABLES);
+  if (known == floor || known * RENEWAL > floor) return;
   store<f64>(q + Q_TABLES, floor);
   const n = load<u32>(q + Q_SCORED);
   const wanted = floor * SLACK;
+  for (let i: u32 = 0; i < n; i++) memory.fill(ordered(q, i) + P_LIMITS, 0, bytesOf<u8>(FREQUENCIES));
+  memory.fill(q + Q_PAIR, 0, bytesOf<u8>(PAIRS));
   let end = NORMS;
   for (let length: u32 = 0; length < end; length++) {
     if (length == FEW) end = longestOf(q) + 1;
@@ -108,14 +125,45 @@ export function renewTables(q: usize): void {
       const part = ordered(q, i);
       const weight = load<f64>(part + P_WEIGHT);
       const most = load<u32>(part + P_MOST);
-      put<u8>(part + P_NEED, length, <u8>neededOf(wanted - below, limitOf(weight), norm, most));
+      const needed = neededOf(wanted - below, limitOf(weight), norm, most);
+      put<u8>(part + P_NEED, length, <u8>needed);
+      if (needed != NEVER) put<u8>(part + P_LIMITS, min(needed + 1, FREQUENCIES - 1), <u8>length);
       put<f32>(part + P_UNDER, length, <f32>(below * ABOVE));
       below += greatestValue(weight, most, norm);
     }
-    if (below >= wanted) continue;
+    if (below >= wanted) {
+      if (n > 1) limitPairs(q, length, wanted);
+      continue;
+    }
     for (let i: u32 = 0; i < n; i++) memory.fill(ordered(q, i) + P_NEED + length, <u8>NEVER, NORMS - length);
-    return;
+    break;
   }
+  for (let i: u32 = 0; i < n; i++) completeLimits(ordered(q, i) + P_LIMITS);
+}
+
+/** Sets the greatest length of the pairs of frequencies with which this length is enough. */
+function limitPairs(q: usize, length: u32, wanted: f64): void {
+  const n = load<u32>(q + Q_SCORED);
+  const last = ordered(q, n - 1);
+  const other = ordered(q, n - 2);
+  const norm = get<f64>(q + Q_NORMS, length);
+  const under = <f64>get<f32>(other + P_UNDER, length);
+  for (let a: u32 = 1; a <= MANY; a++) {
+    const value = under + valueIn(last, a, norm);
+    for (let b: u32 = 0; b <= MANY; b++)
+      if (value + valueIn(other, b, norm) >= wanted) put<u8>(q + Q_PAIR, a * (MANY + 1) + b, <u8>length);
+  }
+}
+
+/** Returns what a part adds with a frequency, at most; MANY: with that or more. */
+function valueIn(part: usize, frequency: u32, norm: f64): f64 {
+  if (!frequency) return 0;
+  return greatestValue(load<f64>(part + P_WEIGHT), frequency == MANY ? load<u32>(part + P_MOST) : frequency, norm);
+}
+
+/** Gives each frequency the greatest length of those up to it: a lower one is enough there. */
+function completeLimits(limits: usize): void {
+  for (let f: u32 = 2; f < FREQUENCIES; f++) put<u8>(limits, f, max(get<u8>(limits, f), get<u8>(limits, f - 1)));
 }
 
 /** Returns the length of the longest document, at most NORMS - 1. Looks once at all documents. */

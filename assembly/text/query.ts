@@ -9,6 +9,7 @@ import { alloc, free } from '../memory/alloc';
 import { bytesOf, element, get } from '../memory/cells';
 import { MORE } from '../segment/check-state';
 import { OUT_OF_MEMORY, setPointer } from '../status';
+import { unpinColumns } from './columns';
 import { CURSOR_BYTES, openEmpty, openTerm } from './cursor';
 import { badAt, NONE, T_DOCUMENTS, T_TERMS, T_WIDTH, TEXT_HEADER_BYTES } from './layout';
 import { preparePhrase } from './phrase';
@@ -68,7 +69,12 @@ export const Q_LONGEST: usize = 108;
 /** f64 per length below NORMS: the part of the BM25 formula that depends on the length only. */
 export const Q_NORMS: usize = 112;
 export const NORMS: u32 = 256;
-const QUERY_BYTES: usize = 2160;
+/**
+ * v128: the greatest length with which a document may be among the best, by its frequencies in the
+ * last two parts in the order: 4 times that in the last, and that in the one before (needed.ts).
+ */
+export const Q_PAIR: usize = 2160;
+const QUERY_BYTES: usize = 2176;
 
 /** Offsets in a part of a query. `first` and `count` are as in the request. */
 export const P_KIND: usize = 0;
@@ -79,6 +85,9 @@ export const P_WEIGHT: usize = 16;
 export const P_VALUE: usize = 24;
 /** Address of the list that was made for the part, or 0. */
 export const P_LIST: usize = 32;
+/** The column of frequencies that the part has pinned (columns.ts), and its address; 0: none. */
+export const P_PIN: usize = 36;
+export const P_COLUMN: usize = 60;
 /** Bound of the part in the window (top.ts), and sum of the bounds of the parts before it. */
 export const P_BOUND: usize = 40;
 export const P_BELOW: usize = 48;
@@ -89,7 +98,9 @@ export const P_BELOW: usize = 48;
 export const P_MOST: usize = 56;
 export const P_NEED: usize = 64;
 export const P_UNDER: usize = P_NEED + <usize>NORMS;
-const P_CURSOR: usize = P_UNDER + bytesOf<f32>(NORMS);
+/** v128: the greatest length with which a document may be among the best, by its frequency. */
+export const P_LIMITS: usize = P_UNDER + bytesOf<f32>(NORMS);
+const P_CURSOR: usize = P_LIMITS + 16;
 const PART_BYTES: usize = P_CURSOR + CURSOR_BYTES;
 
 export function partOf(q: usize, index: u32): usize {
@@ -161,7 +172,7 @@ export function makeQuery(base: usize, parts: usize, k: u32, ordinals: usize, n:
 }
 
 /** Returns the term whose postings are those of the part, or NONE if a list must be made for it. */
-function onlyTerm(part: usize): u32 {
+export function onlyTerm(part: usize): u32 {
   if (load<u32>(part + P_COUNT) != 1) return NONE;
   const first = load<u32>(part + P_FIRST);
   return load<u32>(part + P_KIND) == KIND_PHRASE ? load<u32>(first) : first;
@@ -209,6 +220,7 @@ export function dropWork(q: usize): void {
 /** Frees a query and everything that was made for it. */
 export function freeQuery(q: usize): void {
   dropWork(q);
+  unpinColumns(q);
   for (let i: u32 = 0; i < load<u32>(q + Q_PARTS); i++) free(load<u32>(partOf(q, i) + P_LIST));
   free(load<u32>(q + Q_BEST));
   free(load<u32>(q + Q_WORKSPACE));

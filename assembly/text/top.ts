@@ -19,7 +19,19 @@ import { alloc, free } from '../memory/alloc';
 import { bytesOf, cell, get, put } from '../memory/cells';
 import { MORE } from '../segment/check-state';
 import { OUT_OF_MEMORY } from '../status';
-import { candidateAt, collect, makeWorkspace, mark, refine, sumAt, takeMarked, windowFor } from './candidates';
+import {
+  candidateAt,
+  collect,
+  collectPair,
+  isPair,
+  makeWorkspace,
+  mark,
+  refine,
+  sumAt,
+  takeMarked,
+  windowFor,
+} from './candidates';
+import { pinColumns } from './columns';
 import { C_DOCUMENTS, C_ROW, rewind, seek, seekAny } from './cursor';
 import { isAllowed, NONE, nextAllowed } from './layout';
 import { orderParts, renewTables, SLACK } from './needed';
@@ -65,11 +77,12 @@ function rowsOf(q: usize): usize {
 
 /**
  * Begins a search for the `k` best documents in the bitmap `allowed` (0: all), which must stay
- * unchanged until the search is done. The query is prepared and weighed. Returns 0 or
- * OUT_OF_MEMORY. Uses 12 bytes for each of the k documents until the next search, and without must
- * parts 27 KB, both at most until the query is freed.
+ * unchanged until the search is done. The query is prepared and weighed. `columns`: the set of the
+ * block, which keeps the columns that are made (columns.ts), or 0. Returns 0 or OUT_OF_MEMORY. Uses
+ * 12 bytes for each of the k documents until the next search, and without must parts 27 KB, both at
+ * most until the query is freed.
  */
-export function beginTop(q: usize, allowed: usize, k: u32): i32 {
+export function beginTop(q: usize, allowed: usize, k: u32, columns: usize): i32 {
   free(load<u32>(q + Q_BEST));
   const most = min(k, load<u32>(q + Q_DOCUMENTS));
   const best = alloc(<u32>(bytesOf<f64>(most) + bytesOf<u32>(most)));
@@ -95,7 +108,11 @@ export function beginTop(q: usize, allowed: usize, k: u32): i32 {
   }
   store<u32>(q + Q_SCORED, scored);
   orderParts(q);
-  if (load<u32>(q + Q_DRIVER) || makeWorkspace(q)) return 0;
+  if (load<u32>(q + Q_DRIVER)) return 0;
+  if (makeWorkspace(q)) {
+    pinColumns(q, columns);
+    return 0;
+  }
   store<u32>(q + Q_MOST, 0);
   return OUT_OF_MEMORY;
 }
@@ -260,7 +277,15 @@ function searchShould(q: usize, row: u32, end: u32): void {
   const known = first + 1 == n;
   let found: u32 = 0;
   let work: u32 = 0;
-  for (let i = first; i < n; i++) {
+  let from = first;
+  if (ASC_FEATURE_SIMD) {
+    if (known && isPair(q)) {
+      found = collectPair(q, row, end);
+      work = 8 + found;
+      from = n;
+    }
+  }
+  for (let i = from; i < n; i++) {
     found = collect(q, ordered(q, i), row, end);
     if (!known) mark(q, found, row);
     work += 8 + found;

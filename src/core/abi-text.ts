@@ -28,7 +28,9 @@ export interface TextExports {
   hg_text_match(query: number, bitmap: number, out: number, work: number): number;
   hg_text_weigh(query: number, weights: number, average: number): void;
   hg_text_scores(query: number, rows: number, n: number, out: number): void;
-  hg_text_top(query: number, bitmap: number, k: number): number;
+  hg_text_columns(): number;
+  hg_text_columns_free(columns: number): void;
+  hg_text_top(query: number, bitmap: number, k: number, columns: number): number;
   hg_text_top_step(query: number, threshold: number, work: number): number;
   hg_text_top_take(query: number, rows: number, scores: number): number;
   hg_text_query_free(query: number): void;

@@ -33,7 +33,7 @@ export function matchRecord(core: Core, segment: number, list: number, record: U
 export function textBlockAt(core: Core, base: number, rows: number): TextBlock | undefined {
   const offset = core.exports.hg_segment_section(base, SECTION_KIND.text, 0) >>> 0;
   if (offset === 0) return undefined;
-  const block = new TextBlock(core, base + offset);
+  const block = new TextBlock(core, base + offset, { keepsColumns: true });
   assert(block.documents === rows, 'the documents of a text block are the rows of its segment');
   return block;
 }

@@ -99,10 +99,32 @@ export function* textCheck(core: Core, { pointer, bytes }: PlacedText, file: str
 }
 
 /** Checks a block at once, and opens it. Throws like `textCheck`. */
-export function openTextBlock(core: Core, placed: PlacedText, file: string): TextBlock {
+export function openTextBlock(core: Core, placed: PlacedText, file: string, options?: TextBlockOptions): TextBlock {
   finish(textCheck(core, placed, file));
-  return new TextBlock(core, placed.pointer);
+  return new TextBlock(core, placed.pointer, options);
 }
+
+export interface TextBlockOptions {
+  /**
+   * Whether searches for the best leave up to 8 bytes per document in the instance: columns with
+   * the frequencies of frequent words. They go with the instance. Default: false.
+   */
+  readonly keepsColumns?: boolean;
+}
+
+/** How many words a block has, and how many documents with a word. */
+export interface TextTotals {
+  readonly words: number;
+  readonly documents: number;
+}
+
+/** A word in a block: its term, or NO_TERM, and how many documents contain it. */
+export interface KnownWord {
+  readonly term: number;
+  readonly documents: number;
+}
+
+const MOST_KNOWN = 64;
 
 const FIELD = { documents: 0, withWords: 1, terms: 2, words: 3, tag: 4, bytes: 5 } as const;
 
@@ -113,15 +135,21 @@ const FIELD = { documents: 0, withWords: 1, terms: 2, words: 3, tag: 4, bytes: 5
 export class TextBlock {
   readonly #core: Core;
   readonly #base: number;
+  #columns = 0;
+  /** The words that were looked up last, at most MOST_KNOWN. */
+  readonly #known = new Map<string, KnownWord>();
+  #all: TextTotals | undefined;
   /** Number of documents: their ordinals are below it. */
   readonly documents: number;
   readonly terms: number;
   readonly tag: number;
   readonly bytes: number;
+  readonly keepsColumns: boolean;
 
-  constructor(core: Core, base: number) {
+  constructor(core: Core, base: number, { keepsColumns = false }: TextBlockOptions = {}) {
     this.#core = core;
     this.#base = base;
+    this.keepsColumns = keepsColumns;
     const field = (number: number) => core.exports.hg_text_field(base, number);
     this.documents = field(FIELD.documents);
     this.terms = field(FIELD.terms);
@@ -130,7 +158,8 @@ export class TextBlock {
   }
 
   /** Returns the number of words, and of documents that have a word. */
-  totals(allowed?: RowBitmap): { words: number; documents: number } {
+  totals(allowed?: RowBitmap): TextTotals {
+    if (allowed === undefined && this.#all !== undefined) return this.#all;
     const { exports, memory } = this.#core;
     const scratch = new Scratch(this.#core);
     const out = scratch.take(16);
@@ -138,7 +167,20 @@ export class TextBlock {
     const numbers = memory.numbers;
     const result = { words: numbers[out / 8]!, documents: numbers[out / 8 + 1]! };
     scratch.free();
+    if (allowed === undefined) this.#all = result;
     return result;
+  }
+
+  /** Looks up a word. A word that was looked up lately costs no call of the core. */
+  word(text: string): KnownWord {
+    let known = this.#known.get(text);
+    if (known === undefined) {
+      const term = this.find(Buffer.from(text));
+      known = { term, documents: term === NO_TERM ? 0 : this.documentsOf(term) };
+      if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+      this.#known.set(text, known);
+    }
+    return known;
   }
 
   /** Returns the ordinal of a term (UTF-8), or NO_TERM. */
@@ -173,6 +215,9 @@ export class TextBlock {
 
   /** Makes a query of 1 to HG_MAX_TEXT_PARTS parts; free it. Throws `overloaded`. */
   query(parts: readonly TextPart[]): TextQuery {
-    return new TextQuery(this.#core, this.#base, this.documents, parts);
+    // Without memory for the set, 0, the search does without columns.
+    if (this.keepsColumns && this.#columns === 0) this.#columns = this.#core.exports.hg_text_columns() >>> 0;
+    const block = { base: this.#base, documents: this.documents, columns: this.#columns };
+    return new TextQuery(this.#core, block, parts);
   }
 }

@@ -25,6 +25,13 @@ export interface TextBest {
   readonly scores: Float64Array;
 }
 
+/** A block in an instance, as a query needs it. */
+export interface QueriedBlock {
+  readonly base: number;
+  readonly documents: number;
+  readonly columns: number;
+}
+
 const KIND = { word: 0, prefix: 1, phrase: 2 } as const;
 /** Units of work of one step; takes 0.1 to 0.5 ms. */
 const STEP_UNITS = 16_384;
@@ -35,12 +42,15 @@ export class TextQuery {
   readonly #core: Core;
   readonly #documents: number;
   readonly #parts: number;
+  /** Address of the columns of frequent words of the block, 0: it keeps none. */
+  readonly #columns: number;
   #query: number;
 
-  /** Makes a query over the block at `base`; use `TextBlock.query`. */
-  constructor(core: Core, base: number, documents: number, parts: readonly TextPart[]) {
+  /** Makes a query over a block; use `TextBlock.query`. */
+  constructor(core: Core, { base, documents, columns }: QueriedBlock, parts: readonly TextPart[]) {
     this.#core = core;
     this.#documents = documents;
+    this.#columns = columns;
     this.#parts = parts.length;
     const { exports, memory } = core;
     const phrases = parts.flatMap((part) => (part.kind === 'phrase' ? part.terms : NOTHING));
@@ -132,7 +142,7 @@ export class TextQuery {
    */
   *top(k: number, threshold: () => number, allowed?: RowBitmap): Steps<TextBest> {
     const { exports, memory } = this.#core;
-    const status = exports.hg_text_top(this.#query, allowed?.pointer ?? 0, k);
+    const status = exports.hg_text_top(this.#query, allowed?.pointer ?? 0, k, this.#columns);
     if (status < 0) throw coreError(status, 'hg_text_top');
     while (exports.hg_text_top_step(this.#query, threshold(), STEP_UNITS) === MORE) yield undefined;
     const most = Math.min(k, this.#documents);

@@ -1,30 +1,18 @@
 // Compares text blocks with a naive model: terms, counts, matches, scores and the best of random
 // documents and queries.
 import { describe, expect, it } from 'vitest';
-import {
-  buildTextBlock,
-  type Core,
-  finish,
-  loadCore,
-  NO_TERM,
-  openTextBlock,
-  placeTextBlock,
-  RowBitmap,
-  TEXT_ROLE,
-  type TextBlock,
-} from '../../src/core/index.ts';
+import { buildTextBlock, finish, loadCore, NO_TERM, RowBitmap, TEXT_ROLE } from '../../src/core/index.ts';
 import { BUILDS } from './support/instance.ts';
-import { type Random, randomFrom } from './support/random.ts';
+import { randomFrom } from './support/random.ts';
+import { blockOf, expectQuery } from './support/text-judge.ts';
 import {
   type Document,
-  frequencyOf,
   inputOf,
   matches,
   type Part,
   queryOf,
   randomDocuments,
   randomPart,
-  ranked,
   scoreOf,
   termsOf,
   usedBytes,
@@ -35,58 +23,8 @@ import {
 const { should, must, not } = TEXT_ROLE;
 const SEED = Number(process.env.HEDGEROW_SEED ?? 1);
 
-function blockOf(core: Core, documents: readonly Document[]): TextBlock {
-  return openTextBlock(core, placeTextBlock(core, inputOf(documents)), 'block');
-}
-
 const word = (text: string, role: 0 | 1 | 2 = should): Part => ({ kind: 'word', role, word: text });
 const phrase = (words: string[], role: 0 | 1 | 2 = should): Part => ({ kind: 'phrase', role, words });
-
-/** Compares everything that a query answers with the model. */
-function expectQuery(
-  core: Core,
-  block: TextBlock,
-  documents: readonly Document[],
-  parts: readonly Part[],
-  random: Random,
-  ks: readonly number[],
-) {
-  const before = usedBytes(core);
-  const share = [0, 1, 3, 50][random.below(4)]!;
-  const isOn = Uint8Array.from(documents, () => (share === 0 || random.below(share) === 0 ? 1 : 0));
-  const isAllowed = (row: number) => isOn[row] === 1;
-  const allowed = share === 0 ? undefined : new RowBitmap(core, documents.length);
-  const rowsOn = [...isOn.keys()].filter(isAllowed);
-  allowed?.setRows(Uint32Array.from(rowsOn));
-  const query = queryOf(block, parts);
-  finish(query.prepare());
-  const frequencies = parts.map((part) => documents.map((document) => frequencyOf(document, part)));
-  expect(parts.map((_, i) => query.count(i, allowed))).toEqual(
-    frequencies.map((list) => list.filter((n, row) => n > 0 && isAllowed(row)).length),
-  );
-  const weights = Float64Array.from(parts, () => random.below(4) * random.unit() * 3);
-  const average = 1 + random.unit() * 12;
-  const sorted = ranked(documents, parts, weights, average, isAllowed);
-  const out = new RowBitmap(core, documents.length);
-  finish(query.match(out, allowed));
-  const rows = out.list();
-  expect([...rows]).toEqual(sorted.map(({ row }) => row).sort((a, b) => a - b));
-  query.weigh(weights, average);
-  expect([...query.scores(rows)]).toEqual([...rows].map((row) => scoreOf(documents[row]!, parts, weights, average)));
-  for (const k of ks) {
-    const best = finish(query.top(k, () => Number.NEGATIVE_INFINITY, allowed));
-    expect([...best.rows]).toEqual(sorted.slice(0, k).map(({ row }) => row));
-    expect([...best.scores]).toEqual(sorted.slice(0, k).map(({ score }) => score));
-    const threshold = sorted[random.below(k)]?.score ?? 0;
-    const reached = finish(query.top(k, () => threshold, allowed));
-    const wanted = sorted.slice(0, k).filter(({ score }) => score >= threshold);
-    expect([...reached.rows]).toEqual(wanted.map(({ row }) => row));
-  }
-  query.free();
-  out.free();
-  allowed?.free();
-  expect(usedBytes(core)).toBe(before);
-}
 
 describe('the format', () => {
   it('is that of the worked example in FORMAT.md', () => {

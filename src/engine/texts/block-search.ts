@@ -68,8 +68,8 @@ export function countIn(
   nowUs: () => number,
 ): number | undefined {
   if (isPrefix) return countPrefix(block, text, allowed, nowUs);
-  const found = block.find(Buffer.from(text));
-  return found === NO_TERM ? 0 : block.documentsOf(found, allowed);
+  const { term, documents } = block.word(text);
+  return allowed === undefined || term === NO_TERM ? documents : block.documentsOf(term, allowed);
 }
 
 function countPrefix(
@@ -96,7 +96,7 @@ export function partsIn(block: TextBlock, parts: readonly SearchPart[]): TextPar
 function partIn(block: TextBlock, { kind, terms, sign }: SearchPart): TextPart {
   const role = TEXT_ROLE[sign];
   const [first = ''] = terms;
-  if (kind === 'word') return { kind, role, term: block.find(Buffer.from(first)) };
+  if (kind === 'word') return { kind, role, term: block.word(first).term };
   if (kind === 'prefix') return { kind, role, ...block.prefix(Buffer.from(first)) };
-  return { kind, role, terms: terms.map((term) => block.find(Buffer.from(term))) };
+  return { kind, role, terms: terms.map((term) => block.word(term).term) };
 }

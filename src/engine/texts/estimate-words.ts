@@ -1,7 +1,7 @@
 // Estimates how many rows a search finds, from the numbers of documents that text blocks keep for
 // each term. Reads no posting lists.
 
-import { type CoreMemtable, NO_TERM, type TextBlock } from '../../core/index.ts';
+import type { CoreMemtable, TextBlock } from '../../core/index.ts';
 import type { SearchPart } from '../../text/index.ts';
 import type { ScanSource } from '../scan/scan-view.ts';
 import type { SearchCondition } from '../types.ts';
@@ -26,16 +26,12 @@ export function wordsBound(block: TextBlock, parts: readonly SearchPart[]): numb
 }
 
 function partBound(block: TextBlock, { kind, terms }: SearchPart): number {
-  if (kind !== 'prefix') return Math.min(...terms.map((term) => documentsOf(block, block.find(Buffer.from(term)))));
+  if (kind !== 'prefix') return Math.min(...terms.map((term) => block.word(term).documents));
   const { first, count } = block.prefix(Buffer.from(terms[0]!));
   if (count > MOST_TERMS) return block.documents;
   let documents = 0;
   for (let term = first; term < first + count; term++) documents += block.documentsOf(term);
   return Math.min(block.documents, documents);
-}
-
-function documentsOf(block: TextBlock, term: number): number {
-  return term === NO_TERM ? 0 : block.documentsOf(term);
 }
 
 /** Returns the greatest share of a memtable's rows that can match; undefined without blocks. */

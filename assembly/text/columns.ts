@@ -1,0 +1,153 @@
+// Columns of frequencies: how often a frequent word occurs in each document of a block, 4 bits
+// each, 0: not at all, 15: that or more.
+//
+// In the postings of a word that is in every third document, finding the frequency of one document
+// costs as much as unpacking its block, and a search for the best looks into almost every block. A
+// column gives it with one load, and 32 documents are compared at once. Its price is half a byte
+// per document, so a set keeps the MOST_COLUMNS columns of a block that were used last. A column is
+// made from the postings when a search first needs it. A search pins its columns.
+//
+// A group of 32 documents has 16 bytes: byte i has document i in its lower half, and document
+// 16 + i in its upper half.
+
+import { alloc, free } from '../memory/alloc';
+import { element, get } from '../memory/cells';
+import { C_BLOCKS, C_COUNT, C_DOCUMENTS, C_ROWS, frequenciesOfBlock, rewind, turnTo } from './cursor';
+import { NONE } from './layout';
+import { cursorOf, onlyTerm, P_COLUMN, P_PIN, P_ROLE, partOf, Q_DOCUMENTS, Q_PARTS, ROLE_NOT } from './query';
+
+/** In a column: this frequency or more. */
+export const MOST_IN_COLUMN: u32 = 15;
+const MOST_COLUMNS: u32 = 16;
+/** A word has a column if at least every LEAST_SHARE-th document contains it. */
+const LEAST_SHARE: u32 = 32;
+/** Smaller blocks have none. */
+const LEAST_DOCUMENTS: u32 = 32;
+/** Columns that one search makes at most. Each costs up to 0.2 ms. */
+const MOST_MADE: u32 = 4;
+
+/** Offsets in a set: u32 clock; then the columns: u32 address or 0, term, time of use, pins. */
+const K_CLOCK: usize = 0;
+const K_COLUMNS: usize = 16;
+const K_ADDRESS: usize = 0;
+const K_TERM: usize = 4;
+const K_USED: usize = 8;
+const K_PINS: usize = 12;
+const COLUMN_BYTES: usize = 16;
+const SET_BYTES: usize = element(K_COLUMNS, MOST_COLUMNS, COLUMN_BYTES);
+
+/** Makes a set without columns, for one block. Returns 0 if out of memory. */
+export function makeColumns(): usize {
+  const set = alloc(<u32>SET_BYTES);
+  if (set) memory.fill(set, 0, SET_BYTES);
+  return set;
+}
+
+/** Frees a set, of which no search may have a column pinned, and its columns. */
+export function freeColumns(set: usize): void {
+  if (!set) return;
+  for (let i: u32 = 0; i < MOST_COLUMNS; i++) free(load<u32>(columnAt(set, i) + K_ADDRESS));
+  free(set);
+}
+
+function columnAt(set: usize, index: u32): usize {
+  return element(set + K_COLUMNS, index, COLUMN_BYTES);
+}
+
+/** Returns the address of the group of a document. */
+export function groupOf(column: usize, document: u32): usize {
+  return column + <usize>((document >> 5) << 4);
+}
+
+/** Returns the frequency of a document, at most MOST_IN_COLUMN. */
+export function inColumn(column: usize, document: u32): u32 {
+  const byte = <u32>load<u8>(groupOf(column, document) + <usize>(document & 15));
+  return (byte >> ((document & 16) >> 2)) & 15;
+}
+
+/**
+ * Pins the columns of the scored parts that are frequent words, and makes those that are not there,
+ * as far as there is memory. `set`: of the block of the query; 0: no part gets a column.
+ */
+export function pinColumns(q: usize, set: usize): void {
+  unpinColumns(q);
+  const documents = load<u32>(q + Q_DOCUMENTS);
+  if (!set || documents < LEAST_DOCUMENTS) return;
+  let left = MOST_MADE;
+  for (let i: u32 = 0; i < load<u32>(q + Q_PARTS); i++) {
+    const part = partOf(q, i);
+    const c = cursorOf(part);
+    if (load<u32>(part + P_ROLE) == ROLE_NOT || load<u32>(c + C_DOCUMENTS) < documents / LEAST_SHARE) continue;
+    const term = onlyTerm(part);
+    if (term == NONE) continue;
+    let column = findColumn(set, term);
+    if (!column && left) {
+      column = makeColumn(set, term, c, documents);
+      left--;
+    }
+    if (!column) continue;
+    const clock = load<u32>(set + K_CLOCK) + 1;
+    store<u32>(set + K_CLOCK, clock);
+    store<u32>(column + K_USED, clock);
+    store<u32>(column + K_PINS, load<u32>(column + K_PINS) + 1);
+    store<u32>(part + P_PIN, <u32>column);
+    store<u32>(part + P_COLUMN, load<u32>(column + K_ADDRESS));
+  }
+}
+
+/** Gives back the columns that a search has pinned. */
+export function unpinColumns(q: usize): void {
+  for (let i: u32 = 0; i < load<u32>(q + Q_PARTS); i++) {
+    const part = partOf(q, i);
+    const column = <usize>load<u32>(part + P_PIN);
+    if (column) store<u32>(column + K_PINS, load<u32>(column + K_PINS) - 1);
+    store<u32>(part + P_PIN, 0);
+    store<u32>(part + P_COLUMN, 0);
+  }
+}
+
+function findColumn(set: usize, term: u32): usize {
+  for (let i: u32 = 0; i < MOST_COLUMNS; i++) {
+    const column = columnAt(set, i);
+    if (load<u32>(column + K_ADDRESS) && load<u32>(column + K_TERM) == term) return column;
+  }
+  return 0;
+}
+
+/** Returns a free column, or the one that was not used for longest and is not pinned, or 0. */
+function oldestColumn(set: usize): usize {
+  let oldest: usize = 0;
+  for (let i: u32 = 0; i < MOST_COLUMNS; i++) {
+    const column = columnAt(set, i);
+    if (!load<u32>(column + K_ADDRESS)) return column;
+    if (load<u32>(column + K_PINS)) continue;
+    if (!oldest || load<u32>(column + K_USED) < load<u32>(oldest + K_USED)) oldest = column;
+  }
+  return oldest;
+}
+
+/** Makes the column of a term from its postings. Returns 0 if there is no place for it. */
+function makeColumn(set: usize, term: u32, c: usize, documents: u32): usize {
+  const column = oldestColumn(set);
+  if (!column) return 0;
+  let base = <usize>load<u32>(column + K_ADDRESS);
+  const bytes = ((documents + 31) >> 5) << 4;
+  if (!base) base = alloc(bytes);
+  if (!base) return 0;
+  store<u32>(column + K_ADDRESS, <u32>base);
+  store<u32>(column + K_TERM, term);
+  memory.fill(base, 0, bytes);
+  for (let b: u32 = 0; b < load<u32>(c + C_BLOCKS); b++) {
+    turnTo(c, b);
+    const rows = <usize>load<u32>(c + C_ROWS);
+    const from = frequenciesOfBlock(c);
+    for (let i: u32 = 0; i < load<u32>(c + C_COUNT); i++) {
+      const d = <u32>get<u16>(rows, i);
+      const at = groupOf(base, d) + <usize>(d & 15);
+      const frequency = min(<u32>get<u8>(from, i) + 1, MOST_IN_COLUMN);
+      store<u8>(at, load<u8>(at) | <u8>(frequency << ((d & 16) >> 2)));
+    }
+  }
+  rewind(c);
+  return column;
+}

@@ -1,0 +1,157 @@
+// Compares searches for the best that use columns of frequencies with a naive model: columns that
+// are made, kept, replaced, and held by several searches at once.
+
+import { describe, expect, it } from 'vitest';
+import { type Core, finish, loadCore, TEXT_ROLE, type TextBest, type TextQuery } from '../../src/core/index.ts';
+import { BUILDS } from './support/instance.ts';
+import { type Random, randomFrom } from './support/random.ts';
+import { blockOf, expectQuery } from './support/text-judge.ts';
+import {
+  type Document,
+  type Part,
+  queryOf,
+  randomDocuments,
+  randomPart,
+  ranked,
+  usedBytes,
+  wordOf,
+} from './support/text-model.ts';
+
+const SEED = Number(process.env.HEDGEROW_SEED ?? 1) + 40;
+const COLUMNS = 16;
+const AVERAGE = 7;
+/** So many best that a search takes several steps. */
+const MANY = 5000;
+const { should } = TEXT_ROLE;
+
+const word = (text: string): Part => ({ kind: 'word', role: should, word: text });
+
+/** Documents of up to 12 words, each of which is in a sixth of them at least. */
+function ofFrequentWords(random: Random, count: number, words: number): Document[] {
+  return Array.from({ length: count }, () =>
+    Array.from({ length: 1 + random.below(12) }, () => wordOf(random.below(words))),
+  );
+}
+
+function bestOf(documents: readonly Document[], parts: readonly Part[], k: number): number[] {
+  const weights = Float64Array.from(parts, (_, i) => 1 + i / 4);
+  return ranked(documents, parts, weights, AVERAGE, () => true)
+    .slice(0, k)
+    .map(({ row }) => row);
+}
+
+/** Begins a search, which pins its columns. Returns what ends it, and whether it has ended. */
+function begun(query: TextQuery, parts: readonly Part[], k: number): { end: () => TextBest; isDone: boolean } {
+  finish(query.prepare());
+  query.weigh(
+    Float64Array.from(parts, (_, i) => 1 + i / 4),
+    AVERAGE,
+  );
+  const steps = query.top(k, () => Number.NEGATIVE_INFINITY);
+  const first = steps.next();
+  return { end: () => (first.done === true ? first.value : finish(steps)), isDone: first.done === true };
+}
+
+/** Takes all memory for regions of at least `least` bytes. */
+function exhaust({ exports }: Core, least: number): void {
+  for (let bytes = 0xe0000000; bytes >= least; bytes = Math.floor((bytes * 15) / 16))
+    while (exports.hg_memory_alloc(bytes) !== 0);
+}
+
+describe.each(BUILDS)('columns of frequencies, %s build', (build) => {
+  const core = loadCore(build).instantiate();
+  const rounds = build === 'release' ? 24 : 6;
+
+  it('give the best of random documents', () => {
+    const random = randomFrom(SEED);
+    for (let round = 0; round < rounds; round++) {
+      const vocabulary = 3 + random.below(60);
+      const documents = randomDocuments(random, 20 + random.below(5000), vocabulary, 1 + random.below(30));
+      // Lengths about the greatest that fits into a byte, and frequencies about that of a column.
+      const long = [0, 14, 15, 16, 254, 255, 256, 300][random.below(8)]!;
+      for (let i = 0; i < 3 && long > 0; i++)
+        documents[random.below(documents.length)] = Array.from({ length: long + i }, (_, n) => wordOf(n % (1 + i)));
+      const block = blockOf(core, documents, true);
+      for (const count of [1, 2, 2, 3, 7]) {
+        const parts = Array.from({ length: count }, (_, i) =>
+          i < 4 ? word(wordOf(random.below(Math.min(vocabulary, 9)))) : randomPart(random, vocabulary, documents),
+        );
+        expectQuery(core, block, documents, parts, random, [1, 10, 300]);
+      }
+      core.exports.hg_memory_reset();
+    }
+  });
+
+  it('are replaced by others, so that no more than 16 take memory', () => {
+    const random = randomFrom(SEED + 1);
+    const documents = ofFrequentWords(random, 2000, 40);
+    const block = blockOf(core, documents, true);
+    const before = usedBytes(core);
+    for (let i = 0; i < 60; i++) {
+      const parts = Array.from({ length: 1 + random.below(6) }, () => word(wordOf(random.below(40))));
+      const query = queryOf(block, parts);
+      expect([...begun(query, parts, 10).end().rows]).toEqual(bestOf(documents, parts, 10));
+      query.free();
+    }
+    const most = COLUMNS * (documents.length / 2 + 200) + 400;
+    expect(usedBytes(core) - before).toBeGreaterThan((COLUMNS * documents.length) / 2);
+    expect(usedBytes(core) - before).toBeLessThan(most);
+    core.exports.hg_memory_reset();
+  });
+
+  it('stay as they are while a search needs them, whatever others do', () => {
+    const random = randomFrom(SEED + 2);
+    const documents = ofFrequentWords(random, 65_000, 30);
+    const block = blockOf(core, documents, true);
+    const searches = Array.from({ length: 9 }, (_, i) => {
+      const parts = [0, 3, 7, 8].map((more) => word(wordOf((i + more) % 30)));
+      const query = queryOf(block, parts);
+      return { query, parts, ...begun(query, parts, MANY) };
+    });
+    expect(searches.filter(({ isDone }) => isDone)).toEqual([]);
+    for (const { query, parts, end } of searches.reverse()) {
+      expect([...end().rows]).toEqual(bestOf(documents, parts, MANY));
+      query.free();
+      const other = [word(wordOf(random.below(30)))];
+      const query2 = queryOf(block, other);
+      begun(query2, other, 5).end();
+      query2.free();
+    }
+    core.exports.hg_memory_reset();
+  }, 60_000);
+
+  it('are done without if there is no memory for them', () => {
+    const random = randomFrom(SEED + 3);
+    const documents = ofFrequentWords(random, 65_536, 9);
+    const block = blockOf(core, documents, true);
+    const parts = [word(wordOf(1)), word(wordOf(2))];
+    const expected = bestOf(documents, parts, 10);
+    const without = queryOf(block, [{ kind: 'prefix', role: should, word: 'absent' }]);
+    begun(without, [word('absent')], 10).end();
+    const query = queryOf(block, parts);
+    finish(query.prepare());
+    // The memory of the first search is free for the second, but no region is large enough for a
+    // column.
+    without.free();
+    exhaust(core, 32_000);
+    const before = usedBytes(core);
+    expect([...begun(query, parts, 10).end().rows]).toEqual(expected);
+    query.free();
+    expect(usedBytes(core)).toBeLessThan(before);
+    core.exports.hg_memory_reset();
+  });
+
+  it('are freed with their set', () => {
+    const documents = ofFrequentWords(randomFrom(SEED + 4), 1000, 5);
+    const { exports, memory } = core;
+    const block = blockOf(core, documents);
+    const before = usedBytes(core);
+    const set = exports.hg_text_columns();
+    expect(memory.words.subarray(set / 4, set / 4 + 4)).toEqual(new Uint32Array(4));
+    exports.hg_text_columns_free(set);
+    exports.hg_text_columns_free(0);
+    expect(usedBytes(core)).toBe(before);
+    expect(block.keepsColumns).toBe(false);
+    exports.hg_memory_reset();
+  });
+});
