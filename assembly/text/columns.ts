@@ -12,9 +12,21 @@
 
 import { alloc, free } from '../memory/alloc';
 import { element, get } from '../memory/cells';
-import { C_BLOCKS, C_COUNT, C_DOCUMENTS, C_ROWS, frequenciesOfBlock, rewind, turnTo } from './cursor';
-import { NONE } from './layout';
-import { cursorOf, onlyTerm, P_COLUMN, P_PIN, P_ROLE, partOf, Q_DOCUMENTS, Q_PARTS, ROLE_NOT } from './query';
+import { C_BLOCKS, C_COUNT, C_DOCUMENTS, C_ROWS, C_SKIPS, frequenciesOfBlock, rewind, skipOf, turnTo } from './cursor';
+import { MOST_STORED, NONE, X_FREQUENCY, X_LENGTH } from './layout';
+import {
+  cursorOf,
+  onlyTerm,
+  ordered,
+  P_COLUMN,
+  P_PIN,
+  P_ROLE,
+  partOf,
+  Q_DOCUMENTS,
+  Q_PARTS,
+  Q_SCORED,
+  ROLE_NOT,
+} from './query';
 
 /** In a column: this frequency or more. */
 export const MOST_IN_COLUMN: u32 = 15;
@@ -26,14 +38,19 @@ const LEAST_DOCUMENTS: u32 = 32;
 /** Columns that one search makes at most. Each costs up to 0.2 ms. */
 const MOST_MADE: u32 = 4;
 
-/** Offsets in a set: u32 clock; then the columns: u32 address or 0, term, time of use, pins. */
+/**
+ * Offsets in a set: u32 clock; then the columns: u32 address or 0, term, time of use, pins, and the
+ * greatest frequency and the least length in the postings, as in the entries of their blocks.
+ */
 const K_CLOCK: usize = 0;
 const K_COLUMNS: usize = 16;
 const K_ADDRESS: usize = 0;
 const K_TERM: usize = 4;
 const K_USED: usize = 8;
 const K_PINS: usize = 12;
-const COLUMN_BYTES: usize = 16;
+export const K_MOST: usize = 16;
+export const K_LEAST: usize = 20;
+const COLUMN_BYTES: usize = 24;
 const SET_BYTES: usize = element(K_COLUMNS, MOST_COLUMNS, COLUMN_BYTES);
 
 /** Makes a set without columns, for one block. Returns 0 if out of memory. */
@@ -52,6 +69,12 @@ export function freeColumns(set: usize): void {
 
 function columnAt(set: usize, index: u32): usize {
   return element(set + K_COLUMNS, index, COLUMN_BYTES);
+}
+
+/** Returns whether both of the last two parts in the order of a query have columns. */
+export function isPair(q: usize): bool {
+  const n = load<u32>(q + Q_SCORED);
+  return n > 1 && load<u32>(ordered(q, n - 1) + P_COLUMN) != 0 && load<u32>(ordered(q, n - 2) + P_COLUMN) != 0;
 }
 
 /** Returns the address of the group of a document. */
@@ -79,10 +102,11 @@ export function pinColumns(q: usize, set: usize): void {
     const c = cursorOf(part);
     if (load<u32>(part + P_ROLE) == ROLE_NOT || load<u32>(c + C_DOCUMENTS) < documents / LEAST_SHARE) continue;
     const term = onlyTerm(part);
-    if (term == NONE) continue;
+    // A list of one block has no entry, and is unpacked once.
+    if (term == NONE || !load<u32>(c + C_SKIPS)) continue;
     let column = findColumn(set, term);
     if (!column && left) {
-      column = makeColumn(set, term, c, documents);
+      column = makeColumn(set, term, part, documents);
       left--;
     }
     if (!column) continue;
@@ -127,7 +151,8 @@ function oldestColumn(set: usize): usize {
 }
 
 /** Makes the column of a term from its postings. Returns 0 if there is no place for it. */
-function makeColumn(set: usize, term: u32, c: usize, documents: u32): usize {
+function makeColumn(set: usize, term: u32, part: usize, documents: u32): usize {
+  const c = cursorOf(part);
   const column = oldestColumn(set);
   if (!column) return 0;
   let base = <usize>load<u32>(column + K_ADDRESS);
@@ -136,8 +161,12 @@ function makeColumn(set: usize, term: u32, c: usize, documents: u32): usize {
   if (!base) return 0;
   store<u32>(column + K_ADDRESS, <u32>base);
   store<u32>(column + K_TERM, term);
+  let most: u32 = 0;
+  let least: u32 = MOST_STORED;
   memory.fill(base, 0, bytes);
   for (let b: u32 = 0; b < load<u32>(c + C_BLOCKS); b++) {
+    most = max(most, <u32>load<u16>(skipOf(c, b) + X_FREQUENCY));
+    least = min(least, <u32>load<u16>(skipOf(c, b) + X_LENGTH));
     turnTo(c, b);
     const rows = <usize>load<u32>(c + C_ROWS);
     const from = frequenciesOfBlock(c);
@@ -148,6 +177,8 @@ function makeColumn(set: usize, term: u32, c: usize, documents: u32): usize {
       store<u8>(at, load<u8>(at) | <u8>(frequency << ((d & 16) >> 2)));
     }
   }
+  store<u32>(column + K_MOST, most);
+  store<u32>(column + K_LEAST, least);
   rewind(c);
   return column;
 }

@@ -156,7 +156,8 @@ export function rewind(c: usize): void {
     store<u32>(c + C_ROW, NONE);
     return;
   }
-  loadBlock(c, 0);
+  if (load<u32>(c + C_BLOCK) || !load<u32>(c + C_COUNT)) loadBlock(c, 0);
+  else turnTo(c, 0);
   const last = load<u32>(c + C_SKIPS) ? lastOfBlock(c, 0) : lastLoaded(c);
   store<u32>(c + C_SHALLOW_LAST, last);
 }

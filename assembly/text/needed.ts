@@ -19,6 +19,7 @@
 // best score. A document with the second word once has at most 16 words, with it twice 25.
 
 import { bytesOf, get, put } from '../memory/cells';
+import { isPair, K_LEAST, K_MOST } from './columns';
 import { C_BLOCKS, C_COUNT, C_ROWS, C_SKIPS, frequencyAt, skipOf } from './cursor';
 import { lengthAt, MOST_STORED, X_FREQUENCY, X_LENGTH } from './layout';
 import {
@@ -26,9 +27,11 @@ import {
   NORMS,
   ordered,
   P_BOUND,
+  P_GREATEST,
   P_LIMITS,
   P_MOST,
   P_NEED,
+  P_PIN,
   P_UNDER,
   P_WEIGHT,
   Q_DOCUMENTS,
@@ -39,6 +42,7 @@ import {
   Q_ORDER,
   Q_PAIR,
   Q_SCORED,
+  Q_SHORTEST,
   Q_TABLES,
   Q_WIDTH,
 } from './query';
@@ -48,7 +52,7 @@ import { MOST_UNPACKED } from './unpack';
 /** In a table of needed frequencies less 1: no frequency is enough. */
 const NEVER: u32 = 255;
 /** By what factor the k-th best score must have risen for new tables. */
-const RENEWAL: f64 = 1.02;
+const RENEWAL: f64 = 1.04;
 /** Frequencies in a table of greatest lengths: 0 (which has none) to 14, and 15 or more. */
 export const FREQUENCIES: u32 = 16;
 /** Frequencies in a table of pairs: 0, 1, 2, and 3 or more. */
@@ -68,20 +72,29 @@ const ABOVE: f64 = 1 + 1e-6;
 export function orderParts(q: usize): void {
   const order = <usize>load<u32>(q + Q_ORDER);
   const n = load<u32>(q + Q_SCORED);
+  let shortest = NORMS - 1;
   for (let i: u32 = 0; i < n; i++) {
     const part = ordered(q, i);
     const least = survey(q, part);
+    shortest = min(shortest, least);
     const bound = greatestValue(load<f64>(part + P_WEIGHT), load<u32>(part + P_MOST), normOf(q, least));
     store<f64>(part + P_BOUND, bound);
+    store<f64>(part + P_GREATEST, bound);
     let j = i;
     for (; j && load<f64>(ordered(q, j - 1) + P_BOUND) > bound; j--) put<u32>(order, j, get<u32>(order, j - 1));
     put<u32>(order, j, <u32>part);
   }
+  store<u32>(q + Q_SHORTEST, shortest);
   store<f64>(q + Q_TABLES, NaN);
 }
 
 /** Sets the greatest frequency of a part. Returns the least length of its documents. */
 function survey(q: usize, part: usize): u32 {
+  const column = <usize>load<u32>(part + P_PIN);
+  if (column) {
+    store<u32>(part + P_MOST, load<u32>(column + K_MOST));
+    return load<u32>(column + K_LEAST);
+  }
   const c = cursorOf(part);
   const blocks = load<u32>(c + C_BLOCKS);
   let most: u32 = 0;
@@ -104,8 +117,8 @@ function survey(q: usize, part: usize): u32 {
 
 /**
  * Makes the tables of needed frequencies anew if the k-th best score has risen much: those for a
- * lower score exclude less, but are right. Cost: 2 divisions per part and length, and 6 per length,
- * until a length with which no document can be among the best.
+ * lower score exclude less, but are right. Cost: 2 divisions per part and length, and some for
+ * pairs, until a length with which no document can be among the best.
  */
 export function renewTables(q: usize): void {
   const floor = load<f64>(q + Q_FLOOR);
@@ -116,9 +129,10 @@ export function renewTables(q: usize): void {
   const wanted = floor * SLACK;
   for (let i: u32 = 0; i < n; i++) memory.fill(ordered(q, i) + P_LIMITS, 0, bytesOf<u8>(FREQUENCIES));
   memory.fill(q + Q_PAIR, 0, bytesOf<u8>(PAIRS));
+  const hasPair = isPair(q);
   let end = NORMS;
-  for (let length: u32 = 0; length < end; length++) {
-    if (length == FEW) end = longestOf(q) + 1;
+  for (let length = load<u32>(q + Q_SHORTEST); length < end; length++) {
+    if (length >= FEW) end = longestOf(q) + 1;
     const norm = get<f64>(q + Q_NORMS, length);
     let below: f64 = 0;
     for (let i: u32 = 0; i < n; i++) {
@@ -132,7 +146,7 @@ export function renewTables(q: usize): void {
       below += greatestValue(weight, most, norm);
     }
     if (below >= wanted) {
-      if (n > 1) limitPairs(q, length, wanted);
+      if (hasPair) limitPairs(q, length, wanted);
       continue;
     }
     for (let i: u32 = 0; i < n; i++) memory.fill(ordered(q, i) + P_NEED + length, <u8>NEVER, NORMS - length);
@@ -148,10 +162,10 @@ function limitPairs(q: usize, length: u32, wanted: f64): void {
   const other = ordered(q, n - 2);
   const norm = get<f64>(q + Q_NORMS, length);
   const under = <f64>get<f32>(other + P_UNDER, length);
-  for (let a: u32 = 1; a <= MANY; a++) {
-    const value = under + valueIn(last, a, norm);
-    for (let b: u32 = 0; b <= MANY; b++)
-      if (value + valueIn(other, b, norm) >= wanted) put<u8>(q + Q_PAIR, a * (MANY + 1) + b, <u8>length);
+  for (let b: u32 = 0; b <= MANY; b++) {
+    const least = wanted - under - valueIn(other, b, norm);
+    // More of the last part add more.
+    for (let a = MANY; a && valueIn(last, a, norm) >= least; a--) put<u8>(q + Q_PAIR, a * (MANY + 1) + b, <u8>length);
   }
 }
 

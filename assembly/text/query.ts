@@ -74,7 +74,9 @@ export const NORMS: u32 = 256;
  * last two parts in the order: 4 times that in the last, and that in the one before (needed.ts).
  */
 export const Q_PAIR: usize = 2160;
-const QUERY_BYTES: usize = 2176;
+/** A length, at most NORMS - 1, below which no document has a scored part (needed.ts). */
+export const Q_SHORTEST: usize = 2176;
+const QUERY_BYTES: usize = 2184;
 
 /** Offsets in a part of a query. `first` and `count` are as in the request. */
 export const P_KIND: usize = 0;
@@ -100,7 +102,9 @@ export const P_NEED: usize = 64;
 export const P_UNDER: usize = P_NEED + <usize>NORMS;
 /** v128: the greatest length with which a document may be among the best, by its frequency. */
 export const P_LIMITS: usize = P_UNDER + bytesOf<f32>(NORMS);
-const P_CURSOR: usize = P_LIMITS + 16;
+/** The greatest value that the part has in any document, at most. */
+export const P_GREATEST: usize = P_LIMITS + 16;
+const P_CURSOR: usize = P_GREATEST + 8;
 const PART_BYTES: usize = P_CURSOR + CURSOR_BYTES;
 
 export function partOf(q: usize, index: u32): usize {

@@ -23,7 +23,6 @@ import {
   candidateAt,
   collect,
   collectPair,
-  isPair,
   makeWorkspace,
   mark,
   refine,
@@ -31,7 +30,7 @@ import {
   takeMarked,
   windowFor,
 } from './candidates';
-import { pinColumns } from './columns';
+import { isPair, pinColumns } from './columns';
 import { C_DOCUMENTS, C_ROW, rewind, seek, seekAny } from './cursor';
 import { isAllowed, NONE, nextAllowed } from './layout';
 import { orderParts, renewTables, SLACK } from './needed';
@@ -55,6 +54,7 @@ import {
   Q_PARTS,
   Q_SCORED,
   Q_THRESHOLD,
+  Q_WIDTH,
   ROLE_MUST,
   ROLE_NOT,
 } from './query';
@@ -107,14 +107,15 @@ export function beginTop(q: usize, allowed: usize, k: u32, columns: usize): i32 
     store<u32>(q + Q_DRIVER, <u32>part);
   }
   store<u32>(q + Q_SCORED, scored);
-  orderParts(q);
-  if (load<u32>(q + Q_DRIVER)) return 0;
-  if (makeWorkspace(q)) {
+  if (!load<u32>(q + Q_DRIVER)) {
+    if (!makeWorkspace(q)) {
+      store<u32>(q + Q_MOST, 0);
+      return OUT_OF_MEMORY;
+    }
     pinColumns(q, columns);
-    return 0;
   }
-  store<u32>(q + Q_MOST, 0);
-  return OUT_OF_MEMORY;
+  orderParts(q);
+  return 0;
 }
 
 /**
@@ -279,7 +280,7 @@ function searchShould(q: usize, row: u32, end: u32): void {
   let work: u32 = 0;
   let from = first;
   if (ASC_FEATURE_SIMD) {
-    if (known && isPair(q)) {
+    if (known && load<u32>(q + Q_WIDTH) == 1 && isPair(q)) {
       found = collectPair(q, row, end);
       work = 8 + found;
       from = n;

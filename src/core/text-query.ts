@@ -2,8 +2,8 @@
 
 import type { Steps } from '../schedule/steps.ts';
 import type { Core } from './load.ts';
+import { Region } from './region.ts';
 import type { RowBitmap } from './row-bitmap.ts';
-import { Scratch } from './scratch.ts';
 import { coreError, STATUS } from './status.ts';
 
 /**
@@ -36,7 +36,17 @@ const KIND = { word: 0, prefix: 1, phrase: 2 } as const;
 /** Units of work of one step; takes 0.1 to 0.5 ms. */
 const STEP_UNITS = 16_384;
 const MORE = 1;
-const NOTHING: readonly number[] = [];
+/** Size in bytes of a part in the request of the core: four u32. */
+const PART_BYTES = 16;
+/** Bytes of the arguments and results of usual queries. */
+const LEAST_WORK = 512;
+
+/** Returns how many words all phrases have. */
+function phraseWords(parts: readonly TextPart[]): number {
+  let words = 0;
+  for (const part of parts) if (part.kind === 'phrase') words += part.terms.length;
+  return words;
+}
 
 export class TextQuery {
   readonly #core: Core;
@@ -44,6 +54,8 @@ export class TextQuery {
   readonly #parts: number;
   /** Address of the columns of frequent words of the block, 0: it keeps none. */
   readonly #columns: number;
+  /** Memory for arguments and results of the calls. */
+  readonly #work: Region;
   #query: number;
 
   /** Makes a query over a block; use `TextBlock.query`. */
@@ -52,27 +64,39 @@ export class TextQuery {
     this.#documents = documents;
     this.#columns = columns;
     this.#parts = parts.length;
-    const { exports, memory } = core;
-    const phrases = parts.flatMap((part) => (part.kind === 'phrase' ? part.terms : NOTHING));
-    const scratch = new Scratch(core);
+    this.#work = new Region(core, Math.max(LEAST_WORK, parts.length * PART_BYTES + phraseWords(parts) * 4));
     try {
-      const at = scratch.take(parts.length * 16);
-      const words = scratch.take(phrases.length * 4);
-      memory.words.set(phrases, words / 4);
-      let first = 0;
-      const numbers = parts.flatMap((part) => {
-        if (part.kind === 'word') return [KIND.word, part.role, part.term, 1];
-        if (part.kind === 'prefix') return [KIND.prefix, part.role, part.first, part.count];
-        first += part.terms.length;
-        return [KIND.phrase, part.role, first - part.terms.length, part.terms.length];
-      });
-      memory.words.set(numbers, at / 4);
-      const status = exports.hg_text_query(base, at, parts.length, words, phrases.length);
-      if (status < 0) throw coreError(status, 'hg_text_query');
-      this.#query = exports.hg_result_pointer() >>> 0;
-    } finally {
-      scratch.free();
+      this.#query = this.#make(base, parts);
+    } catch (error) {
+      this.#work.free();
+      throw error;
     }
+  }
+
+  #make(base: number, parts: readonly TextPart[]): number {
+    const { exports, memory } = this.#core;
+    const at = this.#work.pointer;
+    const words = at + parts.length * PART_BYTES;
+    // The parts, and behind them the terms of all phrases.
+    const list = memory.words;
+    let first = 0;
+    for (let place = 0; place < parts.length; place++) {
+      const part = parts[place]!;
+      const to = at / 4 + place * 4;
+      list[to] = KIND[part.kind];
+      list[to + 1] = part.role;
+      if (part.kind === 'phrase') {
+        list[to + 2] = first;
+        list[to + 3] = part.terms.length;
+        for (const term of part.terms) list[words / 4 + first++] = term;
+      } else {
+        list[to + 2] = part.kind === 'word' ? part.term : part.first;
+        list[to + 3] = part.kind === 'word' ? 1 : part.count;
+      }
+    }
+    const status = exports.hg_text_query(base, at, parts.length, words, first);
+    if (status < 0) throw coreError(status, 'hg_text_query');
+    return exports.hg_result_pointer() >>> 0;
   }
 
   /**
@@ -109,11 +133,9 @@ export class TextQuery {
    */
   weigh(weights: Float64Array, averageLength: number): void {
     const { exports, memory } = this.#core;
-    const scratch = new Scratch(this.#core);
-    const at = scratch.take(this.#parts * 8);
-    memory.numbers.set(weights.subarray(0, this.#parts), at / 8);
+    const at = this.#work.pointer;
+    for (let part = 0; part < this.#parts; part++) memory.numbers[at / 8 + part] = weights[part]!;
     exports.hg_text_weigh(this.#query, at, averageLength);
-    scratch.free();
   }
 
   /**
@@ -122,16 +144,12 @@ export class TextQuery {
    */
   scores(rows: Uint32Array): Float64Array {
     const { exports, memory } = this.#core;
-    const scratch = new Scratch(this.#core);
-    try {
-      const list = scratch.take(rows.length * 4);
-      const out = scratch.take(rows.length * 8);
-      memory.words.set(rows, list / 4);
-      exports.hg_text_scores(this.#query, list, rows.length, out);
-      return memory.numbers.slice(out / 8, out / 8 + rows.length);
-    } finally {
-      scratch.free();
-    }
+    this.#work.ensure(rows.length * 12);
+    const out = this.#work.pointer;
+    const list = out + rows.length * 8;
+    memory.words.set(rows, list / 4);
+    exports.hg_text_scores(this.#query, list, rows.length, out);
+    return memory.numbers.slice(out / 8, out / 8 + rows.length);
   }
 
   /**
@@ -146,23 +164,21 @@ export class TextQuery {
     if (status < 0) throw coreError(status, 'hg_text_top');
     while (exports.hg_text_top_step(this.#query, threshold(), STEP_UNITS) === MORE) yield undefined;
     const most = Math.min(k, this.#documents);
-    const scratch = new Scratch(this.#core);
-    try {
-      const rows = scratch.take(most * 4);
-      const scores = scratch.take(most * 8);
-      const n = exports.hg_text_top_take(this.#query, rows, scores) >>> 0;
-      return {
-        rows: memory.words.slice(rows / 4, rows / 4 + n),
-        scores: memory.numbers.slice(scores / 8, scores / 8 + n),
-      };
-    } finally {
-      scratch.free();
-    }
+    this.#work.ensure(most * 12);
+    const scores = this.#work.pointer;
+    const rows = scores + most * 8;
+    const n = exports.hg_text_top_take(this.#query, rows, scores) >>> 0;
+    return {
+      rows: memory.words.slice(rows / 4, rows / 4 + n),
+      scores: memory.numbers.slice(scores / 8, scores / 8 + n),
+    };
   }
 
   /** Frees all memory of the query; may be called twice. */
   free(): void {
-    if (this.#query !== 0) this.#core.exports.hg_text_query_free(this.#query);
+    if (this.#query === 0) return;
+    this.#core.exports.hg_text_query_free(this.#query);
     this.#query = 0;
+    this.#work.free();
   }
 }

@@ -43,9 +43,16 @@ export function* searchStatistics(
     }
   }
   const tag = tagOf(search);
+  const words = wordsOf(statistics);
   for (const segment of view.version.segments) {
     while (source.residentBy(segment, source.nowUs() + LOAD_US) === undefined) yield null;
-    const isCounted = segment.facts.textTag === tag && (yield* addCounted(source, view, segment, statistics, pause));
+    const hasBlock = segment.facts.textTag === tag;
+    if (hasBlock && words !== undefined && deadOf(view, segment).count === 0) {
+      addWhole(source.resident(segment).text!, words, statistics);
+      yield* pause();
+      continue;
+    }
+    const isCounted = hasBlock && (yield* addCounted(source, view, segment, statistics, pause));
     if (!isCounted) yield* segmentRows(source, view, segment, add);
   }
   const { overlay } = view;
@@ -58,6 +65,21 @@ export function* searchStatistics(
   for (const rows of seen) yield* memtableRows(source, view, rows, search, statistics, add);
   const { documents, averageLength } = statistics;
   return { rows: documents, averageLength, weights: statistics.idfs() };
+}
+
+/** Returns what is counted, if these are only words, which a block counts at once. */
+function wordsOf({ keys }: Statistics): readonly string[] | undefined {
+  return keys.some(({ isPrefix }) => isPrefix) ? undefined : keys.map(({ text }) => text);
+}
+
+/** Adds all rows of a text block. */
+function addWhole(block: TextBlock, words: readonly string[], statistics: Statistics): void {
+  const all = block.totals();
+  statistics.addCounted(
+    all.documents,
+    all.words,
+    words.map((text) => block.word(text).documents),
+  );
 }
 
 /** Adds the rows of records, with pauses. */

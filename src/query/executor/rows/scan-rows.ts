@@ -167,15 +167,33 @@ export function* readScan(
   sink?: TextSink,
 ): Batches<RowSet> {
   const ids = columns.parts.columns.map((column) => column.id);
+  // The best of a search are few, come from many segments, and are all evaluated.
+  const isAll = context.candidates !== undefined && plan.search !== undefined;
   try {
     for (let bytes = slice(scan, sink); bytes !== null; bytes = slice(scan, sink)) {
       if (bytes.length === 0) yield null;
-      for (const block of readColumnBlocks(bytes, columns)) yield rowSetOf(block, ids);
+      if (isAll) yield* fewSets(bytes, columns, ids);
+      else for (const block of readColumnBlocks(bytes, columns)) yield rowSetOf(block, ids);
     }
   } finally {
     context.touch(plan, scan.plan().buckets_scanned);
     scan.close();
   }
+}
+
+/** Rows of a slice that are put together in one set, because each set has a price of its own. */
+const FEW_ROWS = 256;
+
+/** Yields the rows of a slice in one set if they are few. */
+function* fewSets(bytes: Uint8Array<ArrayBuffer>, columns: ColumnPlan, ids: readonly number[]): Batches<RowSet> {
+  const sets: RowSet[] = [];
+  let rows = 0;
+  for (const block of readColumnBlocks(bytes, columns)) {
+    sets.push(rowSetOf(block, ids));
+    rows += block.rows;
+  }
+  if (sets.length > 1 && rows <= FEW_ROWS) yield yield* concatenated(sets);
+  else yield* sets;
 }
 
 function slice(scan: Scan, sink: TextSink | undefined): Uint8Array<ArrayBuffer> | null {
