@@ -16,11 +16,10 @@ import { alloc } from '../memory/alloc';
 import { bytesOf, cell, get, put } from '../memory/cells';
 import { groupOf, inColumn, MOST_IN_COLUMN } from './columns';
 import { C_COUNT, C_ROWS, endsBefore, firstBlock, frequenciesOfBlock, isOpen, placeInBlock, turnTo } from './cursor';
-import { lengthAt, NONE } from './layout';
+import { classAt, lengthAt, NONE } from './layout';
 import { MANY, SLACK } from './needed';
 import {
   cursorOf,
-  NORMS,
   ordered,
   P_BELOW,
   P_COLUMN,
@@ -28,6 +27,7 @@ import {
   P_NEED,
   P_UNDER,
   P_WEIGHT,
+  Q_CLASSES,
   Q_FLOOR,
   Q_LENGTHS,
   Q_NORMS,
@@ -47,7 +47,7 @@ const MOST_WORK: u32 = 32768;
 
 /**
  * Offsets in the workspace of a search. Candidates, at most WINDOW: u32 each, bits 0 to 15 the
- * document, bits 16 to 23 its length, at most NORMS - 1, bits 24 to 31 its frequency less 1 in the
+ * document, bits 16 to 23 the class of its length, bits 24 to 31 its frequency less 1 in the
  * part that was collected. Their scores so far, f64 each. Frequencies in a part by document of the
  * window, 0: none, 255: that or more. Candidates of several parts: a bit per document.
  */
@@ -95,7 +95,7 @@ const chosen: usize = memory.data(136, 16);
  */
 export function collect(q: usize, part: usize, row: u32, end: u32): u32 {
   if (ASC_FEATURE_SIMD) {
-    if (load<u32>(part + P_COLUMN) && load<u32>(q + Q_WIDTH) == 1) return collectColumn(q, part, row, end);
+    if (load<u32>(part + P_COLUMN)) return collectColumn(q, part, row, end);
   }
   const c = cursorOf(part);
   const candidates = spaceOf(q, S_CANDIDATES);
@@ -115,7 +115,7 @@ export function collect(q: usize, part: usize, row: u32, end: u32): u32 {
     for (let i: u32 = 0; i < kept; i++) {
       const at = <u32>get<u8>(chosen, i);
       const d = <u32>get<u16>(rows, at);
-      const length = min(lengthAt(lengths, width, d), NORMS - 1);
+      const length = classAt(lengths, width, d);
       put<u32>(candidates, n++, d | (length << 16) | ((<u32>get<u8>(from, at)) << 24));
     }
   }
@@ -123,8 +123,7 @@ export function collect(q: usize, part: usize, row: u32, end: u32): u32 {
 }
 
 /**
- * As `collect`, from the column of the part, if lengths are bytes. Cost: 0.2 ns per document of the
- * window.
+ * As `collect`, from the column of the part. Cost: 0.2 ns per document of the window.
  */
 function collectColumn(q: usize, part: usize, row: u32, end: u32): u32 {
   const column = <usize>load<u32>(part + P_COLUMN);
@@ -135,7 +134,7 @@ function collectColumn(q: usize, part: usize, row: u32, end: u32): u32 {
     const both = v128.load(groupOf(column, group));
     const first = v128.and(both, lower);
     const second = v128.and(i16x8.shr_u(both, 4), lower);
-    const lengths = lengthsFrom(q, group);
+    const lengths = classesFrom(q, group);
     const bits =
       bitsOf(first, i8x16.swizzle(limits, first), lengths, 0) |
       bitsOf(second, i8x16.swizzle(limits, second), lengths, 16);
@@ -146,8 +145,7 @@ function collectColumn(q: usize, part: usize, row: u32, end: u32): u32 {
 
 /**
  * As `collect` for the last part in the order, of which a candidate must be, but looks at the part
- * before it at the same time. Both have columns, and lengths are bytes. Cost: 0.2 ns per document
- * of the window.
+ * before it at the same time. Both have columns. Cost: 0.2 ns per document of the window.
  */
 export function collectPair(q: usize, row: u32, end: u32): u32 {
   const n = load<u32>(q + Q_SCORED);
@@ -164,7 +162,7 @@ export function collectPair(q: usize, row: u32, end: u32): u32 {
     const second = i8x16.min_u(v128.and(i16x8.shr_u(a, 4), lower), many);
     const firstPair = v128.or(i16x8.shl(first, 2), i8x16.min_u(v128.and(b, lower), many));
     const secondPair = v128.or(i16x8.shl(second, 2), i8x16.min_u(v128.and(i16x8.shr_u(b, 4), lower), many));
-    const lengths = lengthsFrom(q, group);
+    const lengths = classesFrom(q, group);
     const bits =
       bitsOf(first, i8x16.swizzle(limits, firstPair), lengths, 0) |
       bitsOf(second, i8x16.swizzle(limits, secondPair), lengths, 16);
@@ -173,9 +171,9 @@ export function collectPair(q: usize, row: u32, end: u32): u32 {
   return found;
 }
 
-/** Returns the address of the lengths, which are bytes, of the documents from `row` on. */
-function lengthsFrom(q: usize, row: u32): usize {
-  return <usize>load<u32>(q + Q_LENGTHS) + row;
+/** Returns the address of the classes of the lengths of the documents from `row` on. */
+function classesFrom(q: usize, row: u32): usize {
+  return <usize>load<u32>(q + Q_CLASSES) + row;
 }
 
 /**
@@ -197,7 +195,7 @@ function within(bits: u32, group: u32, row: u32, end: u32): u32 {
 function addBits(q: usize, n: u32, bits: u32, row: u32, column: usize): u32 {
   for (; bits; bits &= bits - 1) {
     const d = row + <u32>ctz(bits);
-    const length = <u32>load<u8>(lengthsFrom(q, d));
+    const length = <u32>load<u8>(classesFrom(q, d));
     put<u32>(spaceOf(q, S_CANDIDATES), n++, d | (length << 16) | ((storedOf(inColumn(column, d)) - 1) << 24));
   }
   return n;
@@ -240,7 +238,7 @@ function chooseLong(q: usize, part: usize, rows: usize, from: usize, at: u32, to
   let kept: u32 = 0;
   for (; at < to; at++) {
     put<u8>(chosen, kept, <u8>at);
-    const length = min(lengthAt(lengths, width, get<u16>(rows, at)), NORMS - 1);
+    const length = classAt(lengths, width, get<u16>(rows, at));
     kept += u32(get<u8>(from, at) >= get<u8>(part + P_NEED, length));
   }
   return kept;
@@ -270,7 +268,7 @@ export function takeMarked(q: usize, row: u32): u32 {
   for (let word: u32 = 0; word < WINDOW >> 6; word++) {
     for (let bits = get<u64>(marks, word); bits; bits &= bits - 1) {
       const d = row + (word << 6) + <u32>ctz(bits);
-      put<u32>(candidates, n++, d | (min(lengthAt(lengths, width, d), NORMS - 1) << 16));
+      put<u32>(candidates, n++, d | (classAt(lengths, width, d) << 16));
     }
     put<u64>(marks, word, 0);
   }

@@ -11,9 +11,9 @@
 // 16 + i in its upper half.
 
 import { alloc, free } from '../memory/alloc';
-import { element, get } from '../memory/cells';
+import { element, get, put } from '../memory/cells';
 import { C_BLOCKS, C_COUNT, C_DOCUMENTS, C_ROWS, C_SKIPS, frequenciesOfBlock, rewind, skipOf, turnTo } from './cursor';
-import { MOST_STORED, NONE, X_FREQUENCY, X_LENGTH } from './layout';
+import { classAt, MOST_STORED, NONE, X_FREQUENCY, X_LENGTH } from './layout';
 import {
   cursorOf,
   onlyTerm,
@@ -22,9 +22,12 @@ import {
   P_PIN,
   P_ROLE,
   partOf,
+  Q_CLASSES,
   Q_DOCUMENTS,
+  Q_LENGTHS,
   Q_PARTS,
   Q_SCORED,
+  Q_WIDTH,
   ROLE_NOT,
 } from './query';
 
@@ -35,14 +38,22 @@ const MOST_COLUMNS: u32 = 16;
 const LEAST_SHARE: u32 = 32;
 /** Smaller blocks have none. */
 const LEAST_DOCUMENTS: u32 = 32;
+/**
+ * A word has no column if more than one in MOST_CAPPED documents has it MOST_IN_COLUMN times or
+ * more: the column could not tell these apart, as the postings can.
+ */
+const MOST_CAPPED: u32 = 64;
 /** Columns that one search makes at most. Each costs up to 0.2 ms. */
 const MOST_MADE: u32 = 4;
 
 /**
- * Offsets in a set: u32 clock; then the columns: u32 address or 0, term, time of use, pins, and the
- * greatest frequency and the least length in the postings, as in the entries of their blocks.
+ * Offsets in a set: u32 clock, u32 address of the classes of the lengths, u8 each, or 0 (a block
+ * whose lengths are bytes has them); then the columns: u32 address or 0, term + 1 or 0, time of
+ * use, pins, and the greatest frequency and the least length in the postings, as in the entries of
+ * their blocks.
  */
 const K_CLOCK: usize = 0;
+const K_CLASSES: usize = 4;
 const K_COLUMNS: usize = 16;
 const K_ADDRESS: usize = 0;
 const K_TERM: usize = 4;
@@ -64,6 +75,7 @@ export function makeColumns(): usize {
 export function freeColumns(set: usize): void {
   if (!set) return;
   for (let i: u32 = 0; i < MOST_COLUMNS; i++) free(load<u32>(columnAt(set, i) + K_ADDRESS));
+  free(load<u32>(set + K_CLASSES));
   free(set);
 }
 
@@ -97,6 +109,7 @@ export function pinColumns(q: usize, set: usize): void {
   const documents = load<u32>(q + Q_DOCUMENTS);
   if (!set || documents < LEAST_DOCUMENTS) return;
   let left = MOST_MADE;
+  if (!findClasses(q, set, documents)) return;
   for (let i: u32 = 0; i < load<u32>(q + Q_PARTS); i++) {
     const part = partOf(q, i);
     const c = cursorOf(part);
@@ -113,10 +126,28 @@ export function pinColumns(q: usize, set: usize): void {
     const clock = load<u32>(set + K_CLOCK) + 1;
     store<u32>(set + K_CLOCK, clock);
     store<u32>(column + K_USED, clock);
+    if (!load<u32>(column + K_ADDRESS)) continue;
     store<u32>(column + K_PINS, load<u32>(column + K_PINS) + 1);
     store<u32>(part + P_PIN, <u32>column);
     store<u32>(part + P_COLUMN, load<u32>(column + K_ADDRESS));
   }
+}
+
+/** Finds the classes of the lengths as bytes, or makes them. Returns false if out of memory. */
+function findClasses(q: usize, set: usize, documents: u32): bool {
+  const width = load<u32>(q + Q_WIDTH);
+  if (width == 1) return true;
+  let classes = <usize>load<u32>(set + K_CLASSES);
+  if (!classes) {
+    // 32 documents are read at once.
+    classes = alloc(documents + 32);
+    if (!classes) return false;
+    store<u32>(set + K_CLASSES, <u32>classes);
+    const lengths = <usize>load<u32>(q + Q_LENGTHS);
+    for (let d: u32 = 0; d < documents; d++) put<u8>(classes, d, <u8>classAt(lengths, width, d));
+  }
+  store<u32>(q + Q_CLASSES, <u32>classes);
+  return true;
 }
 
 /** Gives back the columns that a search has pinned. */
@@ -133,7 +164,7 @@ export function unpinColumns(q: usize): void {
 function findColumn(set: usize, term: u32): usize {
   for (let i: u32 = 0; i < MOST_COLUMNS; i++) {
     const column = columnAt(set, i);
-    if (load<u32>(column + K_ADDRESS) && load<u32>(column + K_TERM) == term) return column;
+    if (load<u32>(column + K_TERM) == term + 1) return column;
   }
   return 0;
 }
@@ -143,14 +174,17 @@ function oldestColumn(set: usize): usize {
   let oldest: usize = 0;
   for (let i: u32 = 0; i < MOST_COLUMNS; i++) {
     const column = columnAt(set, i);
-    if (!load<u32>(column + K_ADDRESS)) return column;
+    if (!load<u32>(column + K_TERM)) return column;
     if (load<u32>(column + K_PINS)) continue;
     if (!oldest || load<u32>(column + K_USED) < load<u32>(oldest + K_USED)) oldest = column;
   }
   return oldest;
 }
 
-/** Makes the column of a term from its postings. Returns 0 if there is no place for it. */
+/**
+ * Makes the column of a term from its postings; without memory, if a column is of no use for it.
+ * Returns 0 if there is no place for it.
+ */
 function makeColumn(set: usize, term: u32, part: usize, documents: u32): usize {
   const c = cursorOf(part);
   const column = oldestColumn(set);
@@ -160,7 +194,8 @@ function makeColumn(set: usize, term: u32, part: usize, documents: u32): usize {
   if (!base) base = alloc(bytes);
   if (!base) return 0;
   store<u32>(column + K_ADDRESS, <u32>base);
-  store<u32>(column + K_TERM, term);
+  store<u32>(column + K_TERM, term + 1);
+  let capped: u32 = 0;
   let most: u32 = 0;
   let least: u32 = MOST_STORED;
   memory.fill(base, 0, bytes);
@@ -175,10 +210,15 @@ function makeColumn(set: usize, term: u32, part: usize, documents: u32): usize {
       const at = groupOf(base, d) + <usize>(d & 15);
       const frequency = min(<u32>get<u8>(from, i) + 1, MOST_IN_COLUMN);
       store<u8>(at, load<u8>(at) | <u8>(frequency << ((d & 16) >> 2)));
+      capped += u32(frequency == MOST_IN_COLUMN);
     }
   }
   store<u32>(column + K_MOST, most);
   store<u32>(column + K_LEAST, least);
   rewind(c);
+  if (capped > documents / MOST_CAPPED) {
+    free(base);
+    store<u32>(column + K_ADDRESS, 0);
+  }
   return column;
 }

@@ -122,10 +122,38 @@ export function hasVarint(cursor: usize, end: usize): bool {
   return false;
 }
 
+/** Number of classes of lengths, and lengths that are classes of their own in every block. */
+export const LENGTH_CLASSES: u32 = 256;
+const EXACT: u32 = 128;
+
 /** Returns the number of words of a document. */
 export function lengthAt(lengths: usize, width: u32, row: u32): u32 {
   if (width == 1) return <u32>load<u8>(lengths + row);
   return width == 2 ? <u32>get<u16>(lengths, row) : get<u32>(lengths, row);
+}
+
+/**
+ * Returns the class of a length in a block whose lengths have `width` bytes: 0 to 255, ascending.
+ * Of one byte, each length is its own class. Otherwise lengths up to 127 are, and there are 16
+ * classes for each doubling, up to those from 31,744 words on.
+ */
+export function classOf(length: u32, width: u32): u32 {
+  if (width == 1 || length < EXACT) return length;
+  const power = 31 - <u32>clz(length);
+  if (power > 14) return LENGTH_CLASSES - 1;
+  return EXACT + (power - 7) * 16 + ((length >> (power - 4)) & 15);
+}
+
+/** Returns the least length of a class. */
+export function leastOfClass(lengthClass: u32, width: u32): u32 {
+  if (width == 1 || lengthClass < EXACT) return lengthClass;
+  const above = lengthClass - EXACT;
+  return (16 + (above & 15)) << ((above >> 4) + 3);
+}
+
+/** Returns the class of the length of a document. */
+export function classAt(lengths: usize, width: u32, row: u32): u32 {
+  return classOf(lengthAt(lengths, width, row), width);
 }
 
 /** Returns whether a row is in a bitmap (u64 words); the address 0 is a bitmap of all rows. */

@@ -1,4 +1,5 @@
-// Tables of the frequencies that a document needs to be among the best, by its length.
+// Tables of the frequencies that a document needs to be among the best, by its length, more exactly
+// by the class of its length: as if it were the shortest of its class.
 //
 // The parts are in a fixed order, ascending by a bound of what they add. Take the last part in this
 // order that a document has. With frequency tf in this part, a length of L, and the greatest
@@ -21,10 +22,9 @@
 import { bytesOf, get, put } from '../memory/cells';
 import { isPair, K_LEAST, K_MOST } from './columns';
 import { C_BLOCKS, C_COUNT, C_ROWS, C_SKIPS, frequencyAt, skipOf } from './cursor';
-import { lengthAt, MOST_STORED, X_FREQUENCY, X_LENGTH } from './layout';
+import { classOf, LENGTH_CLASSES, lengthAt, MOST_STORED, X_FREQUENCY, X_LENGTH } from './layout';
 import {
   cursorOf,
-  NORMS,
   ordered,
   P_BOUND,
   P_GREATEST,
@@ -72,11 +72,11 @@ const ABOVE: f64 = 1 + 1e-6;
 export function orderParts(q: usize): void {
   const order = <usize>load<u32>(q + Q_ORDER);
   const n = load<u32>(q + Q_SCORED);
-  let shortest = NORMS - 1;
+  let shortest = LENGTH_CLASSES - 1;
   for (let i: u32 = 0; i < n; i++) {
     const part = ordered(q, i);
     const least = survey(q, part);
-    shortest = min(shortest, least);
+    shortest = min(shortest, classOf(least, load<u32>(q + Q_WIDTH)));
     const bound = greatestValue(load<f64>(part + P_WEIGHT), load<u32>(part + P_MOST), normOf(q, least));
     store<f64>(part + P_BOUND, bound);
     store<f64>(part + P_GREATEST, bound);
@@ -130,7 +130,7 @@ export function renewTables(q: usize): void {
   for (let i: u32 = 0; i < n; i++) memory.fill(ordered(q, i) + P_LIMITS, 0, bytesOf<u8>(FREQUENCIES));
   memory.fill(q + Q_PAIR, 0, bytesOf<u8>(PAIRS));
   const hasPair = isPair(q);
-  let end = NORMS;
+  let end = LENGTH_CLASSES;
   for (let length = load<u32>(q + Q_SHORTEST); length < end; length++) {
     if (length >= FEW) end = longestOf(q) + 1;
     const norm = get<f64>(q + Q_NORMS, length);
@@ -149,7 +149,7 @@ export function renewTables(q: usize): void {
       if (hasPair) limitPairs(q, length, wanted);
       continue;
     }
-    for (let i: u32 = 0; i < n; i++) memory.fill(ordered(q, i) + P_NEED + length, <u8>NEVER, NORMS - length);
+    for (let i: u32 = 0; i < n; i++) memory.fill(ordered(q, i) + P_NEED + length, <u8>NEVER, LENGTH_CLASSES - length);
     break;
   }
   for (let i: u32 = 0; i < n; i++) completeLimits(ordered(q, i) + P_LIMITS);
@@ -180,7 +180,7 @@ function completeLimits(limits: usize): void {
   for (let f: u32 = 2; f < FREQUENCIES; f++) put<u8>(limits, f, max(get<u8>(limits, f), get<u8>(limits, f - 1)));
 }
 
-/** Returns the length of the longest document, at most NORMS - 1. Looks once at all documents. */
+/** Returns the class of the length of the longest document. Looks once at all documents. */
 function longestOf(q: usize): u32 {
   const known = load<u32>(q + Q_LONGEST);
   if (known) return known;
@@ -189,7 +189,7 @@ function longestOf(q: usize): u32 {
   const width = load<u32>(q + Q_WIDTH);
   let longest: u32 = FEW;
   for (let d: u32 = 0; d < documents; d++) longest = max(longest, lengthAt(lengths, width, d));
-  longest = min(longest, NORMS - 1);
+  longest = classOf(longest, width);
   store<u32>(q + Q_LONGEST, longest);
   return longest;
 }

@@ -11,7 +11,7 @@ import { MORE } from '../segment/check-state';
 import { OUT_OF_MEMORY, setPointer } from '../status';
 import { unpinColumns } from './columns';
 import { CURSOR_BYTES, openEmpty, openTerm } from './cursor';
-import { badAt, NONE, T_DOCUMENTS, T_TERMS, T_WIDTH, TEXT_HEADER_BYTES } from './layout';
+import { badAt, LENGTH_CLASSES, NONE, T_DOCUMENTS, T_TERMS, T_WIDTH, TEXT_HEADER_BYTES } from './layout';
 import { preparePhrase } from './phrase';
 import { preparePrefix } from './prefix';
 
@@ -64,18 +64,22 @@ export const Q_FLOOR: usize = 88;
 export const Q_TABLES: usize = 96;
 /** The workspace of the search for the best (candidates.ts), or 0. */
 export const Q_WORKSPACE: usize = 104;
-/** Length of the longest document as far as it is known (needed.ts); 0: it is not. */
+/** Class of the length of the longest document (needed.ts); 0: it is not known. */
 export const Q_LONGEST: usize = 108;
-/** f64 per length below NORMS: the part of the BM25 formula that depends on the length only. */
-export const Q_NORMS: usize = 112;
-export const NORMS: u32 = 256;
 /**
- * v128: the greatest length with which a document may be among the best, by its frequencies in the
+ * f64 per class of lengths: the part of the BM25 formula that depends on the length only, for the
+ * least length of the class.
+ */
+export const Q_NORMS: usize = 112;
+/**
+ * v128: the greatest class with which a document may be among the best, by its frequencies in the
  * last two parts in the order: 4 times that in the last, and that in the one before (needed.ts).
  */
 export const Q_PAIR: usize = 2160;
-/** A length, at most NORMS - 1, below which no document has a scored part (needed.ts). */
+/** The class of lengths below which no document has a scored part (needed.ts). */
 export const Q_SHORTEST: usize = 2176;
+/** Address of the class of the length of each document, u8 each; 0: they are not known as bytes. */
+export const Q_CLASSES: usize = 2180;
 const QUERY_BYTES: usize = 2184;
 
 /** Offsets in a part of a query. `first` and `count` are as in the request. */
@@ -94,14 +98,14 @@ export const P_COLUMN: usize = 60;
 export const P_BOUND: usize = 40;
 export const P_BELOW: usize = 48;
 /**
- * Greatest frequency, at most MOST_STORED; and by length the needed one less 1 (u8), and a bound of
- * what the parts before it add (f32): needed.ts.
+ * Greatest frequency, at most MOST_STORED; and by class of lengths the needed one less 1 (u8), and
+ * a bound of what the parts before it add (f32): needed.ts.
  */
 export const P_MOST: usize = 56;
 export const P_NEED: usize = 64;
-export const P_UNDER: usize = P_NEED + <usize>NORMS;
-/** v128: the greatest length with which a document may be among the best, by its frequency. */
-export const P_LIMITS: usize = P_UNDER + bytesOf<f32>(NORMS);
+export const P_UNDER: usize = P_NEED + <usize>LENGTH_CLASSES;
+/** v128: the greatest class with which a document may be among the best, by its frequency. */
+export const P_LIMITS: usize = P_UNDER + bytesOf<f32>(LENGTH_CLASSES);
 /** The greatest value that the part has in any document, at most. */
 export const P_GREATEST: usize = P_LIMITS + 16;
 const P_CURSOR: usize = P_GREATEST + 8;
@@ -161,6 +165,7 @@ export function makeQuery(base: usize, parts: usize, k: u32, ordinals: usize, n:
   store<u32>(q + Q_DOCUMENTS, load<u32>(base + T_DOCUMENTS));
   store<u32>(q + Q_LENGTHS, <u32>(base + TEXT_HEADER_BYTES));
   store<u32>(q + Q_WIDTH, load<u32>(base + T_WIDTH));
+  if (load<u32>(base + T_WIDTH) == 1) store<u32>(q + Q_CLASSES, load<u32>(q + Q_LENGTHS));
   store<u32>(q + Q_PARTS, k);
   store<u32>(q + Q_ORDER, <u32>order);
   for (let i: u32 = 0; i < k; i++) {

@@ -21,10 +21,9 @@ import {
   seekShallow,
   skipOf,
 } from './cursor';
-import { lengthAt, MOST_STORED, X_FREQUENCY, X_LENGTH } from './layout';
+import { LENGTH_CLASSES, leastOfClass, lengthAt, MOST_STORED, X_FREQUENCY, X_LENGTH } from './layout';
 import {
   cursorOf,
-  NORMS,
   P_COLUMN,
   P_GREATEST,
   P_ROLE,
@@ -53,14 +52,16 @@ function norm(length: u32, average: f64): f64 {
 export function weigh(q: usize, weights: usize, average: f64): void {
   if (!ASC_NO_ASSERT) assert(average > 0, 'an average length is positive');
   store<f64>(q + Q_AVERAGE, average);
-  for (let length: u32 = 0; length < NORMS; length++) put<f64>(q + Q_NORMS, length, norm(length, average));
+  const width = load<u32>(q + Q_WIDTH);
+  for (let i: u32 = 0; i < LENGTH_CLASSES; i++) put<f64>(q + Q_NORMS, i, norm(leastOfClass(i, width), average));
   const parts = load<u32>(q + Q_PARTS);
   for (let i: u32 = 0; i < parts; i++) store<f64>(partOf(q, i) + P_WEIGHT, get<f64>(weights, i));
 }
 
 /** Returns the denominator of the formula without the frequency, for a length in words. */
 export function normOf(q: usize, length: u32): f64 {
-  return length < NORMS ? get<f64>(q + Q_NORMS, length) : norm(length, load<f64>(q + Q_AVERAGE));
+  const isClass = length < LENGTH_CLASSES && leastOfClass(length, load<u32>(q + Q_WIDTH)) == length;
+  return isClass ? get<f64>(q + Q_NORMS, length) : norm(length, load<f64>(q + Q_AVERAGE));
 }
 
 /** Returns what all values of a part are below: BM25 comes closer to it with the frequency. */

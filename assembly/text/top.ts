@@ -54,7 +54,6 @@ import {
   Q_PARTS,
   Q_SCORED,
   Q_THRESHOLD,
-  Q_WIDTH,
   ROLE_MUST,
   ROLE_NOT,
 } from './query';
@@ -280,7 +279,7 @@ function searchShould(q: usize, row: u32, end: u32): void {
   let work: u32 = 0;
   let from = first;
   if (ASC_FEATURE_SIMD) {
-    if (known && load<u32>(q + Q_WIDTH) == 1 && isPair(q)) {
+    if (known && isPair(q)) {
       found = collectPair(q, row, end);
       work = 8 + found;
       from = n;

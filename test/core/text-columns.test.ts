@@ -68,7 +68,7 @@ describe.each(BUILDS)('columns of frequencies, %s build', (build) => {
       const vocabulary = 3 + random.below(60);
       const documents = randomDocuments(random, 20 + random.below(5000), vocabulary, 1 + random.below(30));
       // Lengths about the greatest that fits into a byte, and frequencies about that of a column.
-      const long = [0, 14, 15, 16, 254, 255, 256, 300][random.below(8)]!;
+      const long = [0, 14, 15, 16, 254, 255, 256, 300, 40_000][random.below(9)]!;
       for (let i = 0; i < 3 && long > 0; i++)
         documents[random.below(documents.length)] = Array.from({ length: long + i }, (_, n) => wordOf(n % (1 + i)));
       const block = blockOf(core, documents, true);
@@ -119,6 +119,26 @@ describe.each(BUILDS)('columns of frequencies, %s build', (build) => {
     }
     core.exports.hg_memory_reset();
   }, 60_000);
+
+  it('are not kept of words that many documents have 15 times or more', () => {
+    const random = randomFrom(SEED + 5);
+    const documents = Array.from({ length: 3000 }, () =>
+      Array.from({ length: 1 + random.below(60) }, () => wordOf(random.below(random.below(2) === 0 ? 2 : 9))),
+    );
+    const block = blockOf(core, documents, true);
+    const before = usedBytes(core);
+    const used: number[] = [];
+    for (const parts of [[word(wordOf(0))], [word(wordOf(1)), word(wordOf(0))], [word(wordOf(0)), word(wordOf(7))]]) {
+      const query = queryOf(block, parts);
+      for (let i = 0; i < 2; i++) expect([...begun(query, parts, 20).end().rows]).toEqual(bestOf(documents, parts, 20));
+      query.free();
+      used.push(usedBytes(core) - before);
+    }
+    // The set itself, and the column of the third search.
+    expect(used[1]).toBe(used[0]);
+    expect(used[2]! - used[0]!).toBeGreaterThan(documents.length / 2);
+    core.exports.hg_memory_reset();
+  });
 
   it('are done without if there is no memory for them', () => {
     const random = randomFrom(SEED + 3);
