@@ -6,8 +6,8 @@ import {
   candidatesFor,
   LIST_WEIGHTS,
   MENTION_SHARE,
-  RANK_CONSTANT,
 } from '../../src/rag/retrieval/fuse.ts';
+import { RANK_CONSTANT } from '../../src/rag/retrieval/reciprocal-ranks.ts';
 import { analyzerOf, idf, weight } from '../../src/text/index.ts';
 import type { PlainRow } from './naive-retrieval.ts';
 
@@ -35,7 +35,8 @@ export interface NaiveFusion {
 export interface NaiveEdge {
   row: PlainRow;
   words: number;
-  context: number;
+  /** By word of the question. */
+  context: number[];
   nodes: number;
   score: number;
 }
@@ -46,22 +47,35 @@ export function termsOf(row: PlainRow): string[] {
   return [row.title, row.body].flatMap((text) => (typeof text === 'string' ? english.terms(text) : []));
 }
 
-/** BM25 of each row by its formula. */
-function bm25(rows: readonly PlainRow[], words: readonly string[]): Map<PlainRow, number> {
+interface Scores {
+  /** BM25 of each row by its formula, one part a term that occurs in some row. */
+  readonly parts: ReadonlyMap<PlainRow, readonly number[]>;
+  readonly sums: ReadonlyMap<PlainRow, number>;
+  /** By term: its idf divided by the greatest. */
+  readonly shares: readonly number[];
+}
+
+function bm25(rows: readonly PlainRow[], words: readonly string[]): Scores {
   const documents = rows.map(termsOf).filter((terms) => terms.length > 0);
   const average = documents.reduce((sum, { length }) => sum + length, 0) / documents.length;
-  const wanted = [...new Set(words.flatMap((word) => english.terms(word)))];
+  const wanted = [...new Set(words.flatMap((word) => english.terms(word)))].filter((term) =>
+    documents.some((terms) => terms.includes(term)),
+  );
   const idfs = wanted.map((term) => idf(documents.length, documents.filter((terms) => terms.includes(term)).length));
-  return new Map(
+  const parts = new Map(
     rows.map((row) => {
       const terms = termsOf(row);
-      const parts = wanted.map((term, place) => {
-        const occurrences = terms.filter((other) => other === term).length;
-        return weight(idfs[place]!, occurrences, terms.length, average);
-      });
-      return [row, parts.reduce((sum, part) => sum + part, 0)];
+      return [
+        row,
+        wanted.map((term, place) => {
+          const occurrences = terms.filter((other) => other === term).length;
+          return weight(idfs[place]!, occurrences, terms.length, average);
+        }),
+      ] as const;
     }),
   );
+  const sums = new Map([...parts].map(([row, some]) => [row, some.reduce((sum, part) => sum + part, 0)] as const));
+  return { parts, sums, shares: idfs.map((one) => one / Math.max(...idfs)) };
 }
 
 const byKey = (a: PlainRow, b: PlainRow) => a.event_ts - b.event_ts || a.id - b.id;
@@ -83,7 +97,7 @@ function neighboursOf(row: PlainRow, allowed: readonly PlainRow[]): { row: Plain
 }
 
 export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: number): NaiveEdge[] {
-  const scores = bm25(rows, wish.words);
+  const { parts, sums: scores, shares } = bm25(rows, wish.words);
   const allowed = rows.filter(wish.allowed).sort(byKey);
   const qualified = allowed.filter(wish.qualified);
   const edges = new Map<PlainRow, NaiveEdge>();
@@ -95,7 +109,7 @@ export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: 
       else if (mentioned.some(([, other]) => other === node)) nodes += MENTION_SHARE;
     }
     nodes /= Math.max(1, wish.nodes.length);
-    const edge = edges.get(row) ?? { row, words: scores.get(row)!, context: 0, nodes, score: 0 };
+    const edge = edges.get(row) ?? { row, words: scores.get(row)!, context: shares.map(() => 0), nodes, score: 0 };
     edges.set(row, edge);
     return edge;
   };
@@ -106,7 +120,8 @@ export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: 
       .sort((a, b) => by.get(b)! - by.get(a)! || b.event_ts - a.event_ts || a.id - b.id)
       .slice(0, most);
   const hits = best(scores);
-  for (const row of [...hits, ...(wish.names === undefined ? [] : best(bm25(rows, [...wish.names.keys()])))]) add(row);
+  for (const row of [...hits, ...(wish.names === undefined ? [] : best(bm25(rows, [...wish.names.keys()]).sums))])
+    add(row);
   const among = wish.among ?? wish.nodes;
   const held = ({ members }: PlainRow) => among.filter((node) => members.includes(node)).length;
   const others = qualified
@@ -118,13 +133,15 @@ export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: 
     for (const row of others.filter(({ event_ts }) => preferred(event_ts)).slice(0, most)) add(row);
   for (const hit of hits.slice(0, CONTEXT_HITS))
     for (const { row, distance } of neighboursOf(hit, allowed))
-      if (wish.addsContext || edges.has(row)) add(row).context += scores.get(hit)! * CONTEXT_SHARES[distance - 1]!;
+      if (wish.addsContext || edges.has(row))
+        for (const [word, score] of parts.get(hit)!.entries())
+          add(row).context[word]! += score * CONTEXT_SHARES[distance - 1]!;
   const found = [...edges.values()].filter(({ row }) => wish.qualified(row));
-  for (const edge of found) edge.context += edge.words;
   const lists: [number, (edge: NaiveEdge) => number][] = [];
-  if (wish.words.length > 0) {
-    lists.push([LIST_WEIGHTS.words, ({ words }) => words]);
-    lists.push([LIST_WEIGHTS.context, ({ context }) => context]);
+  for (const [word, share] of shares.entries()) {
+    const own = (edge: NaiveEdge) => parts.get(edge.row)![word]!;
+    lists.push([share * LIST_WEIGHTS.words, own]);
+    lists.push([share * LIST_WEIGHTS.context, (edge) => edge.context[word]! + own(edge)]);
   }
   if (wish.nodes.length > 0) lists.push([LIST_WEIGHTS.nodes, ({ nodes }) => nodes]);
   if (preferred !== undefined) lists.push([LIST_WEIGHTS.time, ({ row }) => (preferred(row.event_ts) ? 1 : 0)]);

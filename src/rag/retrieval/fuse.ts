@@ -1,35 +1,33 @@
 // Fuses what a question gives: the edges with its words, those around them, those with its nodes,
-// and recency, by reciprocal rank (Cormack, Clarke, Buettcher, Reciprocal Rank Fusion, SIGIR 2009).
+// and recency, by reciprocal rank (reciprocal-ranks.ts).
 //
 // Candidates are the edges with the best scores of the words (BM25), the neighbours of the best of
 // these (neighbours.ts), and the newest edges with most of the nodes or, if the question names only
 // a time or conditions, the newest that meet them. Each is ranked in these lists:
 //
-//   words    by BM25
-//   context  by BM25, with CONTEXT_SHARES of the BM25 of its neighbours added
+//   words    a list for each word of the question that occurs: by its part of BM25
+//   context  a list for each of them: with CONTEXT_SHARES of the same of the neighbours added
 //   nodes    by the share of the named nodes that it has; a node whose key is only in its texts
 //            counts MENTION_SHARE
 //   time     those in a window that is only preferred (recall.ts)
 //   recency  by time, the newest first
 //
-//   score = sum of w / (K + rank) over the lists in which it has a rank, divided by the sum of
-//           w / (K + 1) over all lists: from 0 to 1
-//
-// Edges with equal values share a rank; the next rank is the number of edges before it plus one.
+// The lists of a word weigh LIST_WEIGHTS times the idf of the word, divided by the greatest idf of
+// all words. (Ranks by the sum of BM25 do not tell by how much an edge is better: with two words of
+// the question it may be one rank before an edge with one of them. With a list for each word it
+// gains two ranks, and so does an edge that has one word and is beside the other.)
 
 import type { Steps } from '../../schedule/steps.ts';
 import { type ChosenEdge, type EdgeKey, visitEdges } from './edge-reads.ts';
 import type { EdgeReader, EdgeRows } from './edge-rows.ts';
 import { Neighbours } from './neighbours.ts';
+import { type Ranked, type RankList, reciprocalRanks } from './reciprocal-ranks.ts';
 import { needsNoTest, rowTest } from './row-test.ts';
 import { findBest, NO_KEYWORDS, type Search } from './search.ts';
 import type { TimeEnds } from './time-ends.ts';
 import { type WordHits, type WordIndex, type WordScorer, wordHits } from './word-hits.ts';
 
-/** The constant of reciprocal rank fusion, as in the paper. */
-export const RANK_CONSTANT = 60;
-export const LIST_WEIGHTS = { words: 1, context: 0.75, nodes: 0.3, time: 0.5, recency: 0.02 } as const;
-type ListName = keyof typeof LIST_WEIGHTS;
+export const LIST_WEIGHTS = { words: 0.4, context: 0.3, nodes: 0.3, time: 0.5, recency: 0.02 } as const;
 /** Shares of the scores of the neighbours of an edge, by distance. */
 export const CONTEXT_SHARES = [0.5, 0.25] as const;
 /** What the key of a node in the texts of an edge counts, beside 1 for a member. */
@@ -88,7 +86,10 @@ interface Candidate extends EdgeKey {
   words: number;
   /** Places of the parts of the search that it has. */
   parts: readonly number[];
-  context: number;
+  /** BM25 of each word of the question; empty without any. */
+  byWord: Float64Array;
+  /** What its neighbours and it have of each word; undefined if no neighbour is a hit. */
+  context: Float64Array | undefined;
   /** The neighbour that gives most of its context. */
   beside: number | undefined;
   /** Named nodes whose keys are in its texts. */
@@ -132,8 +133,9 @@ export function* fuse(readers: FuseReaders, asked: Fused, names: MatchNames): St
   yield* read(readers.reader, asked, candidates.taken());
   yield* addContext(readers, asked, hits, candidates);
   const all = candidates.all.filter(({ members }) => asked.among === undefined || hasAny(members, asked.among));
-  const ranked = yield* rank(all, asked);
-  const edges = ranked.slice(0, size).map((one) => chosen(one, asked, names));
+  const lists = listsOf(asked);
+  const ranked = (yield* reciprocalRanks(all, lists)).sort(comesFirst);
+  const edges = ranked.slice(0, size).map((one) => chosen(one, lists, asked, names));
   const touching = new Set(ranked.filter(({ one }) => one.nodes > 0).map(({ one }) => one.id));
   return { edges, truncated: overflowed || ranked.length > size, keywords: keywordsIn(all, asked), touching };
 }
@@ -149,6 +151,24 @@ function hasAny(members: readonly number[], nodes: readonly number[]): boolean {
 }
 
 const NO_HITS: WordHits = { hits: [], overflowed: false };
+
+const NO_WORDS = new Float64Array();
+
+/** Returns a candidate of which nothing has been read. */
+function unread(id: number, eventTs: number): Candidate {
+  return {
+    id,
+    eventTs,
+    members: [],
+    words: 0,
+    parts: [],
+    byWord: NO_WORDS,
+    context: undefined,
+    beside: undefined,
+    mentions: [],
+    nodes: 0,
+  };
+}
 
 /** Candidates by id. */
 class Candidates {
@@ -166,7 +186,7 @@ class Candidates {
   add({ id, eventTs }: EdgeKey): Candidate {
     let one = this.#byId.get(id);
     if (one === undefined) {
-      one = { id, eventTs, members: [], words: 0, parts: [], context: 0, beside: undefined, mentions: [], nodes: 0 };
+      one = unread(id, eventTs);
       this.#byId.set(id, one);
       this.#new.push(one);
     }
@@ -221,12 +241,15 @@ function* read(reader: EdgeReader, { search, words, names }: Fused, some: readon
   yield* visitEdges(reader, some, (rows, row) => {
     const one = byId.get(rows.ids[row]!)!;
     one.members = Array.from(rows.members.subarray(rows.offsets[row]!, rows.offsets[row + 1]!));
-    const mentioned = names?.scorer.hitOf(rows, row)?.parts ?? [];
+    const mentioned = names?.scorer.partsOf(rows, row).parts ?? [];
     one.mentions = mentioned.flatMap((part) => names!.nodes.get(names!.scorer.query.keywords[part] ?? '') ?? []);
     one.nodes = shareOf(one, search.nodes);
-    const hit = words?.scorer.hitOf(rows, row);
-    one.words = hit?.score ?? 0;
-    one.parts = hit?.parts ?? [];
+    if (words !== undefined) {
+      const { score, parts, byWord } = words.scorer.partsOf(rows, row);
+      one.words = score;
+      one.parts = parts;
+      one.byWord = byWord;
+    }
     return (words ?? names)?.scorer.lettersOf(rows, row) ?? 0;
   });
 }
@@ -247,95 +270,83 @@ function* addContext(
 ): Steps<void> {
   const neighbours = new Neighbours(light, asked.search);
   const given = new Map<number, number>();
+  const added = new Map<Candidate, Float64Array>();
   for (const { id } of hits.slice(0, CONTEXT_HITS)) {
     const hit = candidates.of(id)!;
     for (const { distance, ...key } of yield* neighbours.of(hit)) {
       const one = asked.addsContext ? candidates.add(key) : candidates.of(key.id);
       if (one === undefined) continue;
-      const score = hit.words * CONTEXT_SHARES[distance - 1]!;
-      one.context += score;
+      const share = CONTEXT_SHARES[distance - 1]!;
+      const context = added.get(one) ?? new Float64Array(hit.byWord.length);
+      for (let word = 0; word < context.length; word++) context[word]! += hit.byWord[word]! * share;
+      added.set(one, context);
+      const score = hit.words * share;
       if (score <= (given.get(one.id) ?? 0)) continue;
       given.set(one.id, score);
       one.beside = id;
     }
   }
   yield* read(reader, asked, candidates.taken());
-  for (const one of candidates.all) one.context += one.words;
+  for (const [one, context] of added) one.context = context.map((score, word) => score + one.byWord[word]!);
 }
 
-interface Ranked {
-  readonly one: Candidate;
-  readonly ranks: { readonly [list in ListName]?: number };
-  readonly score: number;
+/** A list of candidates, and the word that it is about. */
+interface FusedList extends RankList<Candidate> {
+  readonly name: keyof typeof LIST_WEIGHTS;
+  readonly word?: number;
 }
 
-function* rank(candidates: readonly Candidate[], { search, words, preferred }: Fused): Steps<Ranked[]> {
-  const values: { readonly [list in ListName]: (one: Candidate) => number } = {
-    words: (one) => one.words,
-    context: (one) => one.context,
-    nodes: (one) => one.nodes,
-    time: (one) => (isWithin(one, preferred) ? 1 : 0),
-    recency: (one) => one.eventTs - search.least + 1,
-  };
-  const hasNodes = search.nodes.length > 0;
-  const lists: ListName[] = [
-    ...(words === undefined ? [] : (['words', 'context'] as const)),
-    ...(hasNodes ? (['nodes'] as const) : []),
-    ...(preferred === undefined ? [] : (['time'] as const)),
-    'recency',
-  ];
-  const most = lists.reduce((sum, name) => sum + LIST_WEIGHTS[name] / (RANK_CONSTANT + 1), 0);
-  const ranks = new Map(candidates.map((one) => [one, {} as Record<ListName, number>]));
-  for (const name of lists) {
-    rankList(candidates, values[name], (one, rank) => {
-      ranks.get(one)![name] = rank;
-    });
-    yield undefined;
+function listsOf({ search, words, preferred }: Fused): FusedList[] {
+  const lists: FusedList[] = [];
+  const add = (name: FusedList['name'], valueIn: (one: Candidate) => number, share = 1, word?: number) =>
+    lists.push({ name, weight: share * LIST_WEIGHTS[name], valueIn, ...(word === undefined ? {} : { word }) });
+  for (const [word, share] of (words?.scorer.wordShares ?? []).entries()) {
+    if (share === 0) continue;
+    add('words', ({ byWord }) => byWord[word]!, share, word);
+    add('context', ({ context, byWord }) => (context ?? byWord)[word]!, share, word);
   }
-  const ranked = candidates.map((one) => {
-    let sum = 0;
-    for (const name of lists) {
-      const rank = ranks.get(one)![name];
-      if (rank !== undefined) sum += LIST_WEIGHTS[name] / (RANK_CONSTANT + rank);
-    }
-    return { one, ranks: ranks.get(one)!, score: sum / most };
-  });
-  return ranked.sort((a, b) => b.score - a.score || b.one.eventTs - a.one.eventTs || a.one.id - b.one.id);
+  if (search.nodes.length > 0) add('nodes', ({ nodes }) => nodes);
+  if (preferred !== undefined) add('time', (one) => (isWithin(one, preferred) ? 1 : 0));
+  add('recency', ({ eventTs }) => eventTs - search.least + 1);
+  return lists;
+}
+
+function comesFirst(a: Ranked<Candidate>, b: Ranked<Candidate>): number {
+  return b.score - a.score || b.one.eventTs - a.one.eventTs || a.one.id - b.one.id;
 }
 
 function isWithin({ eventTs }: Candidate, window: TimeEnds | undefined): boolean {
   return window !== undefined && eventTs >= window.least && eventTs <= window.greatest;
 }
 
-/** Ranks the candidates whose value is above 0. */
-function rankList(
-  candidates: readonly Candidate[],
-  valueIn: (one: Candidate) => number,
-  set: (one: Candidate, rank: number) => void,
-): void {
-  const sorted = candidates.filter((one) => valueIn(one) > 0).sort((a, b) => valueIn(b) - valueIn(a));
-  let rank = 0;
-  for (const [place, one] of sorted.entries()) {
-    if (place === 0 || valueIn(one) !== valueIn(sorted[place - 1]!)) rank = place + 1;
-    set(one, rank);
-  }
-}
-
 /** Nodes that `why` names. */
 const MOST_NAMED = 8;
 
-function chosen({ one, ranks, score }: Ranked, { search: { nodes }, words }: Fused, names: MatchNames): ChosenEdge {
+function chosen(
+  { one, ranks, score }: Ranked<Candidate>,
+  lists: readonly FusedList[],
+  { search: { nodes }, words, preferred }: Fused,
+  names: MatchNames,
+): ChosenEdge {
+  const rankIn = (name: FusedList['name'], word?: number) => {
+    const some = ranks.filter((rank, list) => rank > 0 && lists[list]!.name === name && lists[list]!.word === word);
+    return `(rank ${some[0]})`;
+  };
   const why: string[] = [];
-  const add = (what: string, rank: number | undefined) => why.push(`${what} (rank ${rank})`);
-  const labels = one.parts.map((part) => words!.scorer.query.labels[part]!);
-  if (one.words > 0) add(`words: ${labels.join(', ')}`, ranks.words);
-  if (one.beside !== undefined) add(`context: beside HEDGE-${one.beside}`, ranks.context);
+  if (one.parts.length > 0) {
+    const { labels, words: wordOf } = words!.scorer.query;
+    const found = one.parts.map((part) => `${labels[part]!} ${rankIn('words', wordOf[part]!)}`);
+    why.push(`words: ${found.join(', ')}`);
+  }
+  if (one.beside !== undefined) {
+    const best = ranks.filter((rank, list) => rank > 0 && lists[list]!.name === 'context').sort()[0];
+    why.push(`context: beside HEDGE-${one.beside} (rank ${best})`);
+  }
   const held = one.members.filter((node) => nodes.includes(node));
   const named = (some: readonly number[]) => some.slice(0, MOST_NAMED).map(names.nodeName).join(', ');
-  if (held.length > 0) add(`nodes: ${named(held)}`, ranks.nodes);
-  else if (one.nodes > 0) add(`names: ${named([...new Set(one.mentions)])}`, ranks.nodes);
-  if (ranks.time !== undefined) add('time', ranks.time);
-  why.push(...names.common);
-  add('recency', ranks.recency);
+  if (held.length > 0) why.push(`nodes: ${named(held)} ${rankIn('nodes')}`);
+  else if (one.nodes > 0) why.push(`names: ${named([...new Set(one.mentions)])} ${rankIn('nodes')}`);
+  if (isWithin(one, preferred)) why.push(`time ${rankIn('time')}`);
+  why.push(...names.common, `recency ${rankIn('recency')}`);
   return { id: one.id, eventTs: one.eventTs, score, why };
 }

@@ -13,12 +13,14 @@ import type { Steps } from '../../schedule/steps.ts';
 import {
   analyzerOf,
   documentOf,
+  idf,
   type Language,
   MAX_PARTS,
   MAX_PARTS_TERMS,
   Matcher,
   type SearchPart,
   scoreOf,
+  weight,
 } from '../../text/index.ts';
 import type { EdgeReader, EdgeRows } from './edge-rows.ts';
 import type { RowTest } from './row-test.ts';
@@ -38,6 +40,8 @@ export interface WordQuery {
   readonly labels: readonly string[];
   /** For each part, the keyword that is the whole part; undefined for a word of a longer one. */
   readonly keywords: readonly (string | undefined)[];
+  /** For each part, the number of its word. */
+  readonly words: readonly number[];
 }
 
 /**
@@ -69,6 +73,7 @@ export function wordQuery(keywords: readonly string[], { language }: WordIndex):
     parts: all.map(({ part }) => part),
     labels: all.map(({ label }) => label),
     keywords: all.map(({ keyword }) => keyword),
+    words: [...all.keys()],
   };
 }
 
@@ -79,6 +84,8 @@ const MAX_PHRASE = 16;
 export class WordScorer {
   readonly query: WordQuery;
   readonly statistics: SearchStatistics;
+  /** By word: its idf divided by the greatest; 0 if no row has it. */
+  readonly wordShares: readonly number[];
   readonly #columns: readonly number[];
   readonly #language: Language;
   readonly #matcher: Matcher;
@@ -89,6 +96,7 @@ export class WordScorer {
     this.#columns = columns;
     this.#language = language;
     this.#matcher = new Matcher(query.parts);
+    this.wordShares = sharesOf(query, statistics);
   }
 
   /** Counts the words in all live rows of the snapshot. Throws `table_corrupt` or `overloaded`. */
@@ -100,17 +108,36 @@ export class WordScorer {
   }
 
   /**
-   * Returns the score of a row that was read with the columns of the index, and the places of the
-   * parts of the search that it has; undefined if it has none of them.
+   * Returns the score of a row that was read with the columns of the index; undefined if it has
+   * none of the parts of the search.
    */
-  hitOf(rows: EdgeRows, row: number): { readonly score: number; readonly parts: readonly number[] } | undefined {
-    const texts = this.#columns.map((id) => textAt(rows, id, row));
-    const document = documentOf(analyzerOf(this.#language), texts);
-    const counts = this.#matcher.tally(document);
-    if (!this.#matcher.matchesTally(counts)) return undefined;
+  scoreOf(rows: EdgeRows, row: number): number | undefined {
+    const { counts, length } = this.#tally(rows, row);
+    return this.#matcher.matchesTally(counts) ? this.#scoreOf(counts, length) : undefined;
+  }
+
+  /** Returns the score of a row, the places of the parts that it has, and the score by word. */
+  partsOf(
+    rows: EdgeRows,
+    row: number,
+  ): { readonly score: number; readonly parts: readonly number[]; readonly byWord: Float64Array } {
+    const { counts, length } = this.#tally(rows, row);
     const { weights, averageLength } = this.statistics;
     const parts = [...this.query.parts.keys()].filter((part) => counts[part]! > 0);
-    return { score: scoreOf(counts, weights, document.length, averageLength), parts };
+    const byWord = new Float64Array(this.wordShares.length);
+    for (const part of parts)
+      byWord[this.query.words[part]!]! += weight(weights[part]!, counts[part]!, length, averageLength);
+    return { score: this.#scoreOf(counts, length), parts, byWord };
+  }
+
+  #tally(rows: EdgeRows, row: number): { readonly counts: Float64Array; readonly length: number } {
+    const texts = this.#columns.map((id) => textAt(rows, id, row));
+    const document = documentOf(analyzerOf(this.#language), texts);
+    return { counts: this.#matcher.tally(document), length: document.length };
+  }
+
+  #scoreOf(counts: Float64Array, length: number): number {
+    return scoreOf(counts, this.statistics.weights, length, this.statistics.averageLength);
   }
 
   /** Number of characters in the texts of a row, which is what scoring it costs. */
@@ -124,19 +151,44 @@ export class WordScorer {
 /** Parts of a question that are searched for. More words are those of a long text. */
 const MOST_PARTS = 16;
 
-/** Returns the rarest parts of a query, in their order: the others hardly change a score. */
+/**
+ * Returns the rarest parts of a query that occur, in their order: the others hardly change a score.
+ */
 function heaviest(query: WordQuery, statistics: SearchStatistics): [WordQuery, SearchStatistics] {
   const { weights } = statistics;
   if (weights.length <= MOST_PARTS) return [query, statistics];
   const places = [...weights.keys()]
-    .sort((a, b) => weights[b]! - weights[a]! || a - b)
+    .sort((a, b) => rarity(query, statistics, b) - rarity(query, statistics, a) || a - b)
     .slice(0, MOST_PARTS)
     .sort((a, b) => a - b);
   const some = <T>(list: readonly T[]) => places.map((place) => list[place]!);
+  const { parts, labels, keywords, words } = query;
   return [
-    { parts: some(query.parts), labels: some(query.labels), keywords: some(query.keywords) },
+    { parts: some(parts), labels: some(labels), keywords: some(keywords), words: some(words) },
     { ...statistics, weights: Float64Array.from(places, (place) => weights[place]!) },
   ];
+}
+
+/** Returns the idf of a part, of a phrase the average of its words; 0 for a word in no row. */
+function rarity({ parts }: WordQuery, { rows, weights }: SearchStatistics, part: number): number {
+  const { terms } = parts[part]!;
+  return terms.length === 1 && weights[part]! >= idf(rows, 0) ? 0 : weights[part]! / terms.length;
+}
+
+/**
+ * Returns, by word, its idf divided by the greatest of single words: the least of its parts that
+ * occur, or 0.
+ */
+function sharesOf(query: WordQuery, statistics: SearchStatistics): number[] {
+  const rarities = query.parts.map((_, part) => rarity(query, statistics, part));
+  const single = rarities.filter((_, part) => query.parts[part]!.terms.length === 1);
+  const greatest = Math.max(...single) || Math.max(...rarities) || 1;
+  const shares = new Array<number>(Math.max(...query.words) + 1).fill(0);
+  for (const [part, word] of query.words.entries()) {
+    const share = Math.min(1, rarities[part]! / greatest);
+    if (share > 0) shares[word] = shares[word] === 0 ? share : Math.min(share, shares[word]!);
+  }
+  return shares;
 }
 
 function textAt({ columns }: EdgeRows, id: number, row: number): string | null {
@@ -236,7 +288,7 @@ function* scored(
     const passes = testOf?.(rows);
     for (let row = 0; row < rows.rows; row++) {
       letters += scorer.lettersOf(rows, row);
-      const score = scorer.hitOf(rows, row)?.score;
+      const score = scorer.scoreOf(rows, row);
       if (score !== undefined) {
         const hit = { id: rows.ids[row]!, eventTs: rows.times[row]!, score };
         all.add(hit);
