@@ -28,6 +28,8 @@ export interface NaiveFusion {
   readonly addsContext: boolean;
   /** Whether rows without words are found. */
   readonly fills: boolean;
+  /** Whether long rows are preferred. */
+  readonly prefersLong: boolean;
   /** Times that are preferred. */
   readonly preferred?: ((time: number) => boolean) | undefined;
 }
@@ -145,6 +147,7 @@ export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: 
   }
   if (wish.nodes.length > 0) lists.push([LIST_WEIGHTS.nodes, ({ nodes }) => nodes]);
   if (preferred !== undefined) lists.push([LIST_WEIGHTS.time, ({ row }) => (preferred(row.event_ts) ? 1 : 0)]);
+  if (wish.prefersLong && wish.words.length > 0) lists.push([LIST_WEIGHTS.length, ({ row }) => termsOf(row).length]);
   lists.push([LIST_WEIGHTS.recency, ({ row }) => row.event_ts]);
   const whole = lists.reduce((sum, [share]) => sum + share / (RANK_CONSTANT + 1), 0);
   for (const edge of found) {

@@ -103,6 +103,7 @@ function expectSame(database: Database, random: Random, at: number, state: strin
       allowed: ({ id }) => holding.includes(byId.get(id)!) && inRoles(byId.get(id)!),
       qualified: () => true,
       addsContext: true,
+      prefersLong: true,
       names: new Map(named.map((name) => [name, numberOf(name)] as const).filter(([, number]) => number > 0)),
       among: asked[0]?.nodes.filter((number) => number > 0),
       fills: nodes.length > 0 || (sought.length === 0 && !isPreferred),

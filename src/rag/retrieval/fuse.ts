@@ -10,6 +10,7 @@
 //   nodes    by the share of the named nodes that it has; a node whose key is only in its texts
 //            counts MENTION_SHARE
 //   time     those in a window that is only preferred (recall.ts)
+//   length   by the number of words of its texts, only for memories
 //   recency  by time, the newest first
 //
 // The lists of a word weigh LIST_WEIGHTS times the idf of the word, divided by the greatest idf of
@@ -27,7 +28,7 @@ import { findBest, NO_KEYWORDS, type Search } from './search.ts';
 import type { TimeEnds } from './time-ends.ts';
 import { type WordHits, type WordIndex, type WordScorer, wordHits } from './word-hits.ts';
 
-export const LIST_WEIGHTS = { words: 0.4, context: 0.3, nodes: 0.3, time: 0.5, recency: 0.02 } as const;
+export const LIST_WEIGHTS = { words: 0.4, context: 0.3, nodes: 0.3, time: 0.5, length: 0.2, recency: 0.02 } as const;
 /** Shares of the scores of the neighbours of an edge, by distance. */
 export const CONTEXT_SHARES = [0.5, 0.25] as const;
 /** What the key of a node in the texts of an edge counts, beside 1 for a member. */
@@ -55,6 +56,12 @@ export interface Fused {
   readonly among: readonly number[] | undefined;
   /** Whether edges without words are found, too: those with nodes or, without nodes, the newest. */
   readonly fills: boolean;
+  /**
+   * Whether long texts are preferred: a prior for turns of conversations, of which the short ones
+   * ("Thanks!") seldom answer a question (Kraaij, Westerveld, Hiemstra, The Importance of Prior
+   * Probabilities for Entry Page Search, SIGIR 2002).
+   */
+  readonly prefersLong: boolean;
   /** A window of time whose edges are preferred. */
   readonly preferred?: TimeEnds | undefined;
   /** Number of wanted edges. */
@@ -88,6 +95,8 @@ interface Candidate extends EdgeKey {
   parts: readonly number[];
   /** BM25 of each word of the question; empty without any. */
   byWord: Float64Array;
+  /** Words of its texts; 0 if the question has none. */
+  length: number;
   /** What its neighbours and it have of each word; undefined if no neighbour is a hit. */
   context: Float64Array | undefined;
   /** The neighbour that gives most of its context. */
@@ -163,6 +172,7 @@ function unread(id: number, eventTs: number): Candidate {
     words: 0,
     parts: [],
     byWord: NO_WORDS,
+    length: 0,
     context: undefined,
     beside: undefined,
     mentions: [],
@@ -245,10 +255,11 @@ function* read(reader: EdgeReader, { search, words, names }: Fused, some: readon
     one.mentions = mentioned.flatMap((part) => names!.nodes.get(names!.scorer.query.keywords[part] ?? '') ?? []);
     one.nodes = shareOf(one, search.nodes);
     if (words !== undefined) {
-      const { score, parts, byWord } = words.scorer.partsOf(rows, row);
+      const { score, parts, byWord, length } = words.scorer.partsOf(rows, row);
       one.words = score;
       one.parts = parts;
       one.byWord = byWord;
+      one.length = length;
     }
     return (words ?? names)?.scorer.lettersOf(rows, row) ?? 0;
   });
@@ -296,7 +307,7 @@ interface FusedList extends RankList<Candidate> {
   readonly word?: number;
 }
 
-function listsOf({ search, words, preferred }: Fused): FusedList[] {
+function listsOf({ search, words, preferred, prefersLong }: Fused): FusedList[] {
   const lists: FusedList[] = [];
   const add = (name: FusedList['name'], valueIn: (one: Candidate) => number, share = 1, word?: number) =>
     lists.push({ name, weight: share * LIST_WEIGHTS[name], valueIn, ...(word === undefined ? {} : { word }) });
@@ -307,6 +318,7 @@ function listsOf({ search, words, preferred }: Fused): FusedList[] {
   }
   if (search.nodes.length > 0) add('nodes', ({ nodes }) => nodes);
   if (preferred !== undefined) add('time', (one) => (isWithin(one, preferred) ? 1 : 0));
+  if (words !== undefined && prefersLong) add('length', ({ length }) => length);
   add('recency', ({ eventTs }) => eventTs - search.least + 1);
   return lists;
 }
@@ -325,7 +337,7 @@ const MOST_NAMED = 8;
 function chosen(
   { one, ranks, score }: Ranked<Candidate>,
   lists: readonly FusedList[],
-  { search: { nodes }, words, preferred }: Fused,
+  { search: { nodes }, words, preferred, prefersLong }: Fused,
   names: MatchNames,
 ): ChosenEdge {
   const rankIn = (name: FusedList['name'], word?: number) => {
@@ -347,6 +359,8 @@ function chosen(
   if (held.length > 0) why.push(`nodes: ${named(held)} ${rankIn('nodes')}`);
   else if (one.nodes > 0) why.push(`names: ${named([...new Set(one.mentions)])} ${rankIn('nodes')}`);
   if (isWithin(one, preferred)) why.push(`time ${rankIn('time')}`);
-  why.push(...names.common, `recency ${rankIn('recency')}`);
+  why.push(...names.common);
+  if (prefersLong && one.length > 0) why.push(`length ${rankIn('length')}`);
+  why.push(`recency ${rankIn('recency')}`);
   return { id: one.id, eventTs: one.eventTs, score, why };
 }

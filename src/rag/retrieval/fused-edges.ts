@@ -50,6 +50,7 @@ export function* fusedEdges(
     names: yield* nameWords(readers.reader, nodes, keys, index),
     among: undefined,
     addsContext: false,
+    prefersLong: false,
     fills: bound.isNamed || nodes.length > 0,
     size,
     ends,

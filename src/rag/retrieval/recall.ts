@@ -90,6 +90,7 @@ function* recallAt(
       words: scorer && { scorer, index: index! },
       names: index && (yield* nameWords(reader, asked.nodes, keys, index)),
       addsContext: true,
+      prefersLong: true,
       among,
       preferred,
       fills: nodes.length > 0 || (scorer === undefined && preferred === undefined),

@@ -116,18 +116,26 @@ export class WordScorer {
     return this.#matcher.matchesTally(counts) ? this.#scoreOf(counts, length) : undefined;
   }
 
-  /** Returns the score of a row, the places of the parts that it has, and the score by word. */
+  /**
+   * Returns the score of a row, the places of the parts that it has, the score by word, and the
+   * number of all words in its texts.
+   */
   partsOf(
     rows: EdgeRows,
     row: number,
-  ): { readonly score: number; readonly parts: readonly number[]; readonly byWord: Float64Array } {
+  ): {
+    readonly score: number;
+    readonly parts: readonly number[];
+    readonly byWord: Float64Array;
+    readonly length: number;
+  } {
     const { counts, length } = this.#tally(rows, row);
     const { weights, averageLength } = this.statistics;
     const parts = [...this.query.parts.keys()].filter((part) => counts[part]! > 0);
     const byWord = new Float64Array(this.wordShares.length);
     for (const part of parts)
       byWord[this.query.words[part]!]! += weight(weights[part]!, counts[part]!, length, averageLength);
-    return { score: this.#scoreOf(counts, length), parts, byWord };
+    return { score: this.#scoreOf(counts, length), parts, byWord, length };
   }
 
   #tally(rows: EdgeRows, row: number): { readonly counts: Float64Array; readonly length: number } {
