@@ -14,6 +14,8 @@ import type { PlainRow } from './naive-retrieval.ts';
 /** What is asked. */
 export interface NaiveFusion {
   readonly words: readonly string[];
+  /** Forms of each of these words, which are ranked in the same list; default: none. */
+  readonly forms?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Nodes by which rows are ranked. */
   readonly nodes: readonly number[];
   /** Whether a row may be found at all. */
@@ -50,34 +52,35 @@ export function termsOf(row: PlainRow): string[] {
 }
 
 interface Scores {
-  /** BM25 of each row by its formula, one part a term that occurs in some row. */
+  /** BM25 of each row by its formula, one part a word that occurs in some row. */
   readonly parts: ReadonlyMap<PlainRow, readonly number[]>;
   readonly sums: ReadonlyMap<PlainRow, number>;
-  /** By term: its idf divided by the greatest. */
+  /** By word: its idf, the least of its forms, divided by the greatest. */
   readonly shares: readonly number[];
 }
 
-function bm25(rows: readonly PlainRow[], words: readonly string[]): Scores {
+function bm25(rows: readonly PlainRow[], words: readonly string[], forms: NaiveFusion['forms'] = {}): Scores {
   const documents = rows.map(termsOf).filter((terms) => terms.length > 0);
   const average = documents.reduce((sum, { length }) => sum + length, 0) / documents.length;
-  const wanted = [...new Set(words.flatMap((word) => english.terms(word)))].filter((term) =>
-    documents.some((terms) => terms.includes(term)),
-  );
-  const idfs = wanted.map((term) => idf(documents.length, documents.filter((terms) => terms.includes(term)).length));
+  const matching = (term: string) => documents.filter((terms) => terms.includes(term)).length;
+  const own = new Set(words.flatMap((word) => english.terms(word)));
+  const groups = words
+    .map((word) => [word, ...(forms[word] ?? [])].flatMap((form) => english.terms(form)))
+    .map(([first, ...others]) => [first!, ...others.filter((term) => !own.has(term))].filter(matching))
+    .filter(({ length }) => length > 0);
+  const idfOf = (term: string) => idf(documents.length, matching(term));
+  const idfs = groups.map((terms) => Math.min(...terms.map(idfOf)));
+  const greatest = Math.max(...groups.flat().map(idfOf));
   const parts = new Map(
     rows.map((row) => {
       const terms = termsOf(row);
-      return [
-        row,
-        wanted.map((term, place) => {
-          const occurrences = terms.filter((other) => other === term).length;
-          return weight(idfs[place]!, occurrences, terms.length, average);
-        }),
-      ] as const;
+      const scoreOf = (term: string) =>
+        weight(idfOf(term), terms.filter((other) => other === term).length, terms.length, average);
+      return [row, groups.map((group) => group.reduce((sum, term) => sum + scoreOf(term), 0))] as const;
     }),
   );
   const sums = new Map([...parts].map(([row, some]) => [row, some.reduce((sum, part) => sum + part, 0)] as const));
-  return { parts, sums, shares: idfs.map((one) => one / Math.max(...idfs)) };
+  return { parts, sums, shares: idfs.map((one) => one / greatest) };
 }
 
 const byKey = (a: PlainRow, b: PlainRow) => a.event_ts - b.event_ts || a.id - b.id;
@@ -99,7 +102,7 @@ function neighboursOf(row: PlainRow, allowed: readonly PlainRow[]): { row: Plain
 }
 
 export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: number): NaiveEdge[] {
-  const { parts, sums: scores, shares } = bm25(rows, wish.words);
+  const { parts, sums: scores, shares } = bm25(rows, wish.words, wish.forms);
   const allowed = rows.filter(wish.allowed).sort(byKey);
   const qualified = allowed.filter(wish.qualified);
   const edges = new Map<PlainRow, NaiveEdge>();

@@ -13,7 +13,9 @@ import type { PlainRow } from './naive-retrieval.ts';
 import { FIRST_TS, insert, pick } from './retrieval-world.ts';
 
 const QUESTIONS = Number(process.env.HEDGEROW_RETRIEVALS ?? 10);
-const WORDS = ['harbour', 'budget', 'storm', 'lantern', 'violin', 'orchard', 'ferry', 'walnut'];
+const WORDS = ['harbour', 'budget', 'storm', 'lantern', 'violin', 'orchard', 'ferry', 'swam', 'bought', 'buy'];
+/** Forms that the table of irregular forms has for these words. */
+const FORMS = { swam: ['swim', 'swum'], buy: ['bought'], bought: ['buy'] };
 const NAMES = ['Ada', 'Grace', 'Ken', 'Mallory', 'Zoe'];
 
 async function compare(seed: number, count: number): Promise<void> {
@@ -35,7 +37,9 @@ async function compare(seed: number, count: number): Promise<void> {
       members: [],
       roles: { who: who.length === 0 ? [pick(random, NAMES)] : who, about: some() },
       properties: {
-        what: Array.from({ length: random.below(6) }, () => pick(random, [...WORDS, 'Ada', 'Grace'])).join(' '),
+        what: Array.from({ length: random.below(6) }, () => pick(random, [...WORDS, 'swimming', 'Ada', 'Grace'])).join(
+          ' ',
+        ),
         end_ts: random.chance(0.5) ? null : event_ts + random.below(seconds),
       },
     };
@@ -99,6 +103,7 @@ function expectSame(database: Database, random: Random, at: number, state: strin
     plain,
     {
       words: sought,
+      forms: FORMS,
       nodes,
       allowed: ({ id }) => holding.includes(byId.get(id)!) && inRoles(byId.get(id)!),
       qualified: () => true,

@@ -6,6 +6,7 @@
 import type { Snapshot, Table } from '../../engine/index.ts';
 import { type HedgerowError, refusal } from '../../errors.ts';
 import type { Steps } from '../../schedule/steps.ts';
+import { irregularForms } from '../question/irregular-forms.ts';
 import { readKeywords } from '../question/keywords.ts';
 import { readNodes } from '../question/named-nodes.ts';
 import { readWindow } from '../question/time-window.ts';
@@ -78,7 +79,7 @@ function* recallAt(
   const ends = yield* timeEnds(light, undefined, at);
   if (ends === undefined || roles.some(({ nodes }) => nodes.length === 0)) return [];
   const preferred = yield* preferredWindow(light, asked.reading, ends);
-  const query = index && wordQuery(keywords, index);
+  const query = index && wordQuery(keywords, index, index.language === 'english' ? irregularForms : undefined);
   const scorer = query && (yield* WordScorer.of(reader, query, index));
   const among = roles[0] && ascending(roles[0].nodes);
   const nodes = ascending([...asked.nodes, ...roles.flatMap((one) => one.nodes)]);

@@ -38,21 +38,29 @@ export interface WordQuery {
   readonly parts: readonly SearchPart[];
   /** For each part, what it looks for, as a reader would write it. */
   readonly labels: readonly string[];
-  /** For each part, the keyword that is the whole part; undefined for a word of a longer one. */
+  /**
+   * For each part, the keyword that is the whole part or of which the part is a form; undefined for
+   * a word of a longer one.
+   */
   readonly keywords: readonly (string | undefined)[];
-  /** For each part, the number of its word. */
+  /** For each part, the number of its word: the same for all forms of a word. */
   readonly words: readonly number[];
 }
 
 /**
  * Returns the search for keywords. A keyword that the index divides into several words is searched
- * as a phrase and, beside it, by each of its words. Undefined if no keyword has a word.
+ * as a phrase and, beside it, by each of its words. `formsOf` gives further forms of a keyword,
+ * which are parts of the same word. Undefined if no keyword has a word.
  */
-export function wordQuery(keywords: readonly string[], { language }: WordIndex): WordQuery | undefined {
+export function wordQuery(
+  keywords: readonly string[],
+  { language }: WordIndex,
+  formsOf: (keyword: string) => readonly string[] = () => [],
+): WordQuery | undefined {
   const analyzer = analyzerOf(language);
-  const parts = new Map<string, { part: SearchPart; label: string; keyword: string | undefined }>();
+  const parts = new Map<string, QueryPart>();
   let count = 0;
-  const add = (terms: readonly string[], label: string, keyword: string | undefined) => {
+  const add = (terms: readonly string[], label: string, keyword: string | undefined, word = parts.size) => {
     const name = terms.join(' ');
     const known = parts.get(name);
     if (terms.length === 0 || known?.keyword !== undefined) return;
@@ -60,7 +68,8 @@ export function wordQuery(keywords: readonly string[], { language }: WordIndex):
       if (parts.size === MAX_PARTS || count + terms.length > MAX_PARTS_TERMS) return;
       count += terms.length;
     }
-    parts.set(name, { part: { kind: terms.length === 1 ? 'word' : 'phrase', terms, sign: 'should' }, label, keyword });
+    const part = { kind: terms.length === 1 ? 'word' : 'phrase', terms, sign: 'should' } as const;
+    parts.set(name, { part, label, keyword, word: known?.word ?? word });
   };
   for (const keyword of keywords) {
     const terms = analyzer.terms(keyword).slice(0, MAX_PHRASE);
@@ -68,13 +77,25 @@ export function wordQuery(keywords: readonly string[], { language }: WordIndex):
     if (terms.length > 1) for (const term of terms) add([term], term, undefined);
   }
   if (parts.size === 0) return undefined;
+  for (const { keyword, word } of [...parts.values()])
+    for (const form of keyword === undefined ? [] : formsOf(keyword)) {
+      const terms = analyzer.terms(form);
+      if (!parts.has(terms.join(' '))) add(terms, form, keyword, word);
+    }
   const all = [...parts.values()];
   return {
     parts: all.map(({ part }) => part),
     labels: all.map(({ label }) => label),
     keywords: all.map(({ keyword }) => keyword),
-    words: [...all.keys()],
+    words: all.map(({ word }) => word),
   };
+}
+
+interface QueryPart {
+  readonly part: SearchPart;
+  readonly label: string;
+  readonly keyword: string | undefined;
+  readonly word: number;
 }
 
 /** Words of a keyword that are searched for. */
