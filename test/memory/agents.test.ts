@@ -179,7 +179,8 @@ test('1,000 requests at once leave a whole database', async () => {
         const answer: object = await memory[name](given as never);
         return { isError: false, ...('id' in answer ? { id: answer.id as number } : {}) };
       } catch (error) {
-        expect(error).toMatchObject({ code: expect.stringMatching(/^(memory_ended|edge_not_found)$/) });
+        // A memory may have been replaced, not be there yet, or begin after the time of its end.
+        expect(error).toMatchObject({ code: expect.stringMatching(/^(memory_ended|edge_not_found|invalid_input)$/) });
         return { isError: true };
       }
     });
