@@ -248,11 +248,19 @@ export class Residency {
   /** Instances grow while they are in use, so their sizes are measured again. */
   #recount(): void {
     this.#loads = 0;
-    for (const resident of this.#residents.values()) {
-      const { residentBytes } = resident.segment;
-      this.#bytes += residentBytes - resident.bytes;
-      resident.bytes = residentBytes;
-    }
+    for (const resident of this.#residents.values()) this.#measure(resident);
+  }
+
+  #measure(resident: Resident): void {
+    const { residentBytes } = resident.segment;
+    this.#bytes += residentBytes - resident.bytes;
+    resident.bytes = residentBytes;
+  }
+
+  /** Counts what a segment keeps in its instance since its last use; the next load makes room. */
+  measure(file: SegmentFile): void {
+    const resident = this.#residents.get(file);
+    if (resident !== undefined) this.#measure(resident);
   }
 
   /**

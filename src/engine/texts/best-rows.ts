@@ -71,6 +71,7 @@ export function* bestRows(
   for (const segment of chooseSegments(source, view.version, nodes, ranges, bounds)) {
     if (segment.facts.textTag !== tag) return undefined;
     const top = yield* bestOf(run, segment, k + 1, best.least);
+    table.context.residency.measure(segment);
     if (top === undefined) return undefined;
     for (const score of top.scores.subarray(0, k)) best.add(score);
     found.push(top);
