@@ -2,6 +2,7 @@
 
 import {
   CONTEXT_HITS,
+  CONTEXT_LEAST,
   CONTEXT_SHARES,
   candidatesFor,
   LIST_WEIGHTS,
@@ -136,7 +137,8 @@ export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: 
   if (wish.fills) for (const row of others.slice(0, most)) add(row);
   if (preferred !== undefined)
     for (const row of others.filter(({ event_ts }) => preferred(event_ts)).slice(0, most)) add(row);
-  for (const hit of hits.slice(0, CONTEXT_HITS))
+  const near = hits.slice(0, CONTEXT_HITS).filter((hit) => scores.get(hit)! >= CONTEXT_LEAST * scores.get(hits[0]!)!);
+  for (const hit of near)
     for (const { row, distance } of neighboursOf(hit, allowed))
       if (wish.addsContext || edges.has(row))
         for (const [word, score] of parts.get(hit)!.entries())

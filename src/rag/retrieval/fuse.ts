@@ -1,9 +1,10 @@
 // Fuses what a question gives: the edges with its words, those around them, those with its nodes,
 // and recency, by reciprocal rank (reciprocal-ranks.ts).
 //
-// Candidates are the edges with the best scores of the words (BM25), the neighbours of the best of
-// these (neighbours.ts), and the newest edges with most of the nodes or, if the question names only
-// a time or conditions, the newest that meet them. Each is ranked in these lists:
+// Candidates are the edges with the best scores of the words (BM25), the neighbours of those of
+// these with CONTEXT_LEAST of the best score (neighbours.ts), and the newest edges with most of the
+// nodes or, if the question names only a time or conditions, the newest that meet them. Each is
+// ranked in these lists:
 //
 //   words    a list for each word of the question that occurs: by its part of BM25
 //   context  a list for each of them: with CONTEXT_SHARES of the same of the neighbours added
@@ -35,6 +36,8 @@ export const CONTEXT_SHARES = [0.5, 0.25] as const;
 export const MENTION_SHARE = 0.5;
 /** The best hits of the words, whose neighbours are found. */
 export const CONTEXT_HITS = 64;
+/** Of these, those with at least this share of the best score: others give their neighbours little. */
+export const CONTEXT_LEAST = 0.25;
 const FEWEST_CANDIDATES = 200;
 const MORE_CANDIDATES = 2000;
 
@@ -282,7 +285,10 @@ function* addContext(
   const neighbours = new Neighbours(light, asked.search);
   const given = new Map<number, number>();
   const added = new Map<Candidate, Float64Array>();
-  for (const { id } of hits.slice(0, CONTEXT_HITS)) {
+  const least = (hits[0]?.score ?? 0) * CONTEXT_LEAST;
+  for (const { id, score: ofHit } of hits.slice(0, CONTEXT_HITS)) {
+    // Hits are sorted.
+    if (ofHit < least) break;
     const hit = candidates.of(id)!;
     for (const { distance, ...key } of yield* neighbours.of(hit)) {
       const one = asked.addsContext ? candidates.add(key) : candidates.of(key.id);
