@@ -33,6 +33,8 @@ export interface NaiveFusion {
   readonly fills: boolean;
   /** Whether long rows are preferred. */
   readonly prefersLong: boolean;
+  /** Tests whether a text is preferred. */
+  readonly answers?: ((text: string) => boolean) | undefined;
   /** Times that are preferred. */
   readonly preferred?: ((time: number) => boolean) | undefined;
 }
@@ -102,6 +104,31 @@ function neighboursOf(row: PlainRow, allowed: readonly PlainRow[]): { row: Plain
   return found;
 }
 
+/** Returns the lists in which edges are ranked: their weights, and the values in them. */
+function listsOf(
+  wish: NaiveFusion,
+  parts: ReadonlyMap<PlainRow, readonly number[]>,
+  shares: readonly number[],
+): [number, (edge: NaiveEdge) => number][] {
+  const { answers, preferred } = wish;
+  const lists: [number, (edge: NaiveEdge) => number][] = [];
+  for (const [word, share] of shares.entries()) {
+    const own = (edge: NaiveEdge) => parts.get(edge.row)![word]!;
+    lists.push([share * LIST_WEIGHTS.words, own]);
+    lists.push([share * LIST_WEIGHTS.context, (edge) => edge.context[word]! + own(edge)]);
+  }
+  if (wish.nodes.length > 0) lists.push([LIST_WEIGHTS.nodes, ({ nodes }) => nodes]);
+  if (preferred !== undefined) lists.push([LIST_WEIGHTS.time, ({ row }) => (preferred(row.event_ts) ? 1 : 0)]);
+  if (answers !== undefined && wish.words.length > 0)
+    lists.push([
+      LIST_WEIGHTS.answer,
+      ({ row }) => ([row.title, row.body].some((text) => typeof text === 'string' && answers(text)) ? 1 : 0),
+    ]);
+  if (wish.prefersLong && wish.words.length > 0) lists.push([LIST_WEIGHTS.length, ({ row }) => termsOf(row).length]);
+  lists.push([LIST_WEIGHTS.recency, ({ row }) => row.event_ts]);
+  return lists;
+}
+
 export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: number): NaiveEdge[] {
   const { parts, sums: scores, shares } = bm25(rows, wish.words, wish.forms);
   const allowed = rows.filter(wish.allowed).sort(byKey);
@@ -144,16 +171,7 @@ export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: 
         for (const [word, score] of parts.get(hit)!.entries())
           add(row).context[word]! += score * CONTEXT_SHARES[distance - 1]!;
   const found = [...edges.values()].filter(({ row }) => wish.qualified(row));
-  const lists: [number, (edge: NaiveEdge) => number][] = [];
-  for (const [word, share] of shares.entries()) {
-    const own = (edge: NaiveEdge) => parts.get(edge.row)![word]!;
-    lists.push([share * LIST_WEIGHTS.words, own]);
-    lists.push([share * LIST_WEIGHTS.context, (edge) => edge.context[word]! + own(edge)]);
-  }
-  if (wish.nodes.length > 0) lists.push([LIST_WEIGHTS.nodes, ({ nodes }) => nodes]);
-  if (preferred !== undefined) lists.push([LIST_WEIGHTS.time, ({ row }) => (preferred(row.event_ts) ? 1 : 0)]);
-  if (wish.prefersLong && wish.words.length > 0) lists.push([LIST_WEIGHTS.length, ({ row }) => termsOf(row).length]);
-  lists.push([LIST_WEIGHTS.recency, ({ row }) => row.event_ts]);
+  const lists = listsOf(wish, parts, shares);
   const whole = lists.reduce((sum, [share]) => sum + share / (RANK_CONSTANT + 1), 0);
   for (const edge of found) {
     for (const [share, of] of lists) {

@@ -37,9 +37,9 @@ async function compare(seed: number, count: number): Promise<void> {
       members: [],
       roles: { who: who.length === 0 ? [pick(random, NAMES)] : who, about: some() },
       properties: {
-        what: Array.from({ length: random.below(6) }, () => pick(random, [...WORDS, 'swimming', 'Ada', 'Grace'])).join(
-          ' ',
-        ),
+        what: Array.from({ length: random.below(6) }, () =>
+          pick(random, [...WORDS, 'swimming', 'sixteen', '1987', 'Ada', 'Grace']),
+        ).join(' '),
         end_ts: random.chance(0.5) ? null : event_ts + random.below(seconds),
       },
     };
@@ -73,7 +73,8 @@ function expectSame(database: Database, random: Random, at: number, state: strin
     ? []
     : [{ role: pick(random, ['who', 'about']), names: NAMES.filter(() => random.chance(0.4)) }];
   const topK = pick(random, [1, 5, 40]);
-  const question = `${words.join(' ')} ${named.join(' and ')} ${since === undefined ? '' : `since ${since}`}`;
+  const counts = random.chance(0.3);
+  const question = `${counts ? 'how many ' : ''}${words.join(' ')} ${named.join(' and ')} ${since === undefined ? '' : `since ${since}`}`;
   const asked = roles.map(({ role, names }) => ({ role, nodes: names.map(numberOf) }));
   // A time in the question is a word, too.
   const sought = [...words, ...(since === undefined ? [] : [String(since)])];
@@ -109,6 +110,7 @@ function expectSame(database: Database, random: Random, at: number, state: strin
       qualified: () => true,
       addsContext: true,
       prefersLong: true,
+      answers: counts ? (text) => /sixteen|1987/.test(text) : undefined,
       names: new Map(named.map((name) => [name, numberOf(name)] as const).filter(([, number]) => number > 0)),
       among: asked[0]?.nodes.filter((number) => number > 0),
       fills: nodes.length > 0 || (sought.length === 0 && !isPreferred),

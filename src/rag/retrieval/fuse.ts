@@ -11,6 +11,7 @@
 //   nodes    by the share of the named nodes that it has; a node whose key is only in its texts
 //            counts MENTION_SHARE
 //   time     those in a window that is only preferred (recall.ts)
+//   answer   those with a time or number, if the question wants one, only for memories
 //   length   by the number of words of its texts, only for memories
 //   recency  by time, the newest first
 //
@@ -20,6 +21,7 @@
 // gains two ranks, and so does an edge that has one word and is beside the other.)
 
 import type { Steps } from '../../schedule/steps.ts';
+import { hasAnswer, type WantedAnswer } from '../question/wanted-answer.ts';
 import { type ChosenEdge, type EdgeKey, visitEdges } from './edge-reads.ts';
 import type { EdgeReader, EdgeRows } from './edge-rows.ts';
 import { Neighbours } from './neighbours.ts';
@@ -29,14 +31,22 @@ import { findBest, NO_KEYWORDS, type Search } from './search.ts';
 import type { TimeEnds } from './time-ends.ts';
 import { type WordHits, type WordIndex, type WordScorer, wordHits } from './word-hits.ts';
 
-export const LIST_WEIGHTS = { words: 0.4, context: 0.3, nodes: 0.3, time: 0.5, length: 0.2, recency: 0.02 } as const;
+export const LIST_WEIGHTS = {
+  words: 0.3,
+  context: 0.3,
+  nodes: 0.3,
+  time: 0.5,
+  answer: 0.2,
+  length: 0.2,
+  recency: 0.02,
+} as const;
 /** Shares of the scores of the neighbours of an edge, by distance. */
 export const CONTEXT_SHARES = [0.5, 0.25] as const;
 /** What the key of a node in the texts of an edge counts, beside 1 for a member. */
 export const MENTION_SHARE = 0.5;
 /** The best hits of the words, whose neighbours are found. */
 export const CONTEXT_HITS = 64;
-/** Of these, those with at least this share of the best score: others give their neighbours little. */
+/** Of these, those with this share of the best score: others give their neighbours little. */
 export const CONTEXT_LEAST = 0.25;
 const FEWEST_CANDIDATES = 200;
 const MORE_CANDIDATES = 2000;
@@ -65,6 +75,8 @@ export interface Fused {
    * Probabilities for Entry Page Search, SIGIR 2002).
    */
   readonly prefersLong: boolean;
+  /** What the texts of preferred edges have; of no effect without words. */
+  readonly answer?: WantedAnswer | undefined;
   /** A window of time whose edges are preferred. */
   readonly preferred?: TimeEnds | undefined;
   /** Number of wanted edges. */
@@ -100,6 +112,8 @@ interface Candidate extends EdgeKey {
   byWord: Float64Array;
   /** Words of its texts; 0 if the question has none. */
   length: number;
+  /** Whether its texts have what the question wants. */
+  answers: boolean;
   /** What its neighbours and it have of each word; undefined if no neighbour is a hit. */
   context: Float64Array | undefined;
   /** The neighbour that gives most of its context. */
@@ -176,6 +190,7 @@ function unread(id: number, eventTs: number): Candidate {
     parts: [],
     byWord: NO_WORDS,
     length: 0,
+    answers: false,
     context: undefined,
     beside: undefined,
     mentions: [],
@@ -249,7 +264,7 @@ function otherSearch({ search, among, ends }: Fused, { least, greatest }: TimeEn
 }
 
 /** Reads what must be known of candidates. */
-function* read(reader: EdgeReader, { search, words, names }: Fused, some: readonly Candidate[]): Steps<void> {
+function* read(reader: EdgeReader, { search, words, names, answer }: Fused, some: readonly Candidate[]): Steps<void> {
   const byId = new Map(some.map((one) => [one.id, one]));
   yield* visitEdges(reader, some, (rows, row) => {
     const one = byId.get(rows.ids[row]!)!;
@@ -263,6 +278,7 @@ function* read(reader: EdgeReader, { search, words, names }: Fused, some: readon
       one.parts = parts;
       one.byWord = byWord;
       one.length = length;
+      one.answers = answer !== undefined && words.scorer.textsOf(rows, row).some((text) => hasAnswer(answer, text));
     }
     return (words ?? names)?.scorer.lettersOf(rows, row) ?? 0;
   });
@@ -313,7 +329,7 @@ interface FusedList extends RankList<Candidate> {
   readonly word?: number;
 }
 
-function listsOf({ search, words, preferred, prefersLong }: Fused): FusedList[] {
+function listsOf({ search, words, preferred, prefersLong, answer }: Fused): FusedList[] {
   const lists: FusedList[] = [];
   const add = (name: FusedList['name'], valueIn: (one: Candidate) => number, share = 1, word?: number) =>
     lists.push({ name, weight: share * LIST_WEIGHTS[name], valueIn, ...(word === undefined ? {} : { word }) });
@@ -324,6 +340,7 @@ function listsOf({ search, words, preferred, prefersLong }: Fused): FusedList[] 
   }
   if (search.nodes.length > 0) add('nodes', ({ nodes }) => nodes);
   if (preferred !== undefined) add('time', (one) => (isWithin(one, preferred) ? 1 : 0));
+  if (words !== undefined && answer !== undefined) add('answer', ({ answers }) => (answers ? 1 : 0));
   if (words !== undefined && prefersLong) add('length', ({ length }) => length);
   add('recency', ({ eventTs }) => eventTs - search.least + 1);
   return lists;
@@ -343,7 +360,7 @@ const MOST_NAMED = 8;
 function chosen(
   { one, ranks, score }: Ranked<Candidate>,
   lists: readonly FusedList[],
-  { search: { nodes }, words, preferred, prefersLong }: Fused,
+  { search: { nodes }, words, preferred, prefersLong, answer }: Fused,
   names: MatchNames,
 ): ChosenEdge {
   const rankIn = (name: FusedList['name'], word?: number) => {
@@ -366,6 +383,7 @@ function chosen(
   else if (one.nodes > 0) why.push(`names: ${named([...new Set(one.mentions)])} ${rankIn('nodes')}`);
   if (isWithin(one, preferred)) why.push(`time ${rankIn('time')}`);
   why.push(...names.common);
+  if (one.answers) why.push(`answer: a ${answer} ${rankIn('answer')}`);
   if (prefersLong && one.length > 0) why.push(`length ${rankIn('length')}`);
   why.push(`recency ${rankIn('recency')}`);
   return { id: one.id, eventTs: one.eventTs, score, why };

@@ -11,6 +11,7 @@ import { readKeywords } from '../question/keywords.ts';
 import { readNodes } from '../question/named-nodes.ts';
 import { readWindow } from '../question/time-window.ts';
 import { begun } from '../question/understand.ts';
+import { wantedAnswer } from '../question/wanted-answer.ts';
 import type { Reading } from '../question/words.ts';
 import { wholeEdges } from './edge-reads.ts';
 import { EdgeReader, type EdgeRows, WEIGHT } from './edge-rows.ts';
@@ -92,6 +93,7 @@ function* recallAt(
       names: index && (yield* nameWords(reader, asked.nodes, keys, index)),
       addsContext: true,
       prefersLong: true,
+      answer: wantedAnswer(asked.reading),
       among,
       preferred,
       fills: nodes.length > 0 || (scorer === undefined && preferred === undefined),

@@ -169,6 +169,11 @@ export class WordScorer {
     return scoreOf(counts, this.statistics.weights, length, this.statistics.averageLength);
   }
 
+  /** Returns the texts of a row. */
+  textsOf(rows: EdgeRows, row: number): string[] {
+    return this.#columns.map((id) => textAt(rows, id, row)).filter((text) => text !== null);
+  }
+
   /** Number of characters in the texts of a row, which is what scoring it costs. */
   lettersOf(rows: EdgeRows, row: number): number {
     let letters = 0;
