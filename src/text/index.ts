@@ -14,3 +14,4 @@ export {
   type Sign,
 } from './search-query.ts';
 export { isLanguage, LANGUAGES, type Language } from './stemming.ts';
+export { wordsOf } from './words.ts';

@@ -223,7 +223,7 @@ export class QueryContext {
     if (values > MOST_ROW_VALUES)
       throw new HedgerowError(
         'query_too_large',
-        'One row of this statement is too much work: its expressions come to too many values, or to texts and lists that are too long. Return fewer columns, or shorter ones.',
+        'One row of this statement is too much work: its expressions come to too many values, or to texts and lists that are too long. Return fewer columns, or shorter ones. If it searches, search for fewer words, or divide texts of more than 150 KB in one row.',
       );
     return rowsFor(values, share);
   }

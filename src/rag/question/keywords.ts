@@ -23,7 +23,7 @@ export function isStopWord(word: string): boolean {
 }
 
 /** Maximum number of keywords. Further keywords would hardly change the ranking. */
-const MOST_KEYWORDS = 32;
+export const MOST_KEYWORDS = 32;
 const MOST_CHARACTERS = 64;
 
 /**

@@ -7,6 +7,7 @@ import type { Snapshot, Table } from '../../engine/index.ts';
 import { type HedgerowError, refusal } from '../../errors.ts';
 import type { Steps } from '../../schedule/steps.ts';
 import { irregularForms } from '../question/irregular-forms.ts';
+import { joinedWords } from '../question/joined-words.ts';
 import { readKeywords } from '../question/keywords.ts';
 import { readNodes } from '../question/named-nodes.ts';
 import { readWindow } from '../question/time-window.ts';
@@ -71,7 +72,7 @@ function* recallAt(
   // Readers must be created in the event loop turn in which the snapshot is taken.
   const index = wordIndexOf(table, snapshot);
   // Words for times are keywords, too: texts may have them.
-  const keywords = [...readKeywords(asked.reading).keys()];
+  const keywords = [...readKeywords(asked.reading).keys(), ...joinedWords(asked.reading)];
   if (index === undefined && keywords.length > 0) throw withoutIndex(table, texts);
   const masks = roles.length > 0;
   const light = new EdgeReader(table, snapshot, { members: masks, masks, columns: new Set() });
