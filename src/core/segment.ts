@@ -303,6 +303,7 @@ export class ResidentSegment {
 
   /** Returns those of some ascending rows that are alive and in all ranges. */
   keptOf(rows: Uint32Array, ranges: RangeSet, dead: DeadRows, lsn: number): Uint32Array {
+    if (ranges.ranges.length === 0 && dead.count === 0) return rows.slice();
     const region = new Region(this.#core, rows.length * 4 + this.#core.exports.HG_ROWS_SLACK_BYTES.value);
     try {
       this.#core.memory.words.set(rows, region.pointer / 4);

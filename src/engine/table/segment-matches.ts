@@ -72,8 +72,8 @@ export function findMatches(
     return { segment, ...listed, next: 0, ready: judge === undefined ? listed.rows.length : 0, judge };
   };
   if (search === undefined) return given(listMatches(segment, resident, view, bounds, wanted, undefined));
-  const windowRows = resident.seek(bounds.endTs, Infinity) - resident.seek(bounds.lowTs, bounds.lowId);
-  if (nodes.length > 0 || request.anyOf !== undefined || windowRows <= FEW_ROWS) {
+  const [from, to] = rowsWithin(segment, resident, bounds);
+  if (nodes.length > 0 || request.anyOf !== undefined || to - from <= FEW_ROWS) {
     // The rarest first: if the others leave few rows, their texts tell sooner than the block.
     const listed = listMatches(segment, resident, view, bounds, wanted, undefined);
     const isFew = listed.rows.length <= FEW_ROWS && search.candidates === undefined;
@@ -98,8 +98,7 @@ function listMatches(
   { nodes, ranges, source, request: { anyOf } }: Wanted,
   found: Uint32Array | undefined,
 ): Listed {
-  const from = resident.seek(bounds.lowTs, bounds.lowId);
-  const to = resident.seek(bounds.endTs, Infinity);
+  const [from, to] = rowsWithin(segment, resident, bounds);
   if (anyOf !== undefined) {
     const dead = deadOf(view, segment);
     const rows = source.isOfNodes
@@ -121,6 +120,19 @@ function listMatches(
   const bucketOf = (row: number): number => Math.floor(resident.keyOf(row).eventTs / source.bucketSeconds);
   const looked = { buckets: resident.bucketsOf(from, to), first: bucketOf(from), last: bucketOf(to - 1) };
   return { rows, looked, ordered };
+}
+
+/** Returns the rows [from, to) within bounds of time and id, which need no search if all are. */
+function rowsWithin(
+  { facts }: SegmentFile,
+  resident: ResidentSegment,
+  { lowTs, lowId, endTs }: StepBounds,
+): [number, number] {
+  const isFromFirst = lowTs < facts.timeMin || (lowTs === facts.timeMin && lowId <= facts.firstId);
+  return [
+    isFromFirst ? 0 : resident.seek(lowTs, lowId),
+    endTs >= facts.timeMax ? facts.rows : resident.seek(endTs, Infinity),
+  ];
 }
 
 /** Returns the rows in which the words are found; undefined if no text block tells. */
