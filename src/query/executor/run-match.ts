@@ -321,11 +321,10 @@ function* manySorted(plan: MatchPlan, context: QueryContext, wanted: number): Ba
   // live.
   const isLate = items.map(({ expression }) => grouping === undefined && !isDistinct && isMadeLate(expression));
   const bytes = BYTES_OF_VALUE * orderBy.length;
-  const expressions = orderBy.map((order) => order.expression);
   for (const outcome of evaluated(plan, context, isLate)) {
     if (outcome !== null) {
       const { chunk, batch, environment } = outcome;
-      const orders = { count: chunk.count, items: orderVectors(expressions, chunk, batch, environment) };
+      const orders = { count: chunk.count, items: orderVectors(plan, chunk, batch, environment) };
       const isKept = isLate.includes(true) && chunk.count >= FEW_ROWS;
       const places = seen && (yield* seen.firstOf(chunk.items, chunk.count));
       const [rows, keys] = places === undefined ? [chunk, orders] : [picked(chunk, places), picked(orders, places)];
@@ -367,12 +366,7 @@ function* fewSorted(plan: MatchPlan, context: QueryContext, limit: number): Batc
       continue;
     }
     const { chunk, batch, environment } = outcome;
-    const orders = orderVectors(
-      match.orderBy.map((order) => order.expression),
-      chunk,
-      batch,
-      environment,
-    );
+    const orders = orderVectors(plan, chunk, batch, environment);
     const admitted: number[] = [];
     for (let i = 0; i < chunk.count; i++) if (sorter.admits(orders, i)) admitted.push(i);
     const isNew = seen && (yield* isNewOf(seen, chunk, admitted));
@@ -422,13 +416,19 @@ function sortRowBytes({ values, order }: SortRow): number {
 }
 
 function orderVectors(
-  expressions: readonly BoundExpression[],
+  { match: { orderBy, items } }: MatchPlan,
   chunk: ResultChunk,
   batch: Batch,
   environment: Environment,
 ): Vector[] {
   const own = { ...environment, items: chunk.items };
-  return expressions.map((expression) => evaluate(expression, batch, own));
+  return orderBy.map(({ expression }) => {
+    // A pattern has one search, so that a score that is returned is the same.
+    const isSame = (item: BoundExpression) =>
+      item.kind === 'score' && item.pattern === (expression as BoundScore).pattern;
+    const place = expression.kind === 'score' ? items.findIndex((item) => isSame(item.expression)) : -1;
+    return chunk.items[place] ?? evaluate(expression, batch, own);
+  });
 }
 
 function sortRow(items: readonly Vector[], orders: readonly Vector[], place: number): SortRow {
