@@ -88,9 +88,21 @@ function* scoresIn(expression: BoundExpression): Generator<BoundScore, void, voi
   else for (const part of partsOf(expression)) yield* scoresIn(part);
 }
 
+/** Searches that were parsed lately: a statement asks for the parts of each several times. */
+const parsed = new Map<string, readonly SearchPart[]>();
+const MOST_PARSED = 16;
+
 /** Returns the parts of a search. Throws `invalid_input` if the words of a parameter are none. */
 export function partsOfSearch(node: Searching, parameters: ParameterValues): readonly SearchPart[] {
-  return parseSearch(queryOf(node, parameters), analyzerOf(node.language));
+  const query = queryOf(node, parameters);
+  const name = `${node.language} ${query}`;
+  let parts = parsed.get(name);
+  if (parts === undefined) {
+    parts = parseSearch(query, analyzerOf(node.language));
+    if (parsed.size >= MOST_PARSED) parsed.clear();
+    parsed.set(name, parts);
+  }
+  return parts;
 }
 
 function queryOf({ query }: Searching, parameters: ParameterValues): string {
