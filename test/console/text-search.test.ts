@@ -68,7 +68,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the search field', { timeout: 60_
     await page.getByRole('textbox', { name: /question/i }).fill('travel budget');
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await page
-      .getByText(/words: travel, budget \(rank 1\)/)
+      .getByText(/words: travel \(rank \d\), budget \(rank 1\)/)
       .first()
       .waitFor();
     expect(complaints).toEqual([]);
