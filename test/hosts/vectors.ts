@@ -357,7 +357,8 @@ function textBlock(script: Script): void {
   script.region('weights', 16);
   script.numbers('weights', [1, 0.5]);
   script.call('hg_text_weigh', ['query', 'weights', 2]);
-  script.call('hg_text_top', ['query', 0, 5], 0);
+  script.keep('frequent', 'hg_text_columns', []);
+  script.call('hg_text_top', ['query', 0, 5, 'frequent'], 0);
   script.call('hg_text_top_step', ['query', 0, 1000], 0);
   script.region('best', 20);
   script.region('scores', 40);
@@ -368,6 +369,7 @@ function textBlock(script: Script): void {
   const scores = Float64Array.of(value(1, 2, 3) + value(0.5, 1, 3), value(0.5, 1, 1));
   script.holds('scores', new Uint8Array(scores.buffer));
   script.call('hg_text_query_free', ['query']);
+  script.call('hg_text_columns_free', ['frequent']);
 }
 
 /** Returns all steps, for an instance that has not been used yet. */
