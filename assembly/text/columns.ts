@@ -109,7 +109,6 @@ export function pinColumns(q: usize, set: usize): void {
   const documents = load<u32>(q + Q_DOCUMENTS);
   if (!set || documents < LEAST_DOCUMENTS) return;
   let left = MOST_MADE;
-  if (!findClasses(q, set, documents)) return;
   for (let i: u32 = 0; i < load<u32>(q + Q_PARTS); i++) {
     const part = partOf(q, i);
     const c = cursorOf(part);
@@ -117,6 +116,7 @@ export function pinColumns(q: usize, set: usize): void {
     const term = onlyTerm(part);
     // A list of one block has no entry, and is unpacked once.
     if (term == NONE || !load<u32>(c + C_SKIPS)) continue;
+    if (!findClasses(q, set, documents)) return;
     let column = findColumn(set, term);
     if (!column && left) {
       column = makeColumn(set, term, part, documents);
