@@ -265,6 +265,11 @@ export interface SearchCandidates {
   readonly segments: ReadonlyMap<SegmentFile, Uint32Array>;
   /** Rows of memtables. Of a memtable that is not here, all rows may be among the best. */
   readonly memtables: ReadonlyMap<CoreMemtable, MarkedRows>;
+  /**
+   * The scores of all these rows, by id, which are the same as those that their texts give.
+   * Undefined: the rows of some memtable must be read to know which match.
+   */
+  readonly scores: ReadonlyMap<number, number> | undefined;
 }
 
 /** Rows of a memtable, as text blocks tell them for a search. */

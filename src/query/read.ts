@@ -116,7 +116,7 @@ function readOf(
 ): StatementResult {
   const { view, nowUs } = options;
   const { patterns } = shape.match;
-  const context = contextOf(shape, text, options, false);
+  const context = contextOf(plan, shape, text, options, false);
   let endUs = 0;
   const result: StatementResult = {
     columns: shape.columns,
@@ -184,7 +184,7 @@ export function runExplain(node: MatchNode, text: string, options: ReadOptions):
 export function runAnalyze(node: MatchNode, text: string, options: ReadOptions): StatementResult {
   const shape = options.bind(node, text);
   const plan = planOf(shape, text, options);
-  const context = contextOf(shape, text, options, true);
+  const context = contextOf(plan, shape, text, options, true);
   const columns = [...EXPLAIN_COLUMNS, 'actual_rows', 'elapsed_us'];
   const columnTypes = typesOfAnswer(columns);
   const result: StatementResult = {
@@ -211,7 +211,13 @@ function* analyzed(plan: MatchPlan, context: QueryContext, columns: readonly str
   yield* rowsResult([row], columns, 0).steps;
 }
 
-function contextOf(shape: MatchShape, text: string, options: ReadOptions, measured: boolean): QueryContext {
+function contextOf(
+  { input }: MatchPlan,
+  shape: MatchShape,
+  text: string,
+  options: ReadOptions,
+  measured: boolean,
+): QueryContext {
   const { match, memberships } = shape;
   const { view, nowUs, memory, memoryBytes, parameters } = options;
   const context = new QueryContext({
@@ -225,6 +231,7 @@ function contextOf(shape: MatchShape, text: string, options: ReadOptions, measur
     memberships,
     items: match.items.map(({ expression }) => expression),
     keptValues: keptValuesOf(match),
+    answered: input.op === 'scan' ? input.search?.expression : undefined,
     memory,
     memoryBytes,
   });

@@ -112,3 +112,56 @@ test('a statement may have several searches of long texts, but not so many that 
   await expect(counted(40)).rejects.toThrow('One row of this statement is too much work');
   await database.close();
 });
+
+describe('the best of rows with 190 KB of text', () => {
+  const COLUMNS = ['a', 'b', 'c'];
+  const long = 'budget zurich '.repeat(4600).slice(0, 64_000).trim();
+
+  async function withLongRow(short: number) {
+    const database = await openSim(simDisk(), { core: 'release', nowUs: () => 0 });
+    await database.createTable({ name: 'notes', columns: COLUMNS.map((name) => ({ name, type: 'TEXT' as const })) });
+    await database.textIndexes.create('notes', { columns: COLUMNS, language: 'none' });
+    const bulk = database.table('notes').bulk();
+    for (let row = 0; row < short; row++)
+      bulk.add({
+        event_ts: row,
+        members: [1],
+        properties: { a: row % 3 === 0 ? 'budget zurich' : `budget w${row % 50}` },
+      });
+    bulk.add({ event_ts: short, members: [1], properties: { a: long, b: long, c: long } });
+    await bulk.commit();
+    return { database, embedded: new EmbeddedStatements({ database }) };
+  }
+
+  /** Returns ids with scores of the best rows. */
+  async function best(embedded: EmbeddedStatements, words: string, returned: string, limit: number) {
+    const match = `MATCH (n:notes) WHERE search(n, $words) RETURN n.id AS id, score(n) AS s${returned}`;
+    const { rows } = await embedded.run(`${match} ORDER BY score(n) DESC, n.id LIMIT ${limit}`, { words });
+    return rows.map(({ id, s }) => ({ id, s }));
+  }
+
+  test('is found in memory without a text block, for a few words', async () => {
+    const { database, embedded } = await withLongRow(20);
+    const all = await best(embedded, 'budget zurich', '', 50);
+    expect(all).toHaveLength(21);
+    expect(await best(embedded, 'budget zurich', ', n.a, n.b, n.c', 3)).toEqual(all.slice(0, 3));
+    await database.close();
+  });
+
+  test('is found by text blocks for any words, with the same scores as from the texts', async () => {
+    const { database, embedded } = await withLongRow(3000);
+    const many = Array.from({ length: 60 }, (_, place) => `w${place}`).join(' ');
+    const found: unknown[] = [];
+    for (const state of ['in memory', 'compacted']) {
+      if (state === 'compacted') await database.compact({});
+      // More than 1,000 rows are scored by their texts.
+      const all = await best(embedded, 'budget zurich', '', 3001);
+      expect(all).toHaveLength(3001);
+      expect(await best(embedded, 'budget zurich', ', n', 1000)).toEqual(all.slice(0, 1000));
+      found.push(all, await best(embedded, `${many} zurich`, ', n.b', 1000));
+      await expect(best(embedded, `${many} zurich`, '', 3001)).rejects.toThrow('too much work');
+    }
+    expect(found.slice(2)).toEqual(found.slice(0, 2));
+    await database.close();
+  });
+});

@@ -27,16 +27,40 @@ export interface BestRequest {
 }
 
 /** The best rows of one block; `rows` are numbers of the memtable. */
-interface FoundInPiece {
+interface FoundInPiece extends AskedRows {
   readonly piece: TextPiece;
+}
+
+/** What a block gave: its best rows, best first. */
+export interface AskedRows {
+  /** How many rows were asked for. */
+  readonly asked: number;
   readonly rows: Uint32Array;
   readonly scores: Float64Array;
+}
+
+/** Returns how many rows are asked for if many may have the k-th best score. */
+export function mostEqual(k: number): number {
+  return 2 * k + 4096;
+}
+
+/** Returns whether a block may have more rows with the least score than it gave. */
+export function isCut({ asked, rows, scores }: AskedRows, least: number): boolean {
+  return rows.length === asked && scores[asked - 1] === least;
+}
+
+/** Returns how many rows have at least the least score. */
+export function countOfBest({ rows, scores }: AskedRows, least: number): number {
+  let n = 0;
+  while (n < rows.length && scores[n]! >= least) n++;
+  return n;
 }
 
 /** What was found in one memtable. */
 export interface FoundInMemory {
   readonly memtable: CoreMemtable;
   readonly pieces: TextPieces;
+  readonly marks: SeenMarks;
   readonly found: readonly FoundInPiece[];
   readonly unknown: MarkedRows['unknown'];
 }
@@ -76,21 +100,30 @@ function* bestOf(
     const piece = pieces.at(from);
     const to = Math.min(marks.rows, piece?.to ?? marks.rows);
     // A block may have been replaced by one that begins with rows that were searched before.
-    const inPiece = piece?.from === from ? ifMemory(() => bestInPiece(piece, marks, request, best, nowUs)) : undefined;
+    const asked = request.k + 1;
+    const inPiece =
+      piece?.from === from ? ifMemory(() => bestInPiece(piece, marks, request, asked, best.least, nowUs)) : undefined;
     if (inPiece === undefined) unknown.push({ from, to });
-    else found.push(inPiece);
+    else {
+      for (const score of inPiece.scores.subarray(0, request.k)) best.add(score);
+      found.push(inPiece);
+    }
     from = to;
     yield null;
   }
-  return { memtable, pieces, found, unknown };
+  return { memtable, pieces, marks, found, unknown };
 }
 
-/** Returns undefined if finding the best takes too long. */
+/**
+ * Returns at most `asked` of the best rows of a block, with at least the score `threshold`. If
+ * finding them takes too long, returns undefined.
+ */
 function bestInPiece(
   piece: TextPiece,
   marks: SeenMarks,
-  { search, statistics, k }: BestRequest,
-  best: KnownScores,
+  { search, statistics }: BestRequest,
+  asked: number,
+  threshold: number,
   nowUs: () => number,
 ): FoundInPiece | undefined {
   const { block } = piece;
@@ -102,41 +135,55 @@ function bestInPiece(
     if (finishBy(query.prepare(), nowUs, untilUs) === undefined) return undefined;
     query.weigh(statistics.weights, statistics.averageLength);
     const top = finishBy(
-      query.top(k, () => best.least, allowed),
+      query.top(asked, () => threshold, allowed),
       nowUs,
       untilUs,
     );
     if (top === undefined) return undefined;
     const { rows, scores } = top.value;
-    for (const score of scores) best.add(score);
-    return { piece, rows: rows.map((row) => row + piece.from), scores };
+    return { piece, asked, rows: rows.map((row) => row + piece.from), scores };
   } finally {
     query.free();
     allowed?.free();
   }
 }
 
+/** Rows of a memtable that may be among the best. */
+export interface MarkedBest extends MarkedRows {
+  /** Whether the scores of all these rows are known. */
+  readonly areScored: boolean;
+}
+
 /**
- * Returns the rows of a memtable that have at least the k-th best score of all. A block that has
- * more rows with exactly this score than it gave gives all that match.
+ * Returns the rows of a memtable that have at least the k-th best score of all, and adds their
+ * scores to `known` by id. A block that may have more rows with exactly this score than it gave is
+ * asked again for more; if these are still not all, it gives all that match, without scores.
  */
 export function markedBest(
-  { pieces, found, unknown }: FoundInMemory,
-  { search, k }: BestRequest,
+  { memtable, pieces, marks, found, unknown }: FoundInMemory,
+  request: BestRequest,
   least: number,
   nowUs: () => number,
-): MarkedRows {
+  known: Map<number, number>,
+): MarkedBest {
   const lists: Uint32Array[] = [];
   const open = [...unknown];
-  for (const { piece, rows, scores } of found) {
-    if (rows.length < k || scores[k - 1] !== least) {
-      lists.push(rows.filter((_, place) => scores[place]! >= least).sort());
+  let areScored = unknown.length === 0;
+  for (const first of found) {
+    const { piece } = first;
+    const isThere = pieces.at(piece.from) === piece;
+    const more = () => bestInPiece(piece, marks, request, mostEqual(request.k), least, nowUs);
+    const top = !isCut(first, least) ? first : isThere ? ifMemory(more) : undefined;
+    if (top !== undefined && !isCut(top, least)) {
+      const n = countOfBest(top, least);
+      for (let place = 0; place < n; place++) known.set(memtable.keyOf(top.rows[place]!).id, top.scores[place]!);
+      lists.push(top.rows.slice(0, n).sort());
       continue;
     }
-    const isThere = pieces.at(piece.from) === piece;
-    const matching = isThere ? ifMemory(() => matchingRows(piece, search.parts, nowUs)) : undefined;
+    areScored = false;
+    const matching = isThere ? ifMemory(() => matchingRows(piece, request.search.parts, nowUs)) : undefined;
     if (matching === undefined) open.push({ from: piece.from, to: piece.to });
     else lists.push(matching.map((row) => row + piece.from));
   }
-  return { found: joined(lists), unknown: open.sort((a, b) => a.from - b.from) };
+  return { found: joined(lists), unknown: open.sort((a, b) => a.from - b.from), areScored };
 }

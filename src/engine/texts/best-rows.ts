@@ -2,15 +2,23 @@
 // so that the others are neither read nor scored.
 //
 // Each segment gives its own k + 1 best, and skips what cannot reach the k-th best score of the
-// segments before it; so do the blocks over rows of memtables, for their k best. The rows with at
-// least the k-th best score of all are the candidates: k of them, and those with the same score as
-// the last. They are scored again when they are read, with the rows that no block covers.
+// segments before it; so do the blocks over rows of memtables. The rows with at least the k-th
+// best score of all are the candidates: k of them, and those with the same score as the last. Their
+// scores are given with them, unless there are rows that no block covers; then all are scored when
+// they are read.
 //
 // If the last row that a segment gave has exactly that score, others may have it too, so the
-// segment is asked again for more rows. If MOST_EQUAL rows are not all of them, the candidates are
-// not complete, and there are none. Example: 5,000 equal texts.
+// segment is asked again for more rows. If these are not all of them, the candidates are not
+// complete, and there are none. Example: 5,000 equal texts.
 
-import { encodeRanges, type RangeSet, RowBitmap, type StepBounds, type TextBest } from '../../core/index.ts';
+import {
+  type CoreMemtable,
+  encodeRanges,
+  type RangeSet,
+  RowBitmap,
+  type StepBounds,
+  type TextBest,
+} from '../../core/index.ts';
 import { finishBy } from '../../schedule/steps.ts';
 import { checkScanRequest } from '../scan/scan-request.ts';
 import { boundsOf, chooseSegments, deadOf, LOAD_US, type ScanSource, type ScanView } from '../scan/scan-view.ts';
@@ -18,19 +26,20 @@ import type { SegmentFile } from '../table/segment-file.ts';
 import { findMatches } from '../table/segment-matches.ts';
 import type { Table } from '../table/table.ts';
 import type { ScanBounds, SearchCandidates, SearchCondition, SearchStatistics } from '../types.ts';
-import { bestInMemory, markedBest } from './best-in-memory.ts';
+import {
+  type AskedRows,
+  bestInMemory,
+  countOfBest,
+  isCut,
+  type MarkedBest,
+  markedBest,
+  mostEqual,
+} from './best-in-memory.ts';
 import { partsIn, SEARCH_US } from './block-search.ts';
 import { tagOf } from './text-tag.ts';
 
-/** How many more rows a segment gives if many may have the k-th best score. */
-const MOST_EQUAL = 4096;
-
-interface Found {
+interface Found extends AskedRows {
   readonly segment: SegmentFile;
-  /** How many rows were asked for. */
-  readonly asked: number;
-  readonly rows: Uint32Array;
-  readonly scores: Float64Array;
 }
 
 /** What is searched in each segment. */
@@ -81,21 +90,28 @@ export function* bestRows(
   const inMemory = nodes.length > 0 ? [] : yield* bestInMemory(source, view, inBounds, best);
   const { least } = best;
   const candidates = new Map<SegmentFile, Uint32Array>();
+  const known = new Map<number, number>();
   for (const first of found) {
     let top: Found | undefined = first;
-    if (isCut(first, least)) top = yield* bestOf(run, first.segment, 2 * k + MOST_EQUAL, least);
+    if (isCut(first, least)) top = yield* bestOf(run, first.segment, mostEqual(k), least);
     if (top === undefined || isCut(top, least)) return undefined;
-    const { rows, scores } = top;
-    const kept = rows.filter((_, place) => scores[place]! >= least);
-    if (kept.length > 0) candidates.set(first.segment, kept.sort());
+    const n = countOfBest(top, least);
+    if (n === 0) continue;
+    while (source.residentBy(first.segment, source.nowUs() + LOAD_US) === undefined) yield null;
+    const resident = source.resident(first.segment);
+    for (let place = 0; place < n; place++) known.set(resident.keyOf(top.rows[place]!).id, top.scores[place]!);
+    candidates.set(first.segment, top.rows.slice(0, n).sort());
   }
-  const marked = inMemory.map((one) => [one.memtable, markedBest(one, inBounds, least, source.nowUs)] as const);
-  return { segments: candidates, memtables: new Map(marked) };
+  const memtables = new Map<CoreMemtable, MarkedBest>();
+  for (const one of inMemory) memtables.set(one.memtable, markedBest(one, inBounds, least, source.nowUs, known));
+  const areKnown = memtablesOf(view).every((one) => one.rows === 0 || memtables.get(one)?.areScored === true);
+  return { segments: candidates, memtables, scores: areKnown ? known : undefined };
 }
 
-/** Returns whether a segment may have more rows with the least score than it gave. */
-function isCut({ asked, rows, scores }: Found, least: number): boolean {
-  return rows.length === asked && scores[asked - 1] === least;
+/** Returns the memtables of a view, with that of a transaction. */
+function memtablesOf({ version, overlay }: ScanView): CoreMemtable[] {
+  const memtables = version.memtables.map(({ memtable }) => memtable);
+  return overlay?.memtable === undefined ? memtables : [...memtables, overlay.memtable];
 }
 
 /**

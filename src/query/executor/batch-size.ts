@@ -58,6 +58,13 @@ export interface GroupedValue {
   times: number;
 }
 
+/** A search that a scan answers, so that it is not evaluated. */
+export interface AnsweredSearch {
+  readonly search: BoundSearch;
+  /** Whether the scores of its rows are known too. */
+  readonly areScored: boolean;
+}
+
 /**
  * Returns the cost of all these expressions together. `items` are the returned items to which ORDER
  * BY refers. `kept` is the number of values of each row that are put into tables or lists.
@@ -67,8 +74,9 @@ export function weightOf(
   parameters: ParameterValues = {},
   items: readonly BoundExpression[] = [],
   kept = 0,
+  answered?: AnsweredSearch,
 ): Weight {
-  const weigher = new Weigher(parameters, items);
+  const weigher = new Weigher(parameters, items, answered);
   weigher.weight.fixed += kept * VALUES_A_ITEM;
   for (const expression of expressions) weigher.add(expression);
   return weigher.weight;
@@ -78,12 +86,16 @@ class Weigher {
   readonly weight: Weight = { fixed: 1, columns: new Map(), rows: new Map(), grouped: new Map() };
   readonly #parameters: ParameterValues;
   readonly #items: readonly BoundExpression[];
-  /** Patterns with a search. */
+  readonly #answered: AnsweredSearch | undefined;
+  /** Patterns with a search, and those with a score, which is computed once for each row. */
   readonly #searched = new Set<number>();
+  readonly #scored = new Set<number>();
 
-  constructor(parameters: ParameterValues, items: readonly BoundExpression[]) {
+  constructor(parameters: ParameterValues, items: readonly BoundExpression[], answered: AnsweredSearch | undefined) {
     this.#parameters = parameters;
     this.#items = items;
+    this.#answered = answered;
+    if (answered?.areScored === true) this.#scored.add(answered.search.pattern);
   }
 
   /** Adds the cost of an expression. `each` is the number of times that it is evaluated per row. */
@@ -125,8 +137,12 @@ class Weigher {
         return;
       }
       case 'search':
+        if (expression !== this.#answered?.search) this.#addSearch(expression, each);
+        return;
       case 'score':
-        this.#addSearch(expression, each);
+        weight.fixed += each;
+        if (!this.#scored.has(expression.pattern)) this.#addSearch(expression, 1);
+        this.#scored.add(expression.pattern);
         return;
       case 'list':
         weight.fixed += each * (expression.items.every(isPlain) ? 0 : expression.items.length);

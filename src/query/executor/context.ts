@@ -12,10 +12,18 @@ import type {
   Table,
 } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import type { BoundExpression, BoundPattern, BoundScore } from '../binder/bound.ts';
+import type { BoundExpression, BoundPattern, BoundScore, BoundSearch } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
-import type { ScanPlan } from '../planner/plan.ts';
-import { lettersToValues, longestValue, rowsFor, rowValues, type Weight, weightOf } from './batch-size.ts';
+import type { BestPlan, ColumnNeeds, ScanPlan } from '../planner/plan.ts';
+import {
+  type AnsweredSearch,
+  lettersToValues,
+  longestValue,
+  rowsFor,
+  rowValues,
+  type Weight,
+  weightOf,
+} from './batch-size.ts';
 import { HeldBytes, heapLimits, longestText, MemoryPool, valueBytes } from './memory.ts';
 import { Pace } from './pace.ts';
 import { type Batch, consecutive, type RowSet, rowSetBytes, selectFrom } from './rows/row-set.ts';
@@ -118,8 +126,11 @@ export class QueryContext {
   readonly held = new HeldBytes();
   #weight: Weight | undefined;
   readonly #pace = new Pace();
-  /** The rows of segments to which the search of the statement's scan is restricted. */
+  /** The rows to which the search of the statement's scan is restricted. */
   candidates: SearchCandidates | undefined;
+  #answered: AnsweredSearch | undefined;
+  /** What is read of the rows of this search if their scores are known. */
+  #scoredNeeds: ColumnNeeds | undefined;
   /** Buckets scanned, by pattern. */
   readonly #buckets = new Map<number, number>();
   #used = 0;
@@ -147,6 +158,8 @@ export class QueryContext {
     items?: readonly BoundExpression[];
     /** Number of values of each row that are put into tables or lists; default 0. */
     keptValues?: number;
+    /** The search that the only scan of the statement answers. */
+    answered?: BoundSearch | undefined;
   }) {
     this.source = options.source;
     this.patterns = options.patterns;
@@ -172,10 +185,17 @@ export class QueryContext {
     this.#memberships = options.memberships;
     this.#items = options.items ?? [];
     this.#keptValues = options.keptValues ?? 0;
+    this.#answered = options.answered && { search: options.answered, areScored: false };
   }
 
   get #weights(): Weight {
-    this.#weight ??= weightOf(this.#expressions?.() ?? [], this.environment.parameters, this.#items, this.#keptValues);
+    this.#weight ??= weightOf(
+      this.#expressions?.() ?? [],
+      this.environment.parameters,
+      this.#items,
+      this.#keptValues,
+      this.#answered,
+    );
     return this.#weight;
   }
 
@@ -326,11 +346,21 @@ export class QueryContext {
   }
 
   /** Finds the rows that may be among the k best of the search of a scan, in steps. */
-  *prepareBest(scan: ScanPlan, score: BoundScore, request: ScanBounds, k: number): Generator<null, void, void> {
-    const { parameters, searches } = this.environment;
-    const { statistics } = searches!.of(score, parameters);
+  *prepareBest(scan: ScanPlan, score: BoundScore, request: ScanBounds, best: BestPlan): Generator<null, void, void> {
+    const search = this.environment.searches!.of(score, this.environment.parameters);
     const pattern = this.patterns[scan.pattern]!;
-    this.candidates = yield* this.source.bestRows(pattern, { ...request, search: scan.search! }, statistics!, k);
+    const wanted = { ...request, search: scan.search! };
+    this.candidates = yield* this.source.bestRows(pattern, wanted, search.statistics!, best.k);
+    search.known = this.candidates?.scores;
+    if (search.known === undefined) return;
+    this.#scoredNeeds = best.needs;
+    this.#answered = { search: scan.search!.expression, areScored: true };
+    this.#weight = undefined;
+  }
+
+  /** Returns what is read of the rows of a scan. */
+  needsOf({ search, needs }: ScanPlan): ColumnNeeds {
+    return search === undefined ? needs : (this.#scoredNeeds ?? needs);
   }
 
   /** Charges the memory for the rows of a set that is kept. */

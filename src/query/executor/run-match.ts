@@ -3,7 +3,7 @@
 
 import { TextSink } from '../../core/index.ts';
 import type { BoundExpression, BoundScore, Value } from '../binder/bound.ts';
-import type { InputPlan, JoinPlan, MatchPlan, ScanPlan } from '../planner/plan.ts';
+import type { BestPlan, InputPlan, JoinPlan, MatchPlan, ScanPlan } from '../planner/plan.ts';
 import { isPlain } from './batch-size.ts';
 import type { Batches, QueryContext } from './context.ts';
 import { Aggregator } from './folds/aggregate.ts';
@@ -33,16 +33,16 @@ export function* runMatch(plan: MatchPlan, context: QueryContext): Batches<Resul
   if (plan.limit === 0) return;
   yield* context.prepareLists();
   yield* context.prepareScores();
-  if (plan.bestOf !== undefined) yield* prepareBest(plan, plan.bestOf, context);
+  if (plan.best !== undefined) yield* prepareBest(plan, plan.best, context);
   // A single row needs neither an order nor a pace.
   const rows = plan.shortcut === undefined ? context.paced(ordered(plan, context)) : shortcutRow(plan, context);
   yield* context.observed(plan, window(rows, plan.skip, plan.limit));
 }
 
-function prepareBest({ match, input }: MatchPlan, k: number, context: QueryContext): Generator<null, void, void> {
+function prepareBest({ match, input }: MatchPlan, best: BestPlan, context: QueryContext): Generator<null, void, void> {
   const scan = input as ScanPlan;
   const score = match.orderBy[0]!.expression as BoundScore;
-  return context.prepareBest(scan, score, boundsOf(scan, scan.paths[0]!), k);
+  return context.prepareBest(scan, score, boundsOf(scan, scan.paths[0]!), best);
 }
 
 /** Applies SKIP and LIMIT. */
@@ -416,19 +416,13 @@ function sortRowBytes({ values, order }: SortRow): number {
 }
 
 function orderVectors(
-  { match: { orderBy, items } }: MatchPlan,
+  { match: { orderBy } }: MatchPlan,
   chunk: ResultChunk,
   batch: Batch,
   environment: Environment,
 ): Vector[] {
   const own = { ...environment, items: chunk.items };
-  return orderBy.map(({ expression }) => {
-    // A pattern has one search, so that a score that is returned is the same.
-    const isSame = (item: BoundExpression) =>
-      item.kind === 'score' && item.pattern === (expression as BoundScore).pattern;
-    const place = expression.kind === 'score' ? items.findIndex((item) => isSame(item.expression)) : -1;
-    return chunk.items[place] ?? evaluate(expression, batch, own);
-  });
+  return orderBy.map(({ expression }) => evaluate(expression, batch, own));
 }
 
 function sortRow(items: readonly Vector[], orders: readonly Vector[], place: number): SortRow {

@@ -93,12 +93,14 @@ function addRoles(needs: ColumnNeeds): void {
 
 /**
  * Adds the columns that an expression reads to the needs of its patterns. The conditions inside an
- * EXISTS are left out, because they are planned separately.
+ * EXISTS are left out, because they are planned separately. With `areScoresKnown`, a score is
+ * looked up by the row's id.
  */
 export function addNeeds(
   node: BoundExpression,
   needs: readonly ColumnNeeds[],
   patterns: readonly BoundPattern[],
+  areScoresKnown = false,
 ): void {
   switch (node.kind) {
     case 'field': {
@@ -123,6 +125,10 @@ export function addNeeds(
       break;
     }
     case 'exists':
+      return;
+    case 'score':
+      if (!areScoresKnown) break;
+      needs[node.pattern]!.ids = true;
       return;
     case 'size':
       // Only the number of members is read, not the members.
@@ -154,5 +160,5 @@ export function addNeeds(
       break;
     default:
   }
-  for (const part of partsOf(node)) addNeeds(part, needs, patterns);
+  for (const part of partsOf(node)) addNeeds(part, needs, patterns, areScoresKnown);
 }

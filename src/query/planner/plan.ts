@@ -217,6 +217,13 @@ export interface NodeCountPlan {
   readonly aggregates: readonly BoundAggregate[];
 }
 
+/** Set if only the rows with the best scores of the scan's search are needed. */
+export interface BestPlan {
+  readonly k: number;
+  /** What is read of these rows if the scores are known. */
+  readonly needs: ColumnNeeds;
+}
+
 export interface MatchPlan {
   readonly match: BoundMatch;
   readonly input: InputPlan;
@@ -228,8 +235,7 @@ export interface MatchPlan {
    * `reversed`: the scan begins with the newest row. `sort`: rows must be sorted.
    */
   readonly order: 'none' | 'index' | 'reversed' | 'sort';
-  /** Set if only this many rows with the best scores of the scan's search are needed. */
-  readonly bestOf: number | undefined;
+  readonly best: BestPlan | undefined;
   readonly skip: number;
   /** Undefined: all rows. */
   readonly limit: number | undefined;

@@ -10,8 +10,9 @@ import { planExists, withExists } from './exists.ts';
 import { fixedValue } from './fixed-values.ts';
 import { planJoins } from './joins.ts';
 import { nodeCountsOf } from './node-counts.ts';
-import { addNeeds, copyOfNeeds } from './patterns-of.ts';
+import { addNeeds, copyOfNeeds, noNeeds } from './patterns-of.ts';
 import {
+  type BestPlan,
   type ColumnNeeds,
   type InputPlan,
   type MatchPlan,
@@ -63,9 +64,9 @@ export function planShape(
   const order = orderOf(match, input, limit);
   const strategy = strategyOf(input);
   const shortcut = shortcutOf(match, input);
-  const bestOf = bestOfSearch(match, input, skip, limit);
+  const best = bestOfSearch(match, input, skip, limit);
   const nodeCounts = nodeCountsOf(match, input);
-  return { match, input, exists, shortcut, nodeCounts, order, bestOf, skip, limit, strategy };
+  return { match, input, exists, shortcut, nodeCounts, order, best, skip, limit, strategy };
 }
 
 /**
@@ -116,20 +117,27 @@ function orderOf(match: BoundMatch, rows: InputPlan, limit: number | undefined):
 /** Greatest number of best rows for which the text blocks are asked. */
 const MOST_BEST = 1000;
 
-/** Returns how many rows with the best scores are needed, if the order is that of the scores. */
+/** Plans the best rows of a search, if the order is that of the scores and there is a limit. */
 function bestOfSearch(
   match: BoundMatch,
   input: InputPlan,
   skip: number,
   limit: number | undefined,
-): number | undefined {
+): BestPlan | undefined {
   const [first] = match.orderBy;
   if (limit === undefined || first === undefined || !first.descending || first.expression.kind !== 'score')
     return undefined;
   if (match.grouping !== undefined || match.distinct || input.op !== 'scan' || input.paths.length !== 1)
     return undefined;
   const isOnly = input.search !== undefined && input.filter.length === 0;
-  return isOnly && skip + limit > 0 && skip + limit <= MOST_BEST ? skip + limit : undefined;
+  if (!isOnly || skip + limit === 0 || skip + limit > MOST_BEST) return undefined;
+  return { k: skip + limit, needs: needsOfBest(match) };
+}
+
+function needsOfBest({ patterns, items, orderBy }: BoundMatch): ColumnNeeds {
+  const needs = patterns.map(noNeeds);
+  for (const { expression } of [...items, ...orderBy]) addNeeds(expression, needs, patterns, true);
+  return needs[0]!;
 }
 
 /**

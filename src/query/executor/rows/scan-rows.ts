@@ -28,7 +28,7 @@ export function scanRows(plan: ScanPlan, context: QueryContext, limit?: number, 
 /** Does the same as `scanRows`, but does not record the rows and the time for ANALYZE. */
 export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Batches<Batch> {
   const seen = plan.paths.length > 1 ? new WideMap<number, true>() : undefined;
-  const columns = columnPlan(context.columns[plan.pattern]!, plan.needs);
+  const columns = columnPlan(context.columns[plan.pattern]!, context.needsOf(plan));
   const rowLimit = plan.filter.length === 0 && seen === undefined ? limit : undefined;
   for (const path of plan.paths) {
     const apart = rowLimit === undefined ? scansApart(plan, path, context) : undefined;
@@ -63,7 +63,7 @@ function scansApart(
   if (path.nodes.length > 0) return undefined;
   const pattern = context.patterns[plan.pattern]!;
   // Times and ids are read because the rows are merged by key.
-  const columns = columnPlan(context.columns[plan.pattern]!, { ...plan.needs, times: true, ids: true });
+  const columns = columnPlan(context.columns[plan.pattern]!, { ...context.needsOf(plan), times: true, ids: true });
   const scans = context.source.scanApart(pattern, boundsIn(context, plan, path), columns);
   return scans && { scans, columns };
 }

@@ -124,7 +124,7 @@ export function evaluate(node: BoundExpression, batch: Batch, environment: Envir
     case 'search':
       return searchVector(node, at, count, environment);
     case 'score':
-      return scoreVector(node, at, count, environment);
+      return scoreVector(node, at, count, environment, batch.sides[node.pattern]!);
     case 'list':
       return listVector(node, at, count);
   }

@@ -1,6 +1,7 @@
 // Evaluates search(alias, 'words') and score(alias) from the texts of rows. The first search that
-// every row must match is not evaluated here: the scan returns rows that match. What is left are
-// scores, searches within OR and NOT, and further ones.
+// every row must match is not evaluated here: the scan returns rows that match, and, if only the
+// best are wanted, mostly their scores. What is left are other scores, searches within OR and NOT,
+// and further ones.
 
 import type { SearchStatistics } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
@@ -17,6 +18,7 @@ import {
 import type { BoundExpression, BoundScore, BoundSearch } from '../../binder/bound.ts';
 import { type ParameterValues, parameterValue } from '../../binder/parameters.ts';
 import { partsOf } from '../../binder/parts.ts';
+import type { Side } from '../rows/row-set.ts';
 import type { Environment } from './evaluate.ts';
 import { type Vector, valueAt } from './vector.ts';
 
@@ -30,6 +32,10 @@ export interface RunSearch {
   readonly matcher: Matcher;
   /** Set by `prepareScores`. */
   statistics: SearchStatistics | undefined;
+  /** The scores of all rows that are read, by id; undefined if their texts are read. */
+  known: ReadonlyMap<number, number> | undefined;
+  /** The scores of the rows that were evaluated last: a statement may return them and order by them. */
+  last: { readonly side: Side; readonly count: number; readonly vector: Vector } | undefined;
 }
 
 /** The searches of one run, by the position of their alias and their words. */
@@ -42,8 +48,9 @@ export class RunSearches {
     const name = `${node.pattern} ${query}`;
     let known = this.#known.get(name);
     if (known === undefined) {
-      const parts = partsOfSearch(node, parameters);
-      known = { analyzer: analyzerOf(node.language), matcher: new Matcher(parts), statistics: undefined };
+      const matcher = new Matcher(partsOfSearch(node, parameters));
+      const analyzer = analyzerOf(node.language);
+      known = { analyzer, matcher, statistics: undefined, known: undefined, last: undefined };
       this.#known.set(name, known);
     }
     return known;
@@ -132,17 +139,38 @@ export function scoreVector(
   at: (operand: BoundExpression) => Vector,
   count: number,
   { parameters, searches }: Environment,
+  side: Side,
 ): Vector {
-  const { analyzer, matcher, statistics } = searches!.of(node, parameters);
+  const search = searches!.of(node, parameters);
+  const { last } = search;
+  if (last?.side === side && last.count === count) return last.vector;
+  const values =
+    search.known === undefined ? scoresOfTexts(node, at, count, search, searches!) : new Float64Array(count);
+  if (search.known !== undefined) {
+    const { set, rows } = side;
+    for (let i = 0; i < count; i++) values[i] = search.known.get(set.ids[rows === undefined ? i : rows[i]!]!)!;
+  }
+  const vector: Vector = { kind: 'number', values, nulls: undefined };
+  search.last = { side, count, vector };
+  return vector;
+}
+
+function scoresOfTexts(
+  node: BoundScore,
+  at: (operand: BoundExpression) => Vector,
+  count: number,
+  { analyzer, matcher, statistics }: RunSearch,
+  searches: RunSearches,
+): Float64Array {
   const { weights, averageLength } = statistics!;
   const texts = node.fields.map(at);
   const values = new Float64Array(count);
   for (let i = 0; i < count; i++) {
-    const document = searches!.documentOf(analyzer, textsAt(texts, i));
+    const document = searches.documentOf(analyzer, textsAt(texts, i));
     if (matcher.matches(document))
       values[i] = scoreOf(matcher.tally(document), weights, document.length, averageLength);
   }
-  return { kind: 'number', values, nulls: undefined };
+  return values;
 }
 
 function textsAt(vectors: readonly Vector[], row: number): Texts {
