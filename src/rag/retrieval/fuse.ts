@@ -36,8 +36,8 @@ export const LIST_WEIGHTS = {
   context: 0.3,
   nodes: 0.3,
   time: 0.5,
-  answer: 0.2,
-  length: 0.2,
+  answer: 0.3,
+  length: 0.25,
   recency: 0.02,
 } as const;
 /** Shares of the scores of the neighbours of an edge, by distance. */
