@@ -162,10 +162,17 @@ function limitPairs(q: usize, length: u32, wanted: f64): void {
   const other = ordered(q, n - 2);
   const norm = get<f64>(q + Q_NORMS, length);
   const under = <f64>get<f32>(other + P_UNDER, length);
+  const one = valueIn(last, 1, norm);
+  const two = valueIn(last, 2, norm);
+  const many = valueIn(last, MANY, norm);
   for (let b: u32 = 0; b <= MANY; b++) {
     const least = wanted - under - valueIn(other, b, norm);
     // More of the last part add more.
-    for (let a = MANY; a && valueIn(last, a, norm) >= least; a--) put<u8>(q + Q_PAIR, a * (MANY + 1) + b, <u8>length);
+    if (many < least) continue;
+    put<u8>(q + Q_PAIR, MANY * (MANY + 1) + b, <u8>length);
+    if (two < least) continue;
+    put<u8>(q + Q_PAIR, 2 * (MANY + 1) + b, <u8>length);
+    if (one >= least) put<u8>(q + Q_PAIR, MANY + 1 + b, <u8>length);
   }
 }
 

@@ -14,7 +14,8 @@ import { type SeenMarks, seenDocuments, seenMarks } from './visible-rows.ts';
 export interface KnownScores {
   /** The k-th best score; -Infinity if there are fewer. */
   readonly least: number;
-  add(score: number): void;
+  /** Adds the first k of descending scores. */
+  addFirst(scores: Float64Array): void;
 }
 
 export interface BestRequest {
@@ -105,7 +106,7 @@ function* bestOf(
       piece?.from === from ? ifMemory(() => bestInPiece(piece, marks, request, asked, best.least, nowUs)) : undefined;
     if (inPiece === undefined) unknown.push({ from, to });
     else {
-      for (const score of inPiece.scores.subarray(0, request.k)) best.add(score);
+      best.addFirst(inPiece.scores);
       found.push(inPiece);
     }
     from = to;

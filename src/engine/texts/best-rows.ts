@@ -82,7 +82,7 @@ export function* bestRows(
     const top = yield* bestOf(run, segment, k + 1, best.least);
     table.context.residency.measure(segment);
     if (top === undefined) return undefined;
-    for (const score of top.scores.subarray(0, k)) best.add(score);
+    best.addFirst(top.scores);
     found.push(top);
   }
   const inBounds = { search, bounds, ranges, statistics, k };
@@ -178,8 +178,13 @@ class BestScores {
     return this.#scores.length < this.#k ? Number.NEGATIVE_INFINITY : this.#scores[this.#k - 1]!;
   }
 
-  add(score: number): void {
-    if (score <= this.least) return;
+  /** Adds the first k of descending scores. */
+  addFirst(scores: Float64Array): void {
+    const n = Math.min(this.#k, scores.length);
+    for (let place = 0; place < n && scores[place]! > this.least; place++) this.#add(scores[place]!);
+  }
+
+  #add(score: number): void {
     let low = 0;
     let high = this.#scores.length;
     while (low < high) {

@@ -60,7 +60,7 @@ function scansApart(
   path: AccessPath,
   context: QueryContext,
 ): { scans: readonly Scan[]; columns: ColumnPlan } | undefined {
-  if (path.nodes.length > 0) return undefined;
+  if (path.nodes.length > 0 || context.candidates !== undefined) return undefined;
   const pattern = context.patterns[plan.pattern]!;
   // Times and ids are read because the rows are merged by key.
   const columns = columnPlan(context.columns[plan.pattern]!, { ...context.needsOf(plan), times: true, ids: true });

@@ -34,7 +34,7 @@ export interface RunSearch {
   statistics: SearchStatistics | undefined;
   /** The scores of all rows that are read, by id; undefined if their texts are read. */
   known: ReadonlyMap<number, number> | undefined;
-  /** The scores of the rows that were evaluated last: a statement may return them and order by them. */
+  /** The scores of the last rows: a statement may return them and order by them. */
   last: { readonly side: Side; readonly count: number; readonly vector: Vector } | undefined;
 }
 
