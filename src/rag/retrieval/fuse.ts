@@ -21,15 +21,17 @@
 // gains two ranks, and so does an edge that has one word and is beside the other.)
 
 import type { Steps } from '../../schedule/steps.ts';
+import type { Document } from '../../text/index.ts';
 import { hasAnswer, type WantedAnswer } from '../question/wanted-answer.ts';
 import { type ChosenEdge, type EdgeKey, visitEdges } from './edge-reads.ts';
 import type { EdgeReader, EdgeRows } from './edge-rows.ts';
 import { Neighbours } from './neighbours.ts';
 import { type Ranked, type RankList, reciprocalRanks } from './reciprocal-ranks.ts';
 import { needsNoTest, rowTest } from './row-test.ts';
+import { documentOfRow, lettersOf, textsOf, type WordIndex } from './row-texts.ts';
 import { findBest, NO_KEYWORDS, type Search } from './search.ts';
 import type { TimeEnds } from './time-ends.ts';
-import { type WordHits, type WordIndex, type WordScorer, wordHits } from './word-hits.ts';
+import { type WordHits, type WordScorer, wordHits } from './word-hits.ts';
 
 export const LIST_WEIGHTS = {
   words: 0.3,
@@ -230,7 +232,7 @@ class Candidates {
 }
 
 function hitsOf(
-  { reader }: FuseReaders,
+  readers: FuseReaders,
   { search: { least, greatest, at, filters }, among }: Fused,
   { scorer, index }: Pick<NameWords, 'scorer' | 'index'>,
   most: number,
@@ -239,7 +241,7 @@ function hitsOf(
   const testOf = needsNoTest(filters) ? undefined : (rows: EdgeRows) => rowTest(filters, rows);
   const way = among === undefined ? {} : among.length === 1 ? { nodes: among } : { anyOf: Float64Array.from(among) };
   const bounds = { startTs: least, endTs: greatest, at, where, ...way };
-  return wordHits(reader, scorer, index, { bounds, testOf }, most);
+  return wordHits(readers, scorer, index, { bounds, testOf }, most);
 }
 
 /**
@@ -264,24 +266,30 @@ function otherSearch({ search, among, ends }: Fused, { least, greatest }: TimeEn
 }
 
 /** Reads what must be known of candidates. */
-function* read(reader: EdgeReader, { search, words, names, answer }: Fused, some: readonly Candidate[]): Steps<void> {
+function* read(reader: EdgeReader, asked: Fused, some: readonly Candidate[]): Steps<void> {
+  const { search, words, names } = asked;
   const byId = new Map(some.map((one) => [one.id, one]));
+  const index = (words ?? names)?.index;
   yield* visitEdges(reader, some, (rows, row) => {
     const one = byId.get(rows.ids[row]!)!;
     one.members = Array.from(rows.members.subarray(rows.offsets[row]!, rows.offsets[row + 1]!));
-    const mentioned = names?.scorer.partsOf(rows, row).parts ?? [];
-    one.mentions = mentioned.flatMap((part) => names!.nodes.get(names!.scorer.query.keywords[part] ?? '') ?? []);
+    if (index !== undefined) readTexts(one, asked, documentOfRow(index, rows, row), () => textsOf(index, rows, row));
     one.nodes = shareOf(one, search.nodes);
-    if (words !== undefined) {
-      const { score, parts, byWord, length } = words.scorer.partsOf(rows, row);
-      one.words = score;
-      one.parts = parts;
-      one.byWord = byWord;
-      one.length = length;
-      one.answers = answer !== undefined && words.scorer.textsOf(rows, row).some((text) => hasAnswer(answer, text));
-    }
-    return (words ?? names)?.scorer.lettersOf(rows, row) ?? 0;
+    return index === undefined ? 0 : lettersOf(index, rows, row);
   });
+}
+
+/** Sets what the texts of a candidate tell. */
+function readTexts(one: Candidate, { words, names, answer }: Fused, document: Document, texts: () => string[]): void {
+  const mentioned = names?.scorer.partsOf(document).parts ?? [];
+  one.mentions = mentioned.flatMap((part) => names!.nodes.get(names!.scorer.query.keywords[part] ?? '') ?? []);
+  if (words === undefined) return;
+  const { score, parts, byWord } = words.scorer.partsOf(document);
+  one.words = score;
+  one.parts = parts;
+  one.byWord = byWord;
+  one.length = document.length;
+  one.answers = answer !== undefined && texts().some((text) => hasAnswer(answer, text));
 }
 
 /** Returns the share of the named nodes that an edge has or mentions; 0 if none is named. */

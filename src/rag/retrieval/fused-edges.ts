@@ -11,8 +11,9 @@ import type { KeywordMatch } from './keyword-match.ts';
 import type { MemberKeys } from './member-keys.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
 import type { SplitFilters } from './row-test.ts';
+import type { WordIndex } from './row-texts.ts';
 import type { TimeEnds } from './time-ends.ts';
-import { type WordIndex, WordScorer, wordQuery } from './word-hits.ts';
+import { WordScorer, wordQuery } from './word-hits.ts';
 
 /**
  * Returns the text index of a table, or undefined if it has none. Call it in the event loop turn in

@@ -18,11 +18,11 @@ import { KeywordMatch } from './keyword-match.ts';
 import type { MemberKeys } from './member-keys.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
 import { heldSince, splitFilters } from './row-test.ts';
+import type { WordIndex } from './row-texts.ts';
 import { scaleOf } from './score.ts';
 import { findBest, type Search } from './search.ts';
 import { timeEnds, windowEnds } from './time-ends.ts';
 import { resolveWords } from './word-columns.ts';
-import type { WordIndex } from './word-hits.ts';
 
 export interface Retrieval {
   /**

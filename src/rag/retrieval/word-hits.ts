@@ -12,9 +12,8 @@ import {
 import type { Steps } from '../../schedule/steps.ts';
 import {
   analyzerOf,
-  documentOf,
+  type Document,
   idf,
-  type Language,
   MAX_PARTS,
   MAX_PARTS_TERMS,
   Matcher,
@@ -24,13 +23,7 @@ import {
 } from '../../text/index.ts';
 import type { EdgeReader, EdgeRows } from './edge-rows.ts';
 import type { RowTest } from './row-test.ts';
-
-/** The text index of a table. */
-export interface WordIndex {
-  /** Ids of its columns. */
-  readonly columns: readonly number[];
-  readonly language: Language;
-}
+import { documentOfRow, lettersOf, type WordIndex } from './row-texts.ts';
 
 /** Words that are searched for together. */
 export interface WordQuery {
@@ -107,15 +100,11 @@ export class WordScorer {
   readonly statistics: SearchStatistics;
   /** By word: its idf divided by the greatest; 0 if no row has it. */
   readonly wordShares: readonly number[];
-  readonly #columns: readonly number[];
-  readonly #language: Language;
   readonly #matcher: Matcher;
 
-  private constructor(query: WordQuery, statistics: SearchStatistics, { columns, language }: WordIndex) {
+  private constructor(query: WordQuery, statistics: SearchStatistics) {
     this.query = query;
     this.statistics = statistics;
-    this.#columns = columns;
-    this.#language = language;
     this.#matcher = new Matcher(query.parts);
     this.wordShares = sharesOf(query, statistics);
   }
@@ -125,60 +114,34 @@ export class WordScorer {
     const { version, lsn } = snapshot;
     const counting = searchStatistics(table, { version, lsn, overlay: undefined }, conditionOf(query, index));
     const statistics = yield* unknownProgress(counting);
-    return new WordScorer(...heaviest(query, statistics), index);
+    return new WordScorer(...heaviest(query, statistics));
+  }
+
+  /** Returns the score of a row's words; undefined if it has none of the parts of the search. */
+  scoreOf(document: Document): number | undefined {
+    const counts = this.#matcher.tally(document);
+    return this.#matcher.matchesTally(counts) ? this.#scoreOf(counts, document.length) : undefined;
   }
 
   /**
-   * Returns the score of a row that was read with the columns of the index; undefined if it has
-   * none of the parts of the search.
+   * Returns the score of a row's words, the places of the parts that it has, and the score by word.
    */
-  scoreOf(rows: EdgeRows, row: number): number | undefined {
-    const { counts, length } = this.#tally(rows, row);
-    return this.#matcher.matchesTally(counts) ? this.#scoreOf(counts, length) : undefined;
-  }
-
-  /**
-   * Returns the score of a row, the places of the parts that it has, the score by word, and the
-   * number of all words in its texts.
-   */
-  partsOf(
-    rows: EdgeRows,
-    row: number,
-  ): {
+  partsOf(document: Document): {
     readonly score: number;
     readonly parts: readonly number[];
     readonly byWord: Float64Array;
-    readonly length: number;
   } {
-    const { counts, length } = this.#tally(rows, row);
+    const counts = this.#matcher.tally(document);
     const { weights, averageLength } = this.statistics;
     const parts = [...this.query.parts.keys()].filter((part) => counts[part]! > 0);
     const byWord = new Float64Array(this.wordShares.length);
     for (const part of parts)
-      byWord[this.query.words[part]!]! += weight(weights[part]!, counts[part]!, length, averageLength);
-    return { score: this.#scoreOf(counts, length), parts, byWord, length };
-  }
-
-  #tally(rows: EdgeRows, row: number): { readonly counts: Float64Array; readonly length: number } {
-    const texts = this.#columns.map((id) => textAt(rows, id, row));
-    const document = documentOf(analyzerOf(this.#language), texts);
-    return { counts: this.#matcher.tally(document), length: document.length };
+      byWord[this.query.words[part]!]! += weight(weights[part]!, counts[part]!, document.length, averageLength);
+    return { score: this.#scoreOf(counts, document.length), parts, byWord };
   }
 
   #scoreOf(counts: Float64Array, length: number): number {
     return scoreOf(counts, this.statistics.weights, length, this.statistics.averageLength);
-  }
-
-  /** Returns the texts of a row. */
-  textsOf(rows: EdgeRows, row: number): string[] {
-    return this.#columns.map((id) => textAt(rows, id, row)).filter((text) => text !== null);
-  }
-
-  /** Number of characters in the texts of a row, which is what scoring it costs. */
-  lettersOf(rows: EdgeRows, row: number): number {
-    let letters = 0;
-    for (const id of this.#columns) letters += textAt(rows, id, row)?.length ?? 0;
-    return letters;
   }
 }
 
@@ -225,11 +188,6 @@ function sharesOf(query: WordQuery, statistics: SearchStatistics): number[] {
   return shares;
 }
 
-function textAt({ columns }: EdgeRows, id: number, row: number): string | null {
-  const column = columns.get(id);
-  return column?.kind !== 'text' || column.nulls[row] === 1 ? null : column.texts[column.codes[row]!]!;
-}
-
 function conditionOf({ parts }: WordQuery, { columns, language }: WordIndex): SearchCondition {
   return { columns, language, parts };
 }
@@ -266,10 +224,11 @@ export interface HitBounds {
 
 /**
  * Returns the `size` best edges within the bounds that pass a test. `reader` must read the columns
- * of the index and those of the test. Throws `table_corrupt` or `overloaded`.
+ * of the index and those of the test, `light` those of the test. Throws `table_corrupt` or
+ * `overloaded`.
  */
 export function* wordHits(
-  reader: EdgeReader,
+  { reader, light }: { readonly reader: EdgeReader; readonly light: EdgeReader },
   scorer: WordScorer,
   index: WordIndex,
   within: HitBounds,
@@ -290,7 +249,9 @@ export function* wordHits(
     const kept = { best: new BestHits(wanted), all: new BestHits(testOf === undefined ? 0 : most) };
     // Among few candidates, the nodes are tested row by row, so that `all` has every candidate.
     const scan = { ...bounds, ...(candidates === undefined ? { anyOf } : {}), search: { ...search, candidates } };
-    yield* scored(reader, scorer, scan, testOf, kept);
+    const known = candidates?.scores;
+    const rows = (known !== undefined && anyOf === undefined ? light : reader).readKeys(scan);
+    yield* scored(rows, known === undefined ? scoresFrom(scorer, index) : knownScores(known), testOf, kept);
     const hits = kept.best.sorted();
     const isWhole = candidates === undefined || testOf === undefined || rowsIn(candidates) < most;
     // No row that was not read has a greater score than the last of the best before the test.
@@ -307,29 +268,42 @@ function rowsIn({ segments, memtables }: SearchCandidates): number {
   return rows;
 }
 
+/** The score of a row, undefined if it has no word, and the number of characters that it took. */
+type RowScore = (rows: EdgeRows, row: number) => { readonly score: number | undefined; readonly letters: number };
+
+function scoresFrom(scorer: WordScorer, index: WordIndex): RowScore {
+  return (rows, row) => ({
+    score: scorer.scoreOf(documentOfRow(index, rows, row)),
+    letters: lettersOf(index, rows, row),
+  });
+}
+
+function knownScores(scores: ReadonlyMap<number, number>): RowScore {
+  return ({ ids }, row) => ({ score: scores.get(ids[row]!), letters: 0 });
+}
+
 /** Scores the rows that a search finds: keeps the best of all, and the best that pass the test. */
 function* scored(
-  reader: EdgeReader,
-  scorer: WordScorer,
-  bounds: ScanBounds,
+  found: Iterable<EdgeRows | null>,
+  scoreOf: RowScore,
   testOf: HitBounds['testOf'],
   { best, all }: { readonly best: BestHits; readonly all: BestHits },
 ): Steps<void> {
-  let letters = 0;
-  for (const rows of reader.readKeys(bounds)) {
+  let taken = 0;
+  for (const rows of found) {
     yield undefined;
     if (rows === null) continue;
     const passes = testOf?.(rows);
     for (let row = 0; row < rows.rows; row++) {
-      letters += scorer.lettersOf(rows, row);
-      const score = scorer.scoreOf(rows, row);
+      const { score, letters } = scoreOf(rows, row);
       if (score !== undefined) {
         const hit = { id: rows.ids[row]!, eventTs: rows.times[row]!, score };
         all.add(hit);
         if (passes === undefined || passes(row)) best.add(hit);
       }
-      if (letters < STEP_LETTERS) continue;
-      letters = 0;
+      taken += letters;
+      if (taken < STEP_LETTERS) continue;
+      taken = 0;
       yield undefined;
     }
   }
