@@ -4,11 +4,69 @@
 
 import { wordsOf } from '../../text/index.ts';
 import { isStopWord, MOST_KEYWORDS } from './keywords.ts';
-import type { Reading } from './words.ts';
+import type { Reading, Word } from './words.ts';
+
+/** Words [first, end) of a question that are one word of a text. */
+interface Joined {
+  readonly text: string;
+  readonly first: number;
+  readonly end: number;
+}
 
 /** Returns these words in the order of the question, as written. Those of names are left out. */
-export function joinedWords({ text, words }: Reading): string[] {
+export function joinedWords(reading: Reading): string[] {
+  const { words } = reading;
   const joined = new Set<string>();
+  for (const { text, first, end } of joinedIn(reading)) {
+    const parts = words.slice(first, end).filter(({ kind }) => kind !== 'sign');
+    if (parts.length === 0 || parts.some(({ taken }) => !taken)) joined.add(text);
+    if (joined.size === MOST_KEYWORDS) return [...joined];
+  }
+  for (const { kind, text: time, taken } of words) if (kind === 'time' && !taken) joined.add(time);
+  return [...joined];
+}
+
+/**
+ * Returns the reading with each of these words, if no reader has taken a part of it, as one quoted
+ * word, so that the parts alone are not looked for; and `spans` of words [from, to) as they are
+ * there.
+ */
+export function withJoinedWords(
+  reading: Reading,
+  spans: readonly { readonly from: number; readonly to: number }[],
+): { readonly reading: Reading; readonly spans: { from: number; to: number }[] } {
+  const words: Word[] = [];
+  /** By place of a word of the question: its place in `words`. */
+  const places: number[] = [];
+  const joined = joinedIn(reading);
+  let next = joined.next();
+  for (let at = 0; at < reading.words.length; ) {
+    while (next.done !== true && next.value.first < at) next = joined.next();
+    const one = next.done !== true && next.value.first === at ? next.value : undefined;
+    const parts = reading.words.slice(at, one?.end ?? at + 1);
+    const word = parts[0]!;
+    const isWhole = !parts.some(({ taken }) => taken) && (one !== undefined || word.kind === 'time');
+    const count = isWhole ? parts.length : 1;
+    for (let part = 0; part < count; part++) places.push(words.length);
+    words.push(isWhole ? quoted(parts, one?.text ?? word.text) : word);
+    at += count;
+  }
+  places.push(words.length);
+  const moved = spans.map(({ from, to }) => ({ from: places[from]!, to: places[to]! }));
+  return { reading: { ...reading, words }, spans: moved };
+}
+
+function quoted(parts: readonly Word[], text: string): Word {
+  const { start, glued } = parts[0]!;
+  const plain = text.replaceAll(HYPHEN, '');
+  return { kind: 'quoted', text: plain, lower: plain.toLowerCase(), start, end: parts.at(-1)!.end, glued, taken: false };
+}
+
+/** A hyphen that is only seen at the end of a line. */
+const HYPHEN = '\u00ad';
+
+/** Yields the words of a text that consist of several words or signs of the question, or a sign. */
+function* joinedIn({ text, words }: Reading): Generator<Joined, void, void> {
   let from = 0;
   let first = 0;
   for (const word of wordsOf(text)) {
@@ -17,15 +75,9 @@ export function joinedWords({ text, words }: Reading): string[] {
     while (first < words.length && words[first]!.end <= start) first++;
     let last = first;
     while (last < words.length && words[last]!.end < from) last++;
-    const parts = words.slice(first, last + 1).filter(({ kind }) => kind !== 'sign');
     const isWhole = last === first && words[first]?.kind !== 'sign';
-    const isTaken = parts.length > 0 && parts.every(({ taken }) => taken);
-    if (isWhole || isTaken || isStopWord(stripped(word))) continue;
-    joined.add(word);
-    if (joined.size === MOST_KEYWORDS) return [...joined];
+    if (!isWhole && !isStopWord(stripped(word))) yield { text: word, first, end: Math.min(last + 1, words.length) };
   }
-  for (const { kind, text: time, taken } of words) if (kind === 'time' && !taken) joined.add(time);
-  return [...joined];
 }
 
 /** Returns a word in lower case without what follows an apostrophe. */

@@ -17,6 +17,7 @@ import { finish, type Steps } from '../../schedule/steps.ts';
 import { type AskedFigure, readFigure } from './asked-figure.ts';
 import { readFilters } from './column-filters.ts';
 import { asksForEdges } from './general-words.ts';
+import { withJoinedWords } from './joined-words.ts';
 import { readKeywords } from './keywords.ts';
 import { readNodes } from './named-nodes.ts';
 import type { AskedTable, Question, QuestionWindow } from './question.ts';
@@ -80,20 +81,22 @@ export function understood(query: string, table: AskedTable, nowMs: number): Und
 
 /** Does the same as `understood`, in steps of a few ms. */
 export function* understanding(query: string, table: AskedTable, nowMs: number): Steps<Understood> {
-  const reading = begun(query);
+  const first = begun(query);
   const nowTs = Math.floor(nowMs / 1000);
-  const asksEdges = asksForEdges(reading, table.name);
-  const words = reading.words.filter(({ kind }) => kind === 'word').map(({ text }) => text);
+  const asksEdges = asksForEdges(first, table.name);
+  const words = first.words.filter(({ kind }) => kind === 'word').map(({ text }) => text);
   // The most specific readers come first, because a number that one reader takes is not available
   // to the others.
-  const filters = readFilters(reading, table);
+  const filters = readFilters(first, table);
   yield undefined;
-  const { nodes, spans, groups, unknown } = readNodes(reading, table.named);
+  const { nodes, spans: mentions, groups, unknown } = readNodes(first, table.named);
   yield undefined;
-  const { window, fixed, relative } = yield* readWindow(reading, nowTs);
+  const { window, fixed, relative } = yield* readWindow(first, nowTs);
   yield undefined;
-  const figure = readFigure(reading, table);
-  const { top, order } = readWanted(reading, table);
+  const figure = readFigure(first, table);
+  const { top, order } = readWanted(first, table);
+  // What is left of numbers, lists and times are words of texts.
+  const { reading, spans } = withJoinedWords(first, mentions);
   const { wordConditions, hasOr } =
     figure === null ? { wordConditions: [], hasOr: false } : readWordConditions(reading, spans);
   yield undefined;
