@@ -20,6 +20,10 @@ const INTEGER_MESSAGE = 'must be an integer of at most 2^53-1';
 export const integer = () => v.pipe(v.number(INTEGER_MESSAGE), v.safeInteger(INTEGER_MESSAGE));
 export const integerFrom = (least: number) =>
   v.pipe(integer(), v.minValue(least, `must be an integer of at least ${least}`));
+export const integerWithin = (least: number, most: number) => {
+  const range = `must be an integer from ${least} to ${most}`;
+  return v.pipe(v.number(range), v.safeInteger(range), v.minValue(least, range), v.maxValue(most, range));
+};
 export const finite = () => v.pipe(v.number('must be a number'), v.finite('must be a finite number'));
 export const text = () => v.string('must be a string');
 export const tableName = () => text();

@@ -321,6 +321,11 @@ test('a recall shows what holds now, or held then, best first, and why', async (
     event_ts: '1970-01-01T00:02:00Z',
     source: 'menu',
   });
+  for (const top_k of [0, 1001, 1.5, '5'])
+    expect(await recall({ top_k })).toMatchObject({
+      status: 400,
+      json: { errors: [{ loc: ['body', 'top_k'], msg: 'must be an integer from 1 to 1000' }] },
+    });
   for (const wrong of [{ top_k: 0 }, { top_k: 1001 }, { at: 'soon' }, { question: 5 }, { table: 'hyperedges' }])
     expect((await recall(wrong)).status).toBe(400);
   expect((await recall({ table: 'nope' })).json).toMatchObject({ status: 404, code: 'table_not_found' });

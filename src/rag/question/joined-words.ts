@@ -59,7 +59,15 @@ export function withJoinedWords(
 function quoted(parts: readonly Word[], text: string): Word {
   const { start, glued } = parts[0]!;
   const plain = text.replaceAll(HYPHEN, '');
-  return { kind: 'quoted', text: plain, lower: plain.toLowerCase(), start, end: parts.at(-1)!.end, glued, taken: false };
+  return {
+    kind: 'quoted',
+    text: plain,
+    lower: plain.toLowerCase(),
+    start,
+    end: parts.at(-1)!.end,
+    glued,
+    taken: false,
+  };
 }
 
 /** A hyphen that is only seen at the end of a line. */

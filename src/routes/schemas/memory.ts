@@ -6,7 +6,7 @@ import {
   finite,
   identifier,
   integer,
-  integerFrom,
+  integerWithin,
   tableName,
   text,
   time,
@@ -22,7 +22,6 @@ const MOST_VERSIONS = 10_000;
 export const DEFAULT_TOP_K = 10;
 const MOST_RECALLED = 1000;
 
-const upTo = (most: number) => v.pipe(integerFrom(1), v.maxValue(most, `must be an integer from 1 to ${most}`));
 const keys = (sentence: string) =>
   v.optional(
     described(
@@ -105,7 +104,9 @@ export const recallBody = v.pipe(
     who: keys('Only memories with at least one of these in the role `who`.'),
     about: keys('Only memories with at least one of these in the role `about`.'),
     at: v.optional(described(time(), 'Only memories that hold at this time; default now.')),
-    top_k: v.optional(described(upTo(MOST_RECALLED), `Maximum number of memories; default ${DEFAULT_TOP_K}.`)),
+    top_k: v.optional(
+      described(integerWithin(1, MOST_RECALLED), `Maximum number of memories; default ${DEFAULT_TOP_K}.`),
+    ),
     times: times(),
   }),
   v.examples([{ question: 'What is the budget of project Orion?' }]),
@@ -135,7 +136,7 @@ export const historyBody = v.pipe(
     id: v.optional(described(integer(), 'One memory with its earlier and later versions, in place of who and about.')),
     limit: v.optional(
       described(
-        upTo(MOST_VERSIONS),
+        integerWithin(1, MOST_VERSIONS),
         `Maximum number of versions, the newest that name these things; default ${DEFAULT_VERSIONS}.`,
       ),
     ),

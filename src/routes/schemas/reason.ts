@@ -6,6 +6,7 @@ import {
   finite,
   integer,
   integerFrom,
+  integerWithin,
   tableName,
   text,
   time,
@@ -28,17 +29,13 @@ const rules = () =>
       'Rules for this request only. An empty list means no rules; null or absent means the enabled stored rules.',
     ),
   );
-const upTo = (least: number, most: number) => {
-  const range = `must be an integer from ${least} to ${most}`;
-  return v.pipe(v.number(range), v.safeInteger(range), v.minValue(least, range), v.maxValue(most, range));
-};
 
 export const reasonBody = v.pipe(
   v.object({
     query: query(),
     table: v.optional(tableName()),
     top_k: v.optional(
-      described(upTo(1, 10_000), 'Maximum number of edges to which the rules are applied; default 40.'),
+      described(integerWithin(1, 10_000), 'Maximum number of edges to which the rules are applied; default 40.'),
     ),
     require_proof: flag('Abstain unless at least one fact is proved.'),
     rules: rules(),
@@ -81,8 +78,10 @@ export const ragBody = v.pipe(
       ),
     ),
     openai_api_key: v.optional(described(text(), 'Key for the language model; it is not stored.')),
-    top_k: v.optional(described(upTo(1, 200), 'Maximum number of retrieved edges; default 40.')),
-    token_budget: v.optional(described(upTo(500, 12_000), 'Maximum number of tokens in the prompt; default 3000.')),
+    top_k: v.optional(described(integerWithin(1, 200), 'Maximum number of retrieved edges; default 40.')),
+    token_budget: v.optional(
+      described(integerWithin(500, 12_000), 'Maximum number of tokens in the prompt; default 3000.'),
+    ),
     time_start: v.optional(described(time(), 'First second (epoch seconds or ISO 8601); overrides the text.')),
     times: times(),
     time_end: v.optional(described(time(), 'Last second (epoch seconds or ISO 8601); overrides the text.')),
