@@ -165,3 +165,27 @@ describe('the best of rows with 190 KB of text', () => {
     await database.close();
   });
 });
+
+test.each([300, 6000, 12_000])(
+  'the best of %i rows with the same score are those with the least ids',
+  async (equal) => {
+    const database = await opened(() => 0);
+    await fill(database, equal + 30, (row) =>
+      row % ((equal + 30) / 30) < 1 ? `plan w${row} tail` : 'plan plain tail',
+    );
+    const embedded = new EmbeddedStatements({ database });
+    const match = "MATCH (n:notes) WHERE search(n, 'plan plain') RETURN n.id AS id, score(n) AS s";
+    const { rows: all } = await embedded.run(match);
+    const sorted = all.toSorted((a, b) => (b.s as number) - (a.s as number) || (a.id as number) - (b.id as number));
+    for (const state of ['in memory', 'compacted']) {
+      if (state === 'compacted') await database.compact({});
+      for (const limit of [1, 10, 299, 1000, 5000]) {
+        const { rows } = await embedded.run(`${match} ORDER BY score(n) DESC, n.id LIMIT ${limit}`);
+        expect(rows, `${state}, ${limit}`).toEqual(sorted.slice(0, limit));
+      }
+    }
+    expect(sorted[equal - 1]!.s).toBe(sorted[0]!.s);
+    expect(sorted[equal]!.s).toBeLessThan(sorted[0]!.s as number);
+    await database.close();
+  },
+);

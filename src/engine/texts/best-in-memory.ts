@@ -158,23 +158,28 @@ export interface MarkedBest extends MarkedRows {
 /**
  * Returns the rows of a memtable that have at least the k-th best score of all, and adds their
  * scores to `known` by id. A block that may have more rows with exactly this score than it gave is
- * asked again for more; if these are still not all, it gives all that match, without scores.
+ * asked again for more; if these are still not all, it gives all that match, without scores. Yields
+ * null after each block that was asked again.
  */
-export function markedBest(
+export function* markedBest(
   { memtable, pieces, marks, found, unknown }: FoundInMemory,
   request: BestRequest,
   least: number,
   nowUs: () => number,
   known: Map<number, number>,
-): MarkedBest {
+): Generator<null, MarkedBest, void> {
   const lists: Uint32Array[] = [];
   const open = [...unknown];
   let areScored = unknown.length === 0;
   for (const first of found) {
     const { piece } = first;
-    const isThere = pieces.at(piece.from) === piece;
-    const more = () => bestInPiece(piece, marks, request, mostEqual(request.k), least, nowUs);
-    const top = !isCut(first, least) ? first : isThere ? ifMemory(more) : undefined;
+    const isThere = () => pieces.at(piece.from) === piece;
+    let top: FoundInPiece | undefined = first;
+    if (isCut(first, least)) {
+      const more = () => bestInPiece(piece, marks, request, mostEqual(request.k), least, nowUs);
+      top = isThere() ? ifMemory(more) : undefined;
+      yield null;
+    }
     if (top !== undefined && !isCut(top, least)) {
       const n = countOfBest(top, least);
       for (let place = 0; place < n; place++) known.set(memtable.keyOf(top.rows[place]!).id, top.scores[place]!);
@@ -182,9 +187,10 @@ export function markedBest(
       continue;
     }
     areScored = false;
-    const matching = isThere ? ifMemory(() => matchingRows(piece, request.search.parts, nowUs)) : undefined;
+    const matching = isThere() ? ifMemory(() => matchingRows(piece, request.search.parts, nowUs)) : undefined;
     if (matching === undefined) open.push({ from: piece.from, to: piece.to });
     else lists.push(matching.map((row) => row + piece.from));
+    yield null;
   }
   return { found: joined(lists), unknown: open.sort((a, b) => a.from - b.from), areScored };
 }

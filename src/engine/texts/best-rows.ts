@@ -103,7 +103,7 @@ export function* bestRows(
     candidates.set(first.segment, top.rows.slice(0, n).sort());
   }
   const memtables = new Map<CoreMemtable, MarkedBest>();
-  for (const one of inMemory) memtables.set(one.memtable, markedBest(one, inBounds, least, source.nowUs, known));
+  for (const one of inMemory) memtables.set(one.memtable, yield* markedBest(one, inBounds, least, source.nowUs, known));
   const areKnown = memtablesOf(view).every((one) => one.rows === 0 || memtables.get(one)?.areScored === true);
   return { segments: candidates, memtables, scores: areKnown ? known : undefined };
 }
