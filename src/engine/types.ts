@@ -263,11 +263,11 @@ export interface SearchCondition {
 export interface SearchCandidates {
   /** Rows of segments, ascending; the segments without any are left out. */
   readonly segments: ReadonlyMap<SegmentFile, Uint32Array>;
-  /** Rows of memtables. Of a memtable that is not here, all rows may be among the best. */
-  readonly memtables: ReadonlyMap<CoreMemtable, MarkedRows>;
+  /** Rows of memtables, ascending. Undefined: all rows of memtables may be among the best. */
+  readonly memtables: ReadonlyMap<CoreMemtable, Uint32Array> | undefined;
   /**
    * The scores of all these rows, by id, which are the same as those that their texts give.
-   * Undefined: the rows of some memtable must be read to know which match.
+   * Undefined: those of rows of memtables are not known.
    */
   readonly scores: ReadonlyMap<number, number> | undefined;
 }

@@ -140,17 +140,31 @@ describe('the best of rows with 190 KB of text', () => {
     return rows.map(({ id, s }) => ({ id, s }));
   }
 
-  test('is found in memory without a text block, for a few words', async () => {
+  const many = `${Array.from({ length: 60 }, (_, place) => `w${place}`).join(' ')} zurich`;
+
+  test('is found without a text block: in memory, beside new rows, and in a transaction', async () => {
     const { database, embedded } = await withLongRow(20);
     const all = await best(embedded, 'budget zurich', '', 50);
     expect(all).toHaveLength(21);
     expect(await best(embedded, 'budget zurich', ', n.a, n.b, n.c', 3)).toEqual(all.slice(0, 3));
+    const before = await best(embedded, many, ', n', 3);
+    await database.compact({});
+    expect(await best(embedded, many, ', n', 3)).toEqual(before);
+    const statements = [
+      `INSERT INTO notes (event_ts, members, a) VALUES (50, [2], 'w1 w2 w3 w4 w5')`,
+      `MATCH (n:notes) WHERE search(n, '${many}') RETURN n.id AS id, n.b ORDER BY score(n) DESC LIMIT 2`,
+    ];
+    const session = new EmbeddedStatements({ database });
+    const answers: unknown[] = [];
+    for (const statement of ['BEGIN', ...statements, 'COMMIT', statements[1]!])
+      answers.push((await session.run(statement)).rows);
+    expect(answers[2]).toEqual(answers[4]);
+    expect(answers[2]).toMatchObject([{ id: 22 }, {}]);
     await database.close();
   });
 
   test('is found by text blocks for any words, with the same scores as from the texts', async () => {
     const { database, embedded } = await withLongRow(3000);
-    const many = Array.from({ length: 60 }, (_, place) => `w${place}`).join(' ');
     const found: unknown[] = [];
     for (const state of ['in memory', 'compacted']) {
       if (state === 'compacted') await database.compact({});
@@ -158,8 +172,8 @@ describe('the best of rows with 190 KB of text', () => {
       const all = await best(embedded, 'budget zurich', '', 3001);
       expect(all).toHaveLength(3001);
       expect(await best(embedded, 'budget zurich', ', n', 1000)).toEqual(all.slice(0, 1000));
-      found.push(all, await best(embedded, `${many} zurich`, ', n.b', 1000));
-      await expect(best(embedded, `${many} zurich`, '', 3001)).rejects.toThrow('too much work');
+      found.push(all, await best(embedded, many, ', n.b', 1000));
+      await expect(best(embedded, many, '', 3001)).rejects.toThrow('too much work');
     }
     expect(found.slice(2)).toEqual(found.slice(0, 2));
     await database.close();

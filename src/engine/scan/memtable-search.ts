@@ -5,7 +5,7 @@
 import type { CoreMemtable, RangeSet, StepBounds } from '../../core/index.ts';
 import { Judge, ROWS_A_STEP } from '../texts/judge.ts';
 import { joined, markedRows } from '../texts/memtable-words.ts';
-import type { MarkedRows, RowKey, SearchCondition } from '../types.ts';
+import type { MarkedRows, RowKey, SearchCandidates, SearchCondition } from '../types.ts';
 import { before, type ScanSource, type ScanView } from './scan-view.ts';
 
 /** The rows that a reader sees of a memtable. */
@@ -19,7 +19,8 @@ export interface SeenRows {
 const FEW_ROWS = 1024;
 /** Up to this many rows that other conditions leave are judged without asking text blocks. */
 const FEW_LISTED = 32;
-const ALL: MarkedRows = { found: new Uint32Array(0), unknown: [{ from: 0, to: Infinity }] };
+const NO_ROWS = new Uint32Array(0);
+const ALL: MarkedRows = { found: NO_ROWS, unknown: [{ from: 0, to: Infinity }] };
 const FOUND = 1;
 const UNKNOWN = 2;
 
@@ -41,15 +42,20 @@ export function* searchMemtable(
   const { memtable } = seen;
   // The bounds of a scan move with its rows.
   const within = { lowTs: bounds.lowTs, lowId: bounds.lowId, endTs: bounds.endTs };
-  const candidates = search.candidates?.memtables.get(memtable);
+  const candidates = search.candidates?.memtables;
   const isFew = candidates === undefined && listed !== undefined && listed.length <= FEW_LISTED;
-  const marked = isFew ? ALL : (candidates ?? (yield* markedRows(source, view, memtable, search)));
+  const marked = isFew ? ALL : (markedIn(memtable, candidates) ?? (yield* markedRows(source, view, memtable, search)));
   const marks = new Uint8Array(memtable.rows);
   for (const { from, to } of marked.unknown) marks.fill(UNKNOWN, from, to);
   for (const row of marked.found) marks[row] = FOUND;
   const rows = listed?.filter((row) => marks[row] !== 0) ?? (yield* liveRows(seen, marked, marks, within, ranges));
   if (marked.unknown.length === 0) return rows;
   return yield* judged(memtable, rows, marks, new Judge(source.columns, search), limit);
+}
+
+/** Returns the candidates of a memtable; undefined if all of its rows may be some. */
+function markedIn(memtable: CoreMemtable, candidates: SearchCandidates['memtables']): MarkedRows | undefined {
+  return candidates && { found: candidates.get(memtable) ?? NO_ROWS, unknown: [] };
 }
 
 type Within = Pick<StepBounds, 'lowTs' | 'lowId' | 'endTs'>;

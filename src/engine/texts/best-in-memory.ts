@@ -1,14 +1,16 @@
-// Finds the rows of memtables that may be among the k best of a search, through their text blocks.
+// Finds the rows of memtables that may be among the k best of a search: through their text blocks,
+// and from the texts of rows that no block covers, or whose block takes too long.
 
 import type { CoreMemtable, RangeSet, StepBounds } from '../../core/index.ts';
 import { finishBy } from '../../schedule/steps.ts';
 import type { SeenRows } from '../scan/memtable-search.ts';
 import type { ScanSource, ScanView } from '../scan/scan-view.ts';
-import type { MarkedRows, SearchCondition, SearchStatistics } from '../types.ts';
-import { matchingRows, partsIn, SEARCH_US } from './block-search.ts';
+import type { SearchCondition, SearchStatistics } from '../types.ts';
+import { partsIn, SEARCH_US } from './block-search.ts';
+import { Judge } from './judge.ts';
 import { ifMemory, joined, piecesOf } from './memtable-words.ts';
 import type { TextPiece, TextPieces } from './text-pieces.ts';
-import { type SeenMarks, seenDocuments, seenMarks } from './visible-rows.ts';
+import { type SeenMarks, seenDocuments, seenMarks, seenRows } from './visible-rows.ts';
 
 /** The k best scores that are known so far. */
 export interface KnownScores {
@@ -58,61 +60,137 @@ export function countOfBest({ rows, scores }: AskedRows, least: number): number 
 }
 
 /** What was found in one memtable. */
-export interface FoundInMemory {
-  readonly memtable: CoreMemtable;
-  readonly pieces: TextPieces;
+interface FoundInMemory {
+  readonly seen: SeenRows;
+  readonly pieces: TextPieces | undefined;
   readonly marks: SeenMarks;
-  readonly found: readonly FoundInPiece[];
-  readonly unknown: MarkedRows['unknown'];
+  readonly inPieces: readonly FoundInPiece[];
+  /** From the texts of rows. */
+  readonly judged: ScoredRows[];
 }
 
-/**
- * Adds the scores of the best rows of each memtable to `best`, and returns these rows. Memtables
- * without blocks are left out. Yields null between blocks.
- */
-export function* bestInMemory(
-  source: ScanSource,
-  view: ScanView,
-  request: BestRequest,
-  best: KnownScores,
-): Generator<null, FoundInMemory[], void> {
-  const all: FoundInMemory[] = [];
-  for (const { memtable } of view.version.memtables) {
-    const pieces = yield* piecesOf(source, view, memtable, request.search);
-    if (pieces === undefined || pieces.covered === 0) continue;
-    const hidden = view.overlay?.hidden(memtable);
-    all.push(yield* bestOf(source, { memtable, lsn: view.lsn, hidden }, pieces, request, best));
+/** Rows of a memtable with their scores. */
+interface ScoredRows {
+  readonly rows: Uint32Array;
+  readonly scores: Float64Array;
+}
+
+/** The rows of memtables that a search may find. */
+export class BestInMemory {
+  readonly #source: ScanSource;
+  readonly #view: ScanView;
+  readonly #request: BestRequest;
+  readonly #judge: Judge;
+  readonly #found: FoundInMemory[] = [];
+
+  constructor(source: ScanSource, view: ScanView, request: BestRequest) {
+    this.#source = source;
+    this.#view = view;
+    this.#request = request;
+    this.#judge = new Judge(source.columns, request.search, request.statistics);
   }
-  return all;
-}
 
-function* bestOf(
-  { nowUs }: ScanSource,
-  seen: SeenRows,
-  pieces: TextPieces,
-  request: BestRequest,
-  best: KnownScores,
-): Generator<null, FoundInMemory, void> {
-  const { memtable } = seen;
-  const marks = yield* seenMarks(seen, request.bounds, request.ranges);
-  const found: FoundInPiece[] = [];
-  const unknown: { from: number; to: number }[] = [];
-  for (let from = 0; from < marks.rows; ) {
-    const piece = pieces.at(from);
-    const to = Math.min(marks.rows, piece?.to ?? marks.rows);
-    // A block may have been replaced by one that begins with rows that were searched before.
-    const asked = request.k + 1;
-    const inPiece =
-      piece?.from === from ? ifMemory(() => bestInPiece(piece, marks, request, asked, best.least, nowUs)) : undefined;
-    if (inPiece === undefined) unknown.push({ from, to });
-    else {
-      best.addFirst(inPiece.scores);
-      found.push(inPiece);
+  /**
+   * Finds the best rows of each memtable, and adds their scores to `best`. Yields null after steps
+   * of a few milliseconds. Throws `overloaded`.
+   */
+  *find(best: KnownScores): Generator<null, void, void> {
+    const { version, lsn, overlay } = this.#view;
+    for (const { memtable } of version.memtables)
+      if (memtable.rows > 0) yield* this.#findIn({ memtable, lsn, hidden: overlay?.hidden(memtable) }, best);
+    const own = overlay?.memtable;
+    if (own !== undefined && own.rows > 0)
+      yield* this.#findIn({ memtable: own, lsn: Infinity, hidden: undefined }, best);
+  }
+
+  *#findIn(seen: SeenRows, best: KnownScores): Generator<null, void, void> {
+    const { search, bounds, ranges, k } = this.#request;
+    const pieces = yield* piecesOf(this.#source, this.#view, seen.memtable, search);
+    const marks = yield* seenMarks(seen, bounds, ranges);
+    const inPieces: FoundInPiece[] = [];
+    const judged: ScoredRows[] = [];
+    for (let from = 0; from < marks.rows; ) {
+      const piece = pieces?.at(from);
+      const to = Math.min(marks.rows, piece?.to ?? marks.rows);
+      // A block may have been replaced by one that begins with rows that were searched before.
+      const inPiece = piece?.from === from ? this.#askPiece(piece, marks, k + 1, best.least) : undefined;
+      if (inPiece !== undefined) {
+        best.addFirst(inPiece.scores);
+        inPieces.push(inPiece);
+        yield null;
+      } else yield* this.#judgeRows(seen, marks, from, to, best, judged);
+      from = to;
     }
-    from = to;
-    yield null;
+    this.#found.push({ seen, pieces, marks, inPieces, judged });
   }
-  return { memtable, pieces, marks, found, unknown };
+
+  /** Scores rows [from, to) from their texts; adds those to `into` that may be among the best. */
+  *#judgeRows(
+    { memtable }: SeenRows,
+    marks: SeenMarks,
+    from: number,
+    to: number,
+    best: KnownScores,
+    into: ScoredRows[],
+  ): Generator<null, void, void> {
+    const recordsOf = (rows: Uint32Array) => memtable.recordsOf(rows);
+    for (let rows = seenRows(marks, from, to); rows.length > 0; ) {
+      const { judged, kept, scores } = this.#judge.some(rows, recordsOf);
+      rows = rows.subarray(judged);
+      const scored = atLeast({ rows: kept, scores }, best.least);
+      if (scored.rows.length > 0) into.push(scored);
+      best.addFirst(scored.scores.toSorted((a, b) => b - a));
+      yield null;
+    }
+  }
+
+  /**
+   * Returns the rows of each memtable that have at least the k-th best score of all, ascending, and
+   * adds their scores to `known` by id. A block that may have more rows with exactly this score
+   * than it gave is asked again for more; if there are still more, its rows are read. Yields null
+   * after steps of a few milliseconds. Throws `overloaded`.
+   */
+  *rows(best: KnownScores, known: Map<number, number>): Generator<null, Map<CoreMemtable, Uint32Array>, void> {
+    const { k } = this.#request;
+    const { least } = best;
+    const all = new Map<CoreMemtable, Uint32Array>();
+    for (const { seen, pieces, marks, inPieces, judged } of this.#found) {
+      const lists: ScoredRows[] = judged.map((scored) => atLeast(scored, least));
+      for (const first of inPieces) {
+        const { piece } = first;
+        let top: FoundInPiece | undefined = first;
+        if (isCut(first, least)) {
+          const isThere = pieces?.at(piece.from) === piece;
+          top = isThere ? this.#askPiece(piece, marks, mostEqual(k), least) : undefined;
+          yield null;
+        }
+        if (top === undefined || isCut(top, least)) {
+          // Scores of these rows were added before, and are not added again.
+          yield* this.#judgeRows(seen, marks, piece.from, piece.to, { least, addFirst() {} }, lists);
+        } else lists.push(atLeast(top, least));
+      }
+      for (const { rows, scores } of lists)
+        for (const [place, row] of rows.entries()) known.set(seen.memtable.keyOf(row).id, scores[place]!);
+      all.set(seen.memtable, joined(lists.map(({ rows }) => rows)).sort());
+    }
+    return all;
+  }
+
+  /**
+   * Returns at most `asked` of the best rows of a block, with at least the score `threshold`. If
+   * finding them takes too long, or there is no memory for it, returns undefined.
+   */
+  #askPiece(piece: TextPiece, marks: SeenMarks, asked: number, threshold: number): FoundInPiece | undefined {
+    return ifMemory(() => bestInPiece(piece, marks, this.#request, asked, threshold, this.#source.nowUs));
+  }
+}
+
+/** Returns the rows with at least a score. */
+function atLeast({ rows, scores }: ScoredRows, least: number): ScoredRows {
+  return {
+    rows: rows.filter((_, place) => scores[place]! >= least),
+    scores: scores.filter((score) => score >= least),
+  };
 }
 
 /**
@@ -147,50 +225,4 @@ function bestInPiece(
     query.free();
     allowed?.free();
   }
-}
-
-/** Rows of a memtable that may be among the best. */
-export interface MarkedBest extends MarkedRows {
-  /** Whether the scores of all these rows are known. */
-  readonly areScored: boolean;
-}
-
-/**
- * Returns the rows of a memtable that have at least the k-th best score of all, and adds their
- * scores to `known` by id. A block that may have more rows with exactly this score than it gave is
- * asked again for more; if these are still not all, it gives all that match, without scores. Yields
- * null after each block that was asked again.
- */
-export function* markedBest(
-  { memtable, pieces, marks, found, unknown }: FoundInMemory,
-  request: BestRequest,
-  least: number,
-  nowUs: () => number,
-  known: Map<number, number>,
-): Generator<null, MarkedBest, void> {
-  const lists: Uint32Array[] = [];
-  const open = [...unknown];
-  let areScored = unknown.length === 0;
-  for (const first of found) {
-    const { piece } = first;
-    const isThere = () => pieces.at(piece.from) === piece;
-    let top: FoundInPiece | undefined = first;
-    if (isCut(first, least)) {
-      const more = () => bestInPiece(piece, marks, request, mostEqual(request.k), least, nowUs);
-      top = isThere() ? ifMemory(more) : undefined;
-      yield null;
-    }
-    if (top !== undefined && !isCut(top, least)) {
-      const n = countOfBest(top, least);
-      for (let place = 0; place < n; place++) known.set(memtable.keyOf(top.rows[place]!).id, top.scores[place]!);
-      lists.push(top.rows.slice(0, n).sort());
-      continue;
-    }
-    areScored = false;
-    const matching = isThere() ? ifMemory(() => matchingRows(piece, request.search.parts, nowUs)) : undefined;
-    if (matching === undefined) open.push({ from: piece.from, to: piece.to });
-    else lists.push(matching.map((row) => row + piece.from));
-    yield null;
-  }
-  return { found: joined(lists), unknown: open.sort((a, b) => a.from - b.from), areScored };
 }

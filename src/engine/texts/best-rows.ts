@@ -2,39 +2,31 @@
 // so that the others are neither read nor scored.
 //
 // Each segment gives its own k + 1 best, and skips what cannot reach the k-th best score of the
-// segments before it; so do the blocks over rows of memtables. The rows with at least the k-th
-// best score of all are the candidates: k of them, and those with the same score as the last. Their
-// scores are given with them, unless there are rows that no block covers; then all are scored when
-// they are read.
+// segments before it; so do the blocks over rows of memtables, whose other rows are scored one by
+// one. The rows with at least the k-th best score of all are the candidates: k of them, and those
+// with the same score as the last. Their scores are given with them.
 //
 // If the last row that a segment gave has exactly that score, others may have it too, so the
 // segment is asked again for more rows. If these are not all of them, the candidates are not
 // complete, and there are none. Example: 5,000 equal texts.
 
-import {
-  type CoreMemtable,
-  encodeRanges,
-  type RangeSet,
-  RowBitmap,
-  type StepBounds,
-  type TextBest,
-} from '../../core/index.ts';
+import { encodeRanges, type RangeSet, RowBitmap, type StepBounds, type TextBest } from '../../core/index.ts';
 import { finishBy } from '../../schedule/steps.ts';
 import { checkScanRequest } from '../scan/scan-request.ts';
-import { boundsOf, chooseSegments, deadOf, LOAD_US, type ScanSource, type ScanView } from '../scan/scan-view.ts';
+import {
+  boundsOf,
+  chooseSegments,
+  deadOf,
+  LOAD_US,
+  rowsInMemory,
+  type ScanSource,
+  type ScanView,
+} from '../scan/scan-view.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
 import { findMatches } from '../table/segment-matches.ts';
 import type { Table } from '../table/table.ts';
 import type { ScanBounds, SearchCandidates, SearchCondition, SearchStatistics } from '../types.ts';
-import {
-  type AskedRows,
-  bestInMemory,
-  countOfBest,
-  isCut,
-  type MarkedBest,
-  markedBest,
-  mostEqual,
-} from './best-in-memory.ts';
+import { type AskedRows, BestInMemory, countOfBest, isCut, mostEqual } from './best-in-memory.ts';
 import { partsIn, SEARCH_US } from './block-search.ts';
 import { tagOf } from './text-tag.ts';
 
@@ -87,7 +79,9 @@ export function* bestRows(
   }
   const inBounds = { search, bounds, ranges, statistics, k };
   // The rows of nodes in memtables are few, and read as they are.
-  const inMemory = nodes.length > 0 ? [] : yield* bestInMemory(source, view, inBounds, best);
+  const isRead = nodes.length > 0 && rowsInMemory(view) > 0;
+  const inMemory = isRead ? undefined : new BestInMemory(source, view, inBounds);
+  if (inMemory !== undefined) yield* inMemory.find(best);
   const { least } = best;
   const candidates = new Map<SegmentFile, Uint32Array>();
   const known = new Map<number, number>();
@@ -102,16 +96,8 @@ export function* bestRows(
     for (let place = 0; place < n; place++) known.set(resident.keyOf(top.rows[place]!).id, top.scores[place]!);
     candidates.set(first.segment, top.rows.slice(0, n).sort());
   }
-  const memtables = new Map<CoreMemtable, MarkedBest>();
-  for (const one of inMemory) memtables.set(one.memtable, yield* markedBest(one, inBounds, least, source.nowUs, known));
-  const areKnown = memtablesOf(view).every((one) => one.rows === 0 || memtables.get(one)?.areScored === true);
-  return { segments: candidates, memtables, scores: areKnown ? known : undefined };
-}
-
-/** Returns the memtables of a view, with that of a transaction. */
-function memtablesOf({ version, overlay }: ScanView): CoreMemtable[] {
-  const memtables = version.memtables.map(({ memtable }) => memtable);
-  return overlay?.memtable === undefined ? memtables : [...memtables, overlay.memtable];
+  const memtables = inMemory && (yield* inMemory.rows(best, known));
+  return { segments: candidates, memtables, scores: memtables && known };
 }
 
 /**

@@ -1,10 +1,11 @@
-// Tells from the texts of rows which of them match a search, for rows that no text block covers.
+// Tells from the texts of rows which of them match a search, and their scores, for rows that no text
+// block covers.
 
 import { type TextColumnOf, textsOf } from '../../core/index.ts';
 import type { ColumnSet } from '../../model/columns.ts';
-import { type Analyzer, analyzerOf, type Document, documentOf, Matcher } from '../../text/index.ts';
+import { type Analyzer, analyzerOf, type Document, documentOf, Matcher, scoreOf } from '../../text/index.ts';
 import { splitRecords } from '../changes/before-rows.ts';
-import type { SearchCondition } from '../types.ts';
+import type { SearchCondition, SearchStatistics } from '../types.ts';
 
 /** Rows that are copied at once. A text may have 64 KB. */
 export const ROWS_A_STEP = 32;
@@ -30,30 +31,49 @@ export class WordReader {
   }
 }
 
+/** Rows that were judged. */
+export interface Judged {
+  readonly judged: number;
+  /** Those that match. */
+  readonly kept: Uint32Array;
+  /** The scores of these; empty without statistics. */
+  readonly scores: Float64Array;
+}
+
 export class Judge {
   readonly #reader: WordReader;
   readonly #matcher: Matcher;
+  readonly #statistics: SearchStatistics | undefined;
 
-  constructor(columns: ColumnSet, search: SearchCondition) {
+  /** With `statistics`, rows that match are scored, too. */
+  constructor(columns: ColumnSet, search: SearchCondition, statistics?: SearchStatistics) {
     this.#reader = new WordReader(columns, search);
     this.#matcher = new Matcher(search.parts);
+    this.#statistics = statistics;
   }
 
   /**
    * Judges the first of some rows, at least one and at most ROWS_A_STEP, for about a millisecond.
-   * `recordsOf` returns the records of rows, one after another. Returns how many were judged, and
-   * those of them that match.
+   * `recordsOf` returns the records of rows, one after another.
    */
-  some(rows: Uint32Array, recordsOf: (rows: Uint32Array) => Uint8Array): { judged: number; kept: Uint32Array } {
+  some(rows: Uint32Array, recordsOf: (rows: Uint32Array) => Uint8Array): Judged {
+    const statistics = this.#statistics;
     const kept: number[] = [];
+    const scores: number[] = [];
     let judged = 0;
     let bytes = 0;
     for (const record of splitRecords(recordsOf(rows.subarray(0, ROWS_A_STEP)))) {
-      if (this.#matcher.matches(this.#reader.documentOf(record))) kept.push(rows[judged]!);
+      const document = this.#reader.documentOf(record);
+      const counts = this.#matcher.tally(document);
+      if (this.#matcher.matchesTally(counts)) {
+        kept.push(rows[judged]!);
+        if (statistics !== undefined)
+          scores.push(scoreOf(counts, statistics.weights, document.length, statistics.averageLength));
+      }
       judged++;
       bytes += record.length;
       if (bytes >= STEP_BYTES) break;
     }
-    return { judged, kept: Uint32Array.from(kept) };
+    return { judged, kept: Uint32Array.from(kept), scores: Float64Array.from(scores) };
   }
 }

@@ -264,7 +264,7 @@ export function* wordHits(
 function rowsIn({ segments, memtables }: SearchCandidates): number {
   let rows = 0;
   for (const some of segments.values()) rows += some.length;
-  for (const { found } of memtables.values()) rows += found.length;
+  for (const some of memtables?.values() ?? []) rows += some.length;
   return rows;
 }
 

@@ -3,6 +3,7 @@
 // best are wanted, mostly their scores. What is left are other scores, searches within OR and NOT,
 // and further ones.
 
+import { assert } from '../../../assert.ts';
 import type { SearchStatistics } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import {
@@ -148,7 +149,11 @@ export function scoreVector(
     search.known === undefined ? scoresOfTexts(node, at, count, search, searches!) : new Float64Array(count);
   if (search.known !== undefined) {
     const { set, rows } = side;
-    for (let i = 0; i < count; i++) values[i] = search.known.get(set.ids[rows === undefined ? i : rows[i]!]!)!;
+    for (let i = 0; i < count; i++) {
+      const score = search.known.get(set.ids[rows === undefined ? i : rows[i]!]!);
+      assert(score !== undefined, 'every row that is read is one of the best');
+      values[i] = score;
+    }
   }
   const vector: Vector = { kind: 'number', values, nulls: undefined };
   search.last = { side, count, vector };
