@@ -1,5 +1,5 @@
-// Tells from the texts of rows which of them match a search, and their scores, for rows that no text
-// block covers.
+// Tells from the texts of rows which of them match a search, and their scores, for rows that no
+// text block covers.
 
 import { type TextColumnOf, textsOf } from '../../core/index.ts';
 import type { ColumnSet } from '../../model/columns.ts';
