@@ -111,6 +111,16 @@ function occurrences(words: usize, n: u32): u32 {
   }
 }
 
+/** Returns how many positions the `n` words have in the document of their cursors. */
+function positionsOf(words: usize, n: u32): u32 {
+  let sum: u32 = 0;
+  for (let i: u32 = 0; i < n; i++) {
+    const word = element(words, i, WORD_BYTES);
+    sum += frequencyAt(word, load<u32>(word + C_AT));
+  }
+  return sum;
+}
+
 /** Allocates and opens the words of a phrase. Returns false if out of memory. */
 function openWords(q: usize, part: usize): bool {
   const n = load<u32>(part + P_COUNT);
@@ -184,7 +194,8 @@ export function preparePhrase(q: usize, part: usize, work: i32): i32 {
       found++;
     }
     row++;
-    work -= <i32>n * 4;
+    // A text of 64 KB may have a word 32,000 times.
+    work -= <i32>(n * 4 + positionsOf(words, n) / 2);
   }
   openList(cursorOf(part), list, found, capacity, load<u32>(q + Q_LENGTHS), load<u32>(q + Q_WIDTH));
   dropWork(q);

@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { type Database, searchStatistics } from '../../src/engine/index.ts';
+import { partsIn } from '../../src/engine/texts/block-search.ts';
 import { EmbeddedStatements } from '../../src/query/embedded.ts';
 import { analyzerOf, parseSearch } from '../../src/text/index.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
@@ -203,3 +204,21 @@ test.each([300, 6000, 12_000])(
     await database.close();
   },
 );
+
+test('a phrase of words that texts repeat is looked for in many steps', async () => {
+  const database = await opened(() => 0);
+  const occurrences = 20_000;
+  const rows = 30;
+  await fill(database, rows, () => 'a '.repeat(occurrences));
+  await database.compact({});
+  const table = database.table('notes');
+  const [segment] = table.version.segments;
+  while (table.residentBy(segment!, Infinity) === undefined);
+  const block = table.resident(segment!).text!;
+  const query = block.query(partsIn(block, parseSearch('"a a a a a a a a"', analyzerOf('none'))));
+  const steps = [...query.prepare()].length;
+  // A step takes half a millisecond at most, in which 100,000 positions can be read.
+  expect(steps).toBeGreaterThan((rows * occurrences * 8) / 500_000);
+  query.free();
+  await database.close();
+});

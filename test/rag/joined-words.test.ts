@@ -12,6 +12,9 @@ it.each([
   ['Who takes the 14:30?', ['14:30']],
   ["Ada's dog isn't foo_bar, is it?", []],
   ['budget "travel costs" 12 1.5 co-op', []],
+  ['C++, C# or AT&T?', ['C++', 'C#', 'AT&T']],
+  ['An x-ray of C-3PO, not a 3-day well-known co-op or 3-4', ['x-ray', 'C-3PO']],
+  ['- a - b-- covid-19-', ['covid-19']],
   ['', []],
   ['x.y '.repeat(100), ['x.y']],
 ])('the words that an index keeps whole: %s', (question, expected) => {

@@ -38,11 +38,14 @@ describe.each(['indexed', 'plain'])('in table %s', (table) => {
     }
   });
 
-  it.each(['55,000', '3,50', 'example.com', '192.168.0.1', "o'neil", 'U.S.A'])('%s is counted', async (word) => {
-    const { answer, computed_by } = await ask(table, `How many edges mention ${word}?`);
-    expect(computed_by).toEqual(expect.any(String));
-    expect(answer).toMatch(/^1 /);
-  });
+  it.each(['55,000', '3,50', 'example.com', '192.168.0.1', "o'neil", 'U.S.A', 'x-ray', 'AT&T'])(
+    '%s is counted',
+    async (word) => {
+      const { answer, computed_by } = await ask(table, `How many edges mention ${word}?`);
+      expect(computed_by).toEqual(expect.any(String));
+      expect(answer).toMatch(/^1 /);
+    },
+  );
 });
 
 it.each(['55,000', '3,50', 'example.com', '192.168.0.1', '14:30'])('a part of %s is not an answer', async (word) => {
@@ -57,6 +60,7 @@ it('numbers that are lists, counts, times or bounds are not words', () => {
   const columns = [{ id: 100, name: 'size', type: 'INTEGER' as const }];
   const questionOf = (query: string) =>
     understood(query, { name: 'notes', columns, named: undefined } as never, 0).question;
+  expect(questionOf('node 1,234 with nodes 1,000, 2,000')).toMatchObject({ nodes: [1000, 1234, 2000], keywords: [] });
   expect(questionOf('nodes 3,4 about 3,4')).toMatchObject({ nodes: [3, 4], keywords: ['3,4'] });
   expect(questionOf('top 1,000 edges about node.js')).toMatchObject({ top: 1000, keywords: ['node.js'] });
   expect(questionOf('edges on 2024-01-01 at 14:30')).toMatchObject({ keywords: [] });

@@ -19,7 +19,16 @@ export const WHOLE_WORDS: Readonly<Record<string, string>> = {
   '1,234.56': 'A total of 1,234.56 was paid.',
   ISO9001: 'We have ISO9001.',
   'ada@example.net': 'Write to ada@example.net instead.',
+  'C++': 'Nobody writes C++ now.',
+  'AT&T': 'Mona was called by AT&T once.',
+  'x-ray': 'An x-ray was taken.',
+  'covid-19': 'The covid-19 test was negative.',
 };
 
 /** Texts that have parts of these words. */
-export const PARTS = ['Room 3 is on floor 55.', 'Part 000 of net 50, as an example at 30.'];
+export const PARTS = [
+  'Room 3 is on floor 55.',
+  'Part 000 of net 50, as an example at 30.',
+  'A ray of light at 14, of 19.',
+  'See sub.example.com.au, 1,55,000 and 10.192.168.0.1.',
+];

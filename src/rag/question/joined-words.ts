@@ -1,6 +1,6 @@
 // Finds the words of a question that a text index keeps whole and the readers of questions divide:
-// 55,000 and 3,50, example.com, o'neil, U.S.A, words with an invisible hyphen; also times of day,
-// which are no keywords.
+// 55,000 and 3,50, example.com, o'neil, U.S.A, words with an invisible hyphen; also words of which
+// the readers drop a part (C++, AT&T, x-ray, covid-19), and times of day, which are no keywords.
 
 import { wordsOf } from '../../text/index.ts';
 import { isStopWord, MOST_KEYWORDS } from './keywords.ts';
@@ -75,17 +75,53 @@ const HYPHEN = '\u00ad';
 
 /** Yields the words of a text that consist of several words or signs of the question, or a sign. */
 function* joinedIn({ text, words }: Reading): Generator<Joined, void, void> {
-  let from = 0;
   let first = 0;
-  for (const word of wordsOf(text)) {
-    const start = text.indexOf(word, from);
-    from = start + word.length;
+  for (const { start, end } of stretches(text)) {
     while (first < words.length && words[first]!.end <= start) first++;
     let last = first;
-    while (last < words.length && words[last]!.end < from) last++;
+    while (last < words.length && words[last]!.end < end) last++;
+    const word = text.slice(start, end);
     const isWhole = last === first && words[first]?.kind !== 'sign';
     if (!isWhole && !isStopWord(stripped(word))) yield { text: word, first, end: Math.min(last + 1, words.length) };
   }
+}
+
+interface Stretch {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Letters and digits with signs between or after them. */
+const SIGNED = /(?<![\p{L}\p{M}\p{N}_])[\p{L}\p{M}\p{N}]+(?:[&+#-]+[\p{L}\p{M}\p{N}]*)+/gu;
+
+/** Returns what is one word: the words of an index and those with signs, without overlaps. */
+function stretches(text: string): Stretch[] {
+  const all: Stretch[] = [];
+  for (const { index: start, 0: found } of text.matchAll(SIGNED)) {
+    const word = found.replace(/-+$/, '');
+    if (isSigned(word)) all.push({ start, end: start + word.length });
+  }
+  let from = 0;
+  for (const word of wordsOf(text)) {
+    const start = text.indexOf(word, from);
+    from = start + word.length;
+    all.push({ start, end: from });
+  }
+  all.sort((a, b) => a.start - b.start || b.end - a.end);
+  let end = 0;
+  return all.filter((one) => {
+    const isFree = one.start >= end;
+    if (isFree) end = one.end;
+    return isFree;
+  });
+}
+
+/** Returns whether a word with signs is one: C++, AT&T; x-ray, F-16, but not well-known or 3-day. */
+function isSigned(word: string): boolean {
+  if (!/\p{L}/u.test(word)) return false;
+  if (/[&+#]/.test(word)) return true;
+  const parts = word.split('-');
+  return parts.some((part) => /^\p{L}$|\p{N}/u.test(part)) && !parts.some((part) => isStopWord(part.toLowerCase()));
 }
 
 /** Returns a word in lower case without what follows an apostrophe. */

@@ -3,7 +3,7 @@
 import { unitOf } from './calendar.ts';
 import { isStopWord } from './keywords.ts';
 import type { AskedNodes, KeyMention } from './question.ts';
-import { freeWord, isWord, putAside, type Reading, take } from './words.ts';
+import { freeWord, isWord, numberAt, putAside, type Reading, take } from './words.ts';
 
 const NODE_WORDS = [
   'node',
@@ -179,12 +179,13 @@ function readList(reading: Reading, begin: number, isMany: boolean): NodeList {
   let at = begin;
   for (;;) {
     const word = freeWord(reading, at)!;
+    const grouped = groupedAt(reading, at, isMany);
     const digits = word.kind === 'word' ? /\d+$/.exec(word.text)![0] : word.text;
-    const node = Number(digits) + 0;
-    if (!/^[+-]?\d+$/.test(digits) || !Number.isSafeInteger(node))
-      wrong ??= 'A node id is an integer of at most 2^53-1.';
+    const node = grouped?.value ?? Number(digits) + 0;
+    const isInteger = grouped !== undefined || /^[+-]?\d+$/.test(digits);
+    if (!isInteger || !Number.isSafeInteger(node)) wrong ??= NO_NODE;
     nodes.push(node);
-    at++;
+    at = grouped?.end ?? at + 1;
     const rangeEnd = rangeAt(reading, at);
     if (rangeEnd > at) {
       wrong ??= 'Nodes are named one by one: nodes 3, 4 and 5.';
@@ -196,6 +197,19 @@ function readList(reading: Reading, begin: number, isMany: boolean): NodeList {
   }
   if (isWord(reading, at, ']', ')', '}') && isWord(reading, begin - 1, '[', '(', '{')) at++;
   return { nodes, end: at, wrong };
+}
+
+const NO_NODE = 'A node id is an integer of at most 2^53-1.';
+
+/**
+ * Returns a number whose digits commas divide into groups: of one node (`node 1,234`), or if a
+ * group begins with 0 (`nodes 1,000 and 3`). `nodes 3,400` are two nodes.
+ */
+function groupedAt(reading: Reading, at: number, isMany: boolean): { value: number; end: number } | undefined {
+  const number = numberAt(reading, at);
+  if (number === undefined || number.end === at + 1) return undefined;
+  const groups = reading.words.slice(at + 1, number.end);
+  return isMany && !groups.some(({ text }) => text.startsWith('0')) ? undefined : number;
 }
 
 /** Returns the end of a range such as `-7` or `to 7` after a node, or `at` if there is none. */

@@ -70,16 +70,29 @@ export function keywordStem(word: string): string {
   return word.length > 3 && word.endsWith('s') ? word.slice(0, -1) : word;
 }
 
-/** Returns whether a word in a lower-case text is the stem, or the stem with an ending. */
+/**
+ * Returns whether a word in a lower-case text is the stem, or the stem with an ending. A stem with
+ * signs in it is not a part of a longer word with signs: `example.com` is not in
+ * `www.example.com`, nor `1,000` in `1,000,000`.
+ */
 export function holdsWord(text: string, stem: string): boolean {
-  for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1))
+  const hasSign = SIGN.test(stem);
+  for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1)) {
+    const end = at + stem.length;
+    if (at > 0 && PART_OF_WORD.test(text[at - 1]!)) continue;
+    if (!ENDING.test(text.slice(end, end + 5))) continue;
     if (
-      (at === 0 || !PART_OF_WORD.test(text[at - 1]!)) &&
-      ENDING.test(text.slice(at + stem.length, at + stem.length + 5))
+      !hasSign ||
+      !(JOINED_BEFORE.test(text.slice(Math.max(0, at - 2), at)) || JOINED_AFTER.test(text.slice(end, end + 2)))
     )
       return true;
+  }
   return false;
 }
+
+const SIGN = /[^\p{L}\p{M}\p{N}_ ]/u;
+const JOINED_BEFORE = /[\p{L}\p{N}][.,:'@\u2019]$/u;
+const JOINED_AFTER = /^[.,:@][\p{L}\p{N}]/u;
 
 const PART_OF_WORD = /[\p{L}\p{N}]/u;
 /** The endings that a stem may have; the first is none. */

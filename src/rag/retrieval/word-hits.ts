@@ -42,8 +42,8 @@ export interface WordQuery {
 
 /**
  * Returns the search for keywords. A keyword that the index divides into several words is searched
- * as a phrase and, beside it, by each of its words. `formsOf` gives further forms of a keyword,
- * which are parts of the same word. Undefined if no keyword has a word.
+ * as a phrase and, if it has letters, by each of its words. `formsOf` gives further forms of a
+ * keyword, which are parts of the same word. Undefined if no keyword has a word.
  */
 export function wordQuery(
   keywords: readonly string[],
@@ -67,7 +67,8 @@ export function wordQuery(
   for (const keyword of keywords) {
     const terms = analyzer.terms(keyword).slice(0, MAX_PHRASE);
     add(terms, keyword, keyword);
-    if (terms.length > 1) for (const term of terms) add([term], term, undefined);
+    // The parts of a time or an address of numbers are no words of the question.
+    if (terms.length > 1 && HAS_LETTER.test(keyword)) for (const term of terms) add([term], term, undefined);
   }
   if (parts.size === 0) return undefined;
   for (const { keyword, word } of [...parts.values()])
@@ -83,6 +84,8 @@ export function wordQuery(
     words: all.map(({ word }) => word),
   };
 }
+
+const HAS_LETTER = /\p{L}/u;
 
 interface QueryPart {
   readonly part: SearchPart;
