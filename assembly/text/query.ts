@@ -189,9 +189,10 @@ export function onlyTerm(part: usize): u32 {
 
 /**
  * Prepares the parts, in steps of about `work` units, at least one per call: a unit is a document
- * of a posting list, or two positions of a phrase's word. Returns MORE (call again), 0, or OUT_OF_MEMORY: the query can then be prepared
- * further, or freed. Makes lists of 6 bytes per document of each phrase and prefix; a prefix
- * needs 4 bytes per document of the block meanwhile, a phrase 1 KB per word.
+ * of a posting list, or two positions of a phrase's word. Returns MORE (call again), 0, or
+ * OUT_OF_MEMORY: the query can then be prepared further, or freed. Makes lists of 6 bytes per
+ * document of each phrase and prefix; a prefix needs 4 bytes per document of the block meanwhile, a
+ * phrase 1 KB per word.
  */
 export function prepare(q: usize, work: u32): i32 {
   let left: i32 = <i32>min(work, 0x7fffffff);

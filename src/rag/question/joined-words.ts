@@ -116,7 +116,7 @@ function stretches(text: string): Stretch[] {
   });
 }
 
-/** Returns whether a word with signs is one: C++, AT&T; x-ray, F-16, but not well-known or 3-day. */
+/** Returns whether a word with signs is one: C++, AT&T; x-ray, F-16; not well-known or 3-day. */
 function isSigned(word: string): boolean {
   if (!/\p{L}/u.test(word)) return false;
   if (/[&+#]/.test(word)) return true;
