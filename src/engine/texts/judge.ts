@@ -44,6 +44,8 @@ export class Judge {
   readonly #reader: WordReader;
   readonly #matcher: Matcher;
   readonly #statistics: SearchStatistics | undefined;
+  /** Rows whose records are copied at once: fewer while they are long. */
+  #atOnce = ROWS_A_STEP;
 
   /** With `statistics`, rows that match are scored, too. */
   constructor(columns: ColumnSet, search: SearchCondition, statistics?: SearchStatistics) {
@@ -62,7 +64,7 @@ export class Judge {
     const scores: number[] = [];
     let judged = 0;
     let bytes = 0;
-    for (const record of splitRecords(recordsOf(rows.subarray(0, ROWS_A_STEP)))) {
+    for (const record of splitRecords(recordsOf(rows.subarray(0, this.#atOnce)))) {
       const document = this.#reader.documentOf(record);
       const counts = this.#matcher.tally(document);
       if (this.#matcher.matchesTally(counts)) {
@@ -74,6 +76,7 @@ export class Judge {
       bytes += record.length;
       if (bytes >= STEP_BYTES) break;
     }
+    this.#atOnce = bytes >= STEP_BYTES ? judged : Math.min(ROWS_A_STEP, 2 * this.#atOnce);
     return { judged, kept: Uint32Array.from(kept), scores: Float64Array.from(scores) };
   }
 }
