@@ -30,6 +30,9 @@ import { type AskedRows, BestInMemory, countOfBest, isCut, mostEqual } from './b
 import { partsIn, SEARCH_US } from './block-search.ts';
 import { tagOf } from './text-tag.ts';
 
+/** Scores that are kept by id, at most some 4 MB; more have the same score as the k-th best. */
+const MOST_KNOWN = 65_536;
+
 interface Found extends AskedRows {
   readonly segment: SegmentFile;
 }
@@ -95,8 +98,10 @@ export function* bestRows(
     const resident = source.resident(first.segment);
     for (let place = 0; place < n; place++) known.set(resident.keyOf(top.rows[place]!).id, top.scores[place]!);
     candidates.set(first.segment, top.rows.slice(0, n).sort());
+    if (known.size > MOST_KNOWN) return undefined;
   }
   const memtables = inMemory && (yield* inMemory.rows(best, known));
+  if (known.size > MOST_KNOWN) return undefined;
   return { segments: candidates, memtables, scores: memtables && known };
 }
 
