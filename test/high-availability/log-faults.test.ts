@@ -10,7 +10,7 @@ import { openPostgresLog, type PostgresLog } from '../../src/high-availability/p
 import type { Tenure } from '../../src/high-availability/tenure.ts';
 import { crc32c } from '../support/crc32c.ts';
 import { framesOf, textFrame, turn } from '../support/open-test-log.ts';
-import { startPostgres } from '../support/postgres.ts';
+import { startPostgres, waitForNobody } from '../support/postgres.ts';
 import { newSchema, openLeadingLog, runIn, takeTenure } from '../support/postgres-log.ts';
 import { startProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
@@ -233,8 +233,7 @@ describe.skipIf(server === undefined)('a log in PostgreSQL', () => {
     const dsn = await newSchema(own);
     const { log, durable, failures } = await leading(dsn);
     // From now on, every commit waits for a standby that is not there.
-    await own.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-    await own.run('SELECT pg_reload_conf()');
+    await waitForNobody(own.address);
     const waits = async () => {
       const rows = await own.run(
         "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%INSERT%'",

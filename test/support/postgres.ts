@@ -133,14 +133,37 @@ async function startStandby(
   const standby = await serve(owner, folder, data, settings);
   const isThere = "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'";
   while (Number((await runSql(primary, isThere))[0]![0]) === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  const waiting = await waitForNobody(primary);
   await runSql(primary, "ALTER SYSTEM SET synchronous_standby_names = '*'");
   await runSql(primary, 'SELECT pg_reload_conf()');
+  await waiting.commit;
   return {
     ...standby,
     async promote() {
       await standby.run('SELECT pg_promote()');
     },
   };
+}
+
+/**
+ * Has every commit wait for a standby that is not there, from the return on. Returns a commit that
+ * waits, to be awaited once commits wait for nobody again or for a standby that is there.
+ *
+ * A reload takes effect later than it returns: commits wait once the checkpointer has read the
+ * settings too (`SyncRepUpdateSyncStandbysDefined`), so commits are made until one waits.
+ */
+export async function waitForNobody(address: string): Promise<{ readonly commit: Promise<unknown> }> {
+  await runSql(address, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+  await runSql(address, 'SELECT pg_reload_conf()');
+  const waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%emit_message%'";
+  for (;;) {
+    let ended = false;
+    const commit = runSql(address, "SELECT pg_logical_emit_message(true, 'a commit', 'that waits')").finally(() => {
+      ended = true;
+    });
+    commit.catch(() => undefined); // The server may be stopped before.
+    while (!ended) if (Number((await runSql(address, waiting))[0]![0]) > 0) return { commit };
+  }
 }
 
 interface Owner {
