@@ -5,7 +5,8 @@
 // costs as much as unpacking its block, and a search for the best looks into almost every block. A
 // column gives it with one load, and 32 documents are compared at once. Its price is half a byte
 // per document, so a set keeps the MOST_COLUMNS columns of a block that were used last. A column is
-// made from the postings when a search first needs it. A search pins its columns.
+// made from the postings when a search first needs it. A search pins its columns. Behind a column
+// are the bounds of its groups (groups.ts).
 //
 // A group of 32 documents has 16 bytes: byte i has document i in its lower half, and document
 // 16 + i in its upper half.
@@ -13,15 +14,18 @@
 import { alloc, free } from '../memory/alloc';
 import { element, get, put } from '../memory/cells';
 import { C_BLOCKS, C_COUNT, C_DOCUMENTS, C_ROWS, C_SKIPS, frequenciesOfBlock, rewind, skipOf, turnTo } from './cursor';
-import { classAt, MOST_STORED, NONE, X_FREQUENCY, X_LENGTH } from './layout';
+import { groupsIn, makeBounds, serves } from './groups';
+import { classAt, GROUP_COLUMN_BYTES, MOST_IN_COLUMN, MOST_STORED, NONE, X_FREQUENCY, X_LENGTH } from './layout';
 import {
   cursorOf,
   onlyTerm,
   ordered,
   P_COLUMN,
+  P_GROUPS,
   P_PIN,
   P_ROLE,
   partOf,
+  Q_AVERAGE,
   Q_CLASSES,
   Q_DOCUMENTS,
   Q_LENGTHS,
@@ -31,8 +35,6 @@ import {
   ROLE_NOT,
 } from './query';
 
-/** In a column: this frequency or more. */
-export const MOST_IN_COLUMN: u32 = 15;
 const MOST_COLUMNS: u32 = 16;
 /** A word has a column if at least every LEAST_SHARE-th document contains it. */
 const LEAST_SHARE: u32 = 32;
@@ -47,13 +49,15 @@ const MOST_CAPPED: u32 = 64;
 const MOST_MADE: u32 = 4;
 
 /**
- * Offsets in a set: u32 clock, u32 address of the classes of the lengths, u8 each, or 0 (a block
- * whose lengths are bytes has them); then the columns: u32 address or 0, term + 1 or 0, time of
- * use, pins, and the greatest frequency and the least length in the postings, as in the entries of
- * their blocks.
+ * Offsets in a set: u32 clock; u32 address of the classes of the lengths, u8 each, or 0 (a block
+ * whose lengths are bytes has them); u32 class of the length of the longest document (needed.ts),
+ * 0: it is not known. Then the columns: u32 address or 0, term + 1 or 0, time of use, pins, and the
+ * greatest frequency and the least length in the postings, as in the entries of their blocks; f64
+ * the average length for which the bounds are, 0: there are none.
  */
 const K_CLOCK: usize = 0;
 const K_CLASSES: usize = 4;
+export const K_LONGEST: usize = 8;
 const K_COLUMNS: usize = 16;
 const K_ADDRESS: usize = 0;
 const K_TERM: usize = 4;
@@ -61,7 +65,8 @@ const K_USED: usize = 8;
 const K_PINS: usize = 12;
 export const K_MOST: usize = 16;
 export const K_LEAST: usize = 20;
-const COLUMN_BYTES: usize = 24;
+const K_AVERAGE: usize = 24;
+const COLUMN_BYTES: usize = 32;
 const SET_BYTES: usize = element(K_COLUMNS, MOST_COLUMNS, COLUMN_BYTES);
 
 /** Makes a set without columns, for one block. Returns 0 if out of memory. */
@@ -91,7 +96,7 @@ export function isPair(q: usize): bool {
 
 /** Returns the address of the group of a document. */
 export function groupOf(column: usize, document: u32): usize {
-  return column + <usize>((document >> 5) << 4);
+  return column + <usize>(document >> 5) * GROUP_COLUMN_BYTES;
 }
 
 /** Returns the frequency of a document, at most MOST_IN_COLUMN. */
@@ -127,6 +132,7 @@ export function pinColumns(q: usize, set: usize): void {
     store<u32>(set + K_CLOCK, clock);
     store<u32>(column + K_USED, clock);
     if (!load<u32>(column + K_ADDRESS)) continue;
+    if (ASC_FEATURE_SIMD) store<u32>(part + P_GROUPS, <u32>boundsFor(q, column, documents));
     store<u32>(column + K_PINS, load<u32>(column + K_PINS) + 1);
     store<u32>(part + P_PIN, <u32>column);
     store<u32>(part + P_COLUMN, load<u32>(column + K_ADDRESS));
@@ -158,7 +164,21 @@ export function unpinColumns(q: usize): void {
     if (column) store<u32>(column + K_PINS, load<u32>(column + K_PINS) - 1);
     store<u32>(part + P_PIN, 0);
     store<u32>(part + P_COLUMN, 0);
+    store<u32>(part + P_GROUPS, 0);
   }
+}
+
+/**
+ * Returns the address of the bounds of a column for a search. Makes those that there are not, or
+ * that do not serve it, unless another search uses them: then returns 0.
+ */
+function boundsFor(q: usize, column: usize, documents: u32): usize {
+  const base = <usize>load<u32>(column + K_ADDRESS);
+  const bounds = base + <usize>groupsIn(documents) * GROUP_COLUMN_BYTES;
+  if (serves(load<f64>(column + K_AVERAGE), load<f64>(q + Q_AVERAGE))) return bounds;
+  if (load<u32>(column + K_PINS)) return 0;
+  store<f64>(column + K_AVERAGE, makeBounds(q, base, bounds, documents));
+  return bounds;
 }
 
 function findColumn(set: usize, term: u32): usize {
@@ -190,11 +210,13 @@ function makeColumn(set: usize, term: u32, part: usize, documents: u32): usize {
   const column = oldestColumn(set);
   if (!column) return 0;
   let base = <usize>load<u32>(column + K_ADDRESS);
-  const bytes = ((documents + 31) >> 5) << 4;
-  if (!base) base = alloc(bytes);
+  const bytes = <usize>groupsIn(documents) * GROUP_COLUMN_BYTES;
+  // The bounds of 8 groups are read at once.
+  if (!base) base = alloc(<u32>bytes + groupsIn(documents) + 8);
   if (!base) return 0;
   store<u32>(column + K_ADDRESS, <u32>base);
   store<u32>(column + K_TERM, term + 1);
+  store<f64>(column + K_AVERAGE, 0);
   let capped: u32 = 0;
   let most: u32 = 0;
   let least: u32 = MOST_STORED;

@@ -122,6 +122,10 @@ export function hasVarint(cursor: usize, end: usize): bool {
   return false;
 }
 
+/** In a column (columns.ts): this frequency or more; and bytes of a group of 32 documents. */
+export const MOST_IN_COLUMN: u32 = 15;
+export const GROUP_COLUMN_BYTES: usize = 16;
+
 /** Number of classes of lengths, and lengths that are classes of their own in every block. */
 export const LENGTH_CLASSES: u32 = 256;
 const EXACT: u32 = 128;

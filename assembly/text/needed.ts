@@ -20,7 +20,7 @@
 // best score. A document with the second word once has at most 16 words, with it twice 25.
 
 import { bytesOf, get, put } from '../memory/cells';
-import { isPair, K_LEAST, K_MOST } from './columns';
+import { isPair, K_LEAST, K_LONGEST, K_MOST } from './columns';
 import { C_BLOCKS, C_COUNT, C_ROWS, C_SKIPS, frequencyAt, skipOf } from './cursor';
 import { classOf, LENGTH_CLASSES, lengthAt, MOST_STORED, X_FREQUENCY, X_LENGTH } from './layout';
 import {
@@ -42,6 +42,7 @@ import {
   Q_ORDER,
   Q_PAIR,
   Q_SCORED,
+  Q_SET,
   Q_SHORTEST,
   Q_TABLES,
   Q_WIDTH,
@@ -187,9 +188,14 @@ function completeLimits(limits: usize): void {
   for (let f: u32 = 2; f < FREQUENCIES; f++) put<u8>(limits, f, max(get<u8>(limits, f), get<u8>(limits, f - 1)));
 }
 
-/** Returns the class of the length of the longest document. Looks once at all documents. */
+/**
+ * Returns the class of the length of the longest document. Looks once at all documents of a block
+ * that has a set of columns, otherwise once in each query.
+ */
 function longestOf(q: usize): u32 {
-  const known = load<u32>(q + Q_LONGEST);
+  const set = <usize>load<u32>(q + Q_SET);
+  const kept = set ? set + K_LONGEST : q + Q_LONGEST;
+  const known = load<u32>(kept);
   if (known) return known;
   const lengths = <usize>load<u32>(q + Q_LENGTHS);
   const documents = load<u32>(q + Q_DOCUMENTS);
@@ -197,7 +203,7 @@ function longestOf(q: usize): u32 {
   let longest: u32 = FEW;
   for (let d: u32 = 0; d < documents; d++) longest = max(longest, lengthAt(lengths, width, d));
   longest = classOf(longest, width);
-  store<u32>(q + Q_LONGEST, longest);
+  store<u32>(kept, longest);
   return longest;
 }
 

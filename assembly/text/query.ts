@@ -64,7 +64,7 @@ export const Q_FLOOR: usize = 88;
 export const Q_TABLES: usize = 96;
 /** The workspace of the search for the best (candidates.ts), or 0. */
 export const Q_WORKSPACE: usize = 104;
-/** Class of the length of the longest document (needed.ts); 0: it is not known. */
+/** Class of the length of the longest document (needed.ts), 0: not known, if there is no set. */
 export const Q_LONGEST: usize = 108;
 /**
  * f64 per class of lengths: the part of the BM25 formula that depends on the length only, for the
@@ -80,7 +80,9 @@ export const Q_PAIR: usize = 2160;
 export const Q_SHORTEST: usize = 2176;
 /** Address of the class of the length of each document, u8 each; 0: they are not known as bytes. */
 export const Q_CLASSES: usize = 2180;
-const QUERY_BYTES: usize = 2184;
+/** The set of columns of the block (columns.ts), or 0. */
+export const Q_SET: usize = 2184;
+const QUERY_BYTES: usize = 2192;
 
 /** Offsets in a part of a query. `first` and `count` are as in the request. */
 export const P_KIND: usize = 0;
@@ -108,7 +110,9 @@ export const P_UNDER: usize = P_NEED + <usize>LENGTH_CLASSES;
 export const P_LIMITS: usize = P_UNDER + bytesOf<f32>(LENGTH_CLASSES);
 /** The greatest value that the part has in any document, at most. */
 export const P_GREATEST: usize = P_LIMITS + 16;
-const P_CURSOR: usize = P_GREATEST + 8;
+/** Address of the bounds of groups in the column of the part (groups.ts), or 0. */
+export const P_GROUPS: usize = P_GREATEST + 8;
+const P_CURSOR: usize = P_GROUPS + 8;
 const PART_BYTES: usize = P_CURSOR + CURSOR_BYTES;
 
 export function partOf(q: usize, index: u32): usize {

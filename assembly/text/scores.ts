@@ -45,6 +45,11 @@ function norm(length: u32, average: f64): f64 {
   return K1 * (1 - B + (B * <f64>length) / average);
 }
 
+/** Writes the norm (f64) of each class of lengths of `width` bytes, for its least length. */
+export function normsFor(average: f64, width: u32, out: usize): void {
+  for (let i: u32 = 0; i < LENGTH_CLASSES; i++) put<f64>(out, i, norm(leastOfClass(i, width), average));
+}
+
 /**
  * Sets the weight (f64, >= 0) of each part, and the average length (> 0). `prepare` must be done;
  * may be called again.
@@ -53,7 +58,7 @@ export function weigh(q: usize, weights: usize, average: f64): void {
   if (!ASC_NO_ASSERT) assert(average > 0, 'an average length is positive');
   store<f64>(q + Q_AVERAGE, average);
   const width = load<u32>(q + Q_WIDTH);
-  for (let i: u32 = 0; i < LENGTH_CLASSES; i++) put<f64>(q + Q_NORMS, i, norm(leastOfClass(i, width), average));
+  normsFor(average, width, q + Q_NORMS);
   const parts = load<u32>(q + Q_PARTS);
   for (let i: u32 = 0; i < parts; i++) store<f64>(partOf(q, i) + P_WEIGHT, get<f64>(weights, i));
 }

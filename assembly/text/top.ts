@@ -32,6 +32,7 @@ import {
 } from './candidates';
 import { isPair, pinColumns } from './columns';
 import { C_DOCUMENTS, C_ROW, rewind, seek, seekAny } from './cursor';
+import { groupsLeft } from './groups';
 import { isAllowed, NONE, nextAllowed } from './layout';
 import { orderParts, renewTables, SLACK } from './needed';
 import {
@@ -53,6 +54,7 @@ import {
   Q_ORDER,
   Q_PARTS,
   Q_SCORED,
+  Q_SET,
   Q_THRESHOLD,
   ROLE_MUST,
   ROLE_NOT,
@@ -111,6 +113,7 @@ export function beginTop(q: usize, allowed: usize, k: u32, columns: usize): i32 
       store<u32>(q + Q_MOST, 0);
       return OUT_OF_MEMORY;
     }
+    store<u32>(q + Q_SET, <u32>columns);
     pinColumns(q, columns);
   }
   orderParts(q);
@@ -225,7 +228,8 @@ function addCandidate(q: usize, row: u32): void {
  */
 function openWindow(q: usize, row: u32): u32 {
   const n = load<u32>(q + Q_SCORED);
-  const end = min(row + windowFor(n), load<u32>(q + Q_DOCUMENTS)) - 1;
+  // The window ends with a group of 32 documents, so that it has at most 64 of them.
+  const end = min((row & ~31) + windowFor(n), load<u32>(q + Q_DOCUMENTS)) - 1;
   let sum: f64 = 0;
   for (let i: u32 = 0; i < n; i++) {
     const part = ordered(q, i);
@@ -278,15 +282,18 @@ function searchShould(q: usize, row: u32, end: u32): void {
   let found: u32 = 0;
   let work: u32 = 0;
   let from = first;
+  let groups = u64.MAX_VALUE;
   if (ASC_FEATURE_SIMD) {
+    groups = groupsLeft(q, row, end);
+    if (!groups) return spend(<i32>n);
     if (known && isPair(q)) {
-      found = collectPair(q, row, end);
+      found = collectPair(q, row, end, groups);
       work = 8 + found;
       from = n;
     }
   }
   for (let i = from; i < n; i++) {
-    found = collect(q, ordered(q, i), row, end);
+    found = collect(q, ordered(q, i), row, end, groups);
     if (!known) mark(q, found, row);
     work += 8 + found;
   }

@@ -106,7 +106,7 @@ export function openTextBlock(core: Core, placed: PlacedText, file: string, opti
 
 export interface TextBlockOptions {
   /**
-   * Whether searches for the best leave up to 9 bytes per document in the instance: columns with
+   * Whether searches for the best leave up to 10 bytes per document in the instance: columns with
    * the frequencies of frequent words. They go with the instance. Default: false.
    */
   readonly keepsColumns?: boolean;

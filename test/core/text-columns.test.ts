@@ -33,23 +33,34 @@ function ofFrequentWords(random: Random, count: number, words: number): Document
   );
 }
 
-function bestOf(documents: readonly Document[], parts: readonly Part[], k: number): number[] {
+function bestOf(documents: readonly Document[], parts: readonly Part[], k: number, average = AVERAGE): number[] {
   const weights = Float64Array.from(parts, (_, i) => 1 + i / 4);
-  return ranked(documents, parts, weights, AVERAGE, () => true)
+  return ranked(documents, parts, weights, average, () => true)
     .slice(0, k)
     .map(({ row }) => row);
 }
 
 /** Begins a search, which pins its columns. Returns what ends it, and whether it has ended. */
-function begun(query: TextQuery, parts: readonly Part[], k: number): { end: () => TextBest; isDone: boolean } {
+function begun(
+  query: TextQuery,
+  parts: readonly Part[],
+  k: number,
+  average = AVERAGE,
+): { end: () => TextBest; isDone: boolean } {
   finish(query.prepare());
   query.weigh(
     Float64Array.from(parts, (_, i) => 1 + i / 4),
-    AVERAGE,
+    average,
   );
   const steps = query.top(k, () => Number.NEGATIVE_INFINITY);
   const first = steps.next();
   return { end: () => (first.done === true ? first.value : finish(steps)), isDone: first.done === true };
+}
+
+/** Returns the instance with steps that search one window of documents each. */
+function inWindows(core: Core): Core {
+  const step = (query: number, threshold: number) => core.exports.hg_text_top_step(query, threshold, 1);
+  return Object.create(core, { exports: { value: { ...core.exports, hg_text_top_step: step } } }) as Core;
 }
 
 /** Takes all memory for regions of at least `least` bytes. */
@@ -93,7 +104,7 @@ describe.each(BUILDS)('columns of frequencies, %s build', (build) => {
       expect([...begun(query, parts, 10).end().rows]).toEqual(bestOf(documents, parts, 10));
       query.free();
     }
-    const most = COLUMNS * (documents.length / 2 + 200) + 400;
+    const most = COLUMNS * (documents.length / 2 + documents.length / 32 + 200) + 400;
     expect(usedBytes(core) - before).toBeGreaterThan((COLUMNS * documents.length) / 2);
     expect(usedBytes(core) - before).toBeLessThan(most);
     core.exports.hg_memory_reset();
@@ -119,6 +130,27 @@ describe.each(BUILDS)('columns of frequencies, %s build', (build) => {
     }
     core.exports.hg_memory_reset();
   }, 60_000);
+
+  it.each([1, 2])('have bounds of groups for any average length, whoever needs others: %d words', (count) => {
+    const documents = ofFrequentWords(randomFrom(SEED + 6), 9000, 12);
+    const block = blockOf(inWindows(core), documents, true);
+    const parts = [3, 5].slice(0, count).map((rank) => word(wordOf(rank)));
+    // Up by less than 2 %, by more, far up and down, and about the value for which bounds are made.
+    const averages = [7, 7.1, 7.139, 7.15, 7.5, 30, 6.9, 6.2, 1, 1e-3, 1e6];
+    const expected = new Map(averages.map((average) => [average, bestOf(documents, parts, 10, average)]));
+    for (const held of [undefined, ...averages])
+      for (const average of averages) {
+        const query = queryOf(block, parts);
+        const other = queryOf(block, parts);
+        const begunBefore = held === undefined ? undefined : begun(other, parts, 10, held);
+        expect([...begun(query, parts, 10, average).end().rows]).toEqual(expected.get(average));
+        expect(begunBefore?.isDone ?? false).toBe(false);
+        if (begunBefore !== undefined) expect([...begunBefore.end().rows]).toEqual(expected.get(held!));
+        query.free();
+        other.free();
+      }
+    core.exports.hg_memory_reset();
+  });
 
   it('are not kept of words that many documents have 15 times or more', () => {
     const random = randomFrom(SEED + 5);
