@@ -15,7 +15,18 @@
 import { alloc } from '../memory/alloc';
 import { bytesOf, cell, get, put } from '../memory/cells';
 import { groupOf, inColumn } from './columns';
-import { C_COUNT, C_ROWS, endsBefore, firstBlock, frequenciesOfBlock, isOpen, placeInBlock, turnTo } from './cursor';
+import {
+  C_COUNT,
+  C_ROW,
+  C_ROWS,
+  endsBefore,
+  firstBlock,
+  frequenciesOfBlock,
+  isOpen,
+  placeInBlock,
+  seekAny,
+  turnTo,
+} from './cursor';
 import { classAt, lengthAt, MOST_IN_COLUMN, NONE } from './layout';
 import { MANY, SLACK } from './needed';
 import {
@@ -36,7 +47,7 @@ import {
   Q_WIDTH,
   Q_WORKSPACE,
 } from './query';
-import { boundOfBlock, limitOf } from './scores';
+import { boundOfBlock, limitOf, valueOf, valueWith } from './scores';
 import { MOST_UNPACKED } from './unpack';
 
 /** Maximum number of documents in a window, whether or not a part has them. */
@@ -74,6 +85,19 @@ function spaceOf(q: usize, offset: usize): usize {
 /** Returns how many documents a window has in a search with `n` parts. */
 export function windowFor(n: u32): u32 {
   return max(LEAST_WINDOW, min(WINDOW, MOST_WORK / max(n, 1)));
+}
+
+/** Returns what a part adds to the score of a document. Moves its cursor, if it has no column. */
+export function valueAt(q: usize, part: usize, row: u32): f64 {
+  const column = <usize>load<u32>(part + P_COLUMN);
+  if (column) {
+    const frequency = inColumn(column, row);
+    if (!frequency) return 0;
+    if (frequency < MOST_IN_COLUMN) return valueWith(q, part, row, frequency);
+  }
+  const c = cursorOf(part);
+  seekAny(c, row);
+  return load<u32>(c + C_ROW) == row ? valueOf(q, part) : 0;
 }
 
 /** Returns the document of a candidate. */

@@ -82,7 +82,12 @@ export const Q_SHORTEST: usize = 2176;
 export const Q_CLASSES: usize = 2180;
 /** The set of columns of the block (columns.ts), or 0. */
 export const Q_SET: usize = 2184;
-const QUERY_BYTES: usize = 2192;
+/**
+ * The k-th best score of some documents that were looked at first (top.ts), -Infinity if there were
+ * not so many; NaN before the first step.
+ */
+export const Q_SEED: usize = 2192;
+const QUERY_BYTES: usize = 2200;
 
 /** Offsets in a part of a query. `first` and `count` are as in the request. */
 export const P_KIND: usize = 0;

@@ -89,8 +89,13 @@ export function greatestValue(weight: f64, most: u32, norm: f64): f64 {
 /** Returns what a part adds to the score of its cursor's document. */
 export function valueOf(q: usize, part: usize): f64 {
   const c = cursorOf(part);
-  const length = lengthAt(load<u32>(q + Q_LENGTHS), load<u32>(q + Q_WIDTH), load<u32>(c + C_ROW));
-  return contribution(load<f64>(part + P_WEIGHT), frequency(c), normOf(q, length));
+  return valueWith(q, part, load<u32>(c + C_ROW), frequency(c));
+}
+
+/** Returns what a part adds to the score of a document that has it so often. */
+export function valueWith(q: usize, part: usize, row: u32, frequency: u32): f64 {
+  const length = lengthAt(load<u32>(q + Q_LENGTHS), load<u32>(q + Q_WIDTH), row);
+  return contribution(load<f64>(part + P_WEIGHT), frequency, normOf(q, length));
 }
 
 /**

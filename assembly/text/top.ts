@@ -28,11 +28,12 @@ import {
   refine,
   sumAt,
   takeMarked,
+  valueAt,
   windowFor,
 } from './candidates';
 import { isPair, pinColumns } from './columns';
-import { C_DOCUMENTS, C_ROW, rewind, seek, seekAny } from './cursor';
-import { groupsLeft } from './groups';
+import { C_DOCUMENTS, C_ROW, rewind, seek } from './cursor';
+import { findGreatest, greatestAt, groupsLeft, hasBounds } from './groups';
 import { isAllowed, NONE, nextAllowed } from './layout';
 import { orderParts, renewTables, SLACK } from './needed';
 import {
@@ -54,15 +55,19 @@ import {
   Q_ORDER,
   Q_PARTS,
   Q_SCORED,
+  Q_SEED,
   Q_SET,
   Q_THRESHOLD,
   ROLE_MUST,
   ROLE_NOT,
 } from './query';
-import { boundIn, valueOf } from './scores';
+import { boundIn } from './scores';
 
 /** Factor above the rounding errors of a bound and of a sum of bounds. */
 const ROUNDING: f64 = 1 + 1e-12;
+
+/** Maximum number of best documents for which some groups are looked at first. */
+const MOST_SEEDED: u32 = 64;
 
 /** Work that is left in the call. */
 const L_LEFT: usize = 0;
@@ -93,6 +98,7 @@ export function beginTop(q: usize, allowed: usize, k: u32, columns: usize): i32 
   store<u32>(q + Q_ALLOWED, <u32>allowed);
   store<u32>(q + Q_NEXT, 0);
   store<u32>(q + Q_DRIVER, 0);
+  store<f64>(q + Q_SEED, NaN);
   if (!best) return OUT_OF_MEMORY;
   const order = <usize>load<u32>(q + Q_ORDER);
   let scored: u32 = 0;
@@ -121,11 +127,11 @@ export function beginTop(q: usize, allowed: usize, k: u32, columns: usize): i32 
 }
 
 /**
- * Sets the least score that may still be among the best: the threshold or, with k documents known,
- * the next number above the score of the worst of them.
+ * Sets the least score that may still be among the best: the threshold, that of the seed or, with k
+ * documents known, the next number above the score of the worst of them.
  */
 function setFloor(q: usize): void {
-  let least = load<f64>(q + Q_THRESHOLD);
+  let least = max(load<f64>(q + Q_THRESHOLD), load<f64>(q + Q_SEED));
   if (load<u32>(q + Q_FOUND) == load<u32>(q + Q_MOST)) {
     const worst = load<f64>(load<u32>(q + Q_BEST));
     if (!ASC_NO_ASSERT) assert(worst >= 0, 'no score is negative');
@@ -222,25 +228,28 @@ function addCandidate(q: usize, row: u32): void {
   if (reaches(q, score) && !isExcluded(q, row)) add(q, row, score);
 }
 
+/** Returns the last document of the window from `row` on. It has at most 64 groups of 32. */
+function endOf(q: usize, row: u32): u32 {
+  return min((row & ~31) + windowFor(load<u32>(q + Q_SCORED)), load<u32>(q + Q_DOCUMENTS)) - 1;
+}
+
 /**
- * Moves all shallow positions to `row`, and sets the bounds of the parts. Returns the last document
- * of the window, or NONE if no document from `row` on can match.
+ * Moves all shallow positions to `row`, and sets the bounds of the parts in the window [row, end].
+ * Returns whether a document from `row` on can match.
  */
-function openWindow(q: usize, row: u32): u32 {
+function openWindow(q: usize, row: u32, end: u32): bool {
   const n = load<u32>(q + Q_SCORED);
-  // The window ends with a group of 32 documents, so that it has at most 64 of them.
-  const end = min((row & ~31) + windowFor(n), load<u32>(q + Q_DOCUMENTS)) - 1;
   let sum: f64 = 0;
   for (let i: u32 = 0; i < n; i++) {
     const part = ordered(q, i);
     const bound = boundIn(q, part, row, end);
-    if (bound < 0 && load<u32>(part + P_ROLE) == ROLE_MUST) return NONE;
+    if (bound < 0 && load<u32>(part + P_ROLE) == ROLE_MUST) return false;
     store<f64>(part + P_BOUND, max(bound, 0));
     store<f64>(part + P_BELOW, sum);
     sum += max(bound, 0);
   }
   spend(<i32>n);
-  return end;
+  return true;
 }
 
 /** Returns how many parts, at least `known`, together do not reach the k-th best score. */
@@ -263,9 +272,7 @@ function scoreCandidate(q: usize, row: u32): void {
   for (let i = n; i > 0; i--) {
     const part = <usize>get<u32>(order, i - 1);
     if ((sum + (load<f64>(part + P_BELOW) + load<f64>(part + P_BOUND))) * ROUNDING < least) return;
-    const c = cursorOf(part);
-    seekAny(c, row);
-    const value = load<u32>(c + C_ROW) == row ? valueOf(q, part) : 0;
+    const value = valueAt(q, part, row);
     store<f64>(part + P_VALUE, value);
     sum += value;
   }
@@ -300,6 +307,35 @@ function searchShould(q: usize, row: u32, end: u32): void {
   if (!known) found = takeMarked(q, row);
   spend(<i32>(work + (found * n) / 4));
   if (found) tryCandidates(q, refine(q, found, row, end, known));
+}
+
+/**
+ * Looks at the groups with the greatest bounds first, if no threshold is known: the k-th best score
+ * of some documents is at most that of all, and most of what the search would look at until it has
+ * found k good ones is passed over. All cursors are at their first documents before and after.
+ */
+function seed(q: usize): void {
+  const n = findGreatest(q);
+  for (let i: u32 = 0; i < n; i++) {
+    const row = greatestAt(i) << 5;
+    const end = min(row + 32, load<u32>(q + Q_DOCUMENTS)) - 1;
+    if (openWindow(q, row, end) && notEssential(q, 0) < load<u32>(q + Q_SCORED)) searchShould(q, row, end);
+  }
+  if (load<u32>(q + Q_FOUND) == load<u32>(q + Q_MOST)) store<f64>(q + Q_SEED, load<f64>(load<u32>(q + Q_BEST)));
+  store<u32>(q + Q_FOUND, 0);
+  for (let i: u32 = 0; i < load<u32>(q + Q_PARTS); i++) rewind(cursorOf(partOf(q, i)));
+  setFloor(q);
+}
+
+/** Sets the floor of a step; in the first step, looks for a seed where that helps. */
+function begin(q: usize): void {
+  const isFirst = isNaN(load<f64>(q + Q_SEED));
+  if (isFirst) store<f64>(q + Q_SEED, -Infinity);
+  setFloor(q);
+  if (ASC_FEATURE_SIMD) {
+    const isOpen = load<f64>(q + Q_THRESHOLD) == -Infinity && load<u32>(q + Q_MOST) <= MOST_SEEDED;
+    if (isFirst && isOpen && hasBounds(q)) seed(q);
+  }
 }
 
 /** Scores those of the first `n` candidates that may be among the best. */
@@ -354,7 +390,7 @@ export function top(q: usize, threshold: f64, work: u32): i32 {
   store<f64>(q + Q_THRESHOLD, threshold);
   store<i32>(local + L_LEFT, <i32>min(work, 0x7fffffff));
   const documents = load<u32>(q + Q_MOST) ? load<u32>(q + Q_DOCUMENTS) : 0;
-  if (documents) setFloor(q);
+  if (documents) begin(q);
   const driver = <usize>load<u32>(q + Q_DRIVER);
   let row = load<u32>(q + Q_NEXT);
   while (row < documents) {
@@ -367,8 +403,8 @@ export function top(q: usize, threshold: f64, work: u32): i32 {
       seek(cursorOf(driver), row);
       row = load<u32>(cursorOf(driver) + C_ROW);
     }
-    const end = row == NONE ? NONE : openWindow(q, row);
-    if (end == NONE) break;
+    const end = row == NONE ? NONE : endOf(q, row);
+    if (row == NONE || !openWindow(q, row, end)) break;
     const n = load<u32>(q + Q_SCORED);
     if (notEssential(q, 0) == n) row = end + 1;
     else if (driver) row = searchMust(q, row, end);

@@ -18,12 +18,13 @@ import {
 } from './support/text-model.ts';
 
 const SEED = Number(process.env.HEDGEROW_SEED ?? 1) + 40;
-const COLUMNS = 16;
 const AVERAGE = 7;
 /** So many best that a search takes several steps. */
 const MANY = 5000;
 const { should } = TEXT_ROLE;
 
+/** Bytes of a column: 16 for 32 documents, and a byte for the bound of these. */
+const columnBytes = (documents: number) => Math.ceil(documents / 32) * 17 + 8;
 const word = (text: string): Part => ({ kind: 'word', role: should, word: text });
 
 /** Documents of up to 12 words, each of which is in a sixth of them at least. */
@@ -93,20 +94,45 @@ describe.each(BUILDS)('columns of frequencies, %s build', (build) => {
     }
   });
 
-  it('are replaced by others, so that no more than 16 take memory', () => {
+  it('take as much memory as their block at most, however many words are searched', () => {
     const random = randomFrom(SEED + 1);
-    const documents = ofFrequentWords(random, 2000, 40);
+    const documents = ofFrequentWords(random, 2000, 60);
     const block = blockOf(core, documents, true);
     const before = usedBytes(core);
-    for (let i = 0; i < 60; i++) {
-      const parts = Array.from({ length: 1 + random.below(6) }, () => word(wordOf(random.below(40))));
+    for (let i = 0; i < 150; i++) {
+      const parts = Array.from({ length: 1 + random.below(6) }, () => word(wordOf(random.below(60))));
       const query = queryOf(block, parts);
       expect([...begun(query, parts, 10).end().rows]).toEqual(bestOf(documents, parts, 10));
       query.free();
     }
-    const most = COLUMNS * (documents.length / 2 + documents.length / 32 + 200) + 400;
-    expect(usedBytes(core) - before).toBeGreaterThan((COLUMNS * documents.length) / 2);
-    expect(usedBytes(core) - before).toBeLessThan(most);
+    const columns = Math.floor(block.bytes / columnBytes(documents.length));
+    expect(columns).toBeGreaterThan(16);
+    expect(columns).toBeLessThan(60);
+    expect(usedBytes(core) - before).toBeGreaterThan((columns - 2) * columnBytes(documents.length));
+    expect(usedBytes(core) - before).toBeLessThan(block.bytes + columns * 64 + 1500);
+    core.exports.hg_memory_reset();
+  });
+
+  it('are replaced by those of words that are wanted again, not by those of words wanted once', () => {
+    // The frequencies of the last word are too high for a column, so it takes a place, but frees
+    // the memory there.
+    const last = 60;
+    const documents = ofFrequentWords(randomFrom(SEED + 7), 3000, last).map((document, i) =>
+      i % 10 === 0 ? [...document, ...Array.from({ length: 20 }, () => wordOf(last))] : document,
+    );
+    const block = blockOf(core, documents, true);
+    const places = 2 * Math.floor(block.bytes / columnBytes(documents.length) / 2);
+    expect(places).toBeLessThan(last - 1);
+    const usedAfter = (rank: number) => {
+      const parts = [word(wordOf(rank))];
+      const query = queryOf(block, parts);
+      begun(query, parts, 10).end();
+      query.free();
+      return usedBytes(core);
+    };
+    const used = Array.from({ length: places }, (_, rank) => usedAfter(rank)).at(-1)!;
+    expect([usedAfter(last), usedAfter(last - 1), usedAfter(0)]).toEqual([used, used, used]);
+    expect(used - usedAfter(last)).toBeGreaterThanOrEqual(columnBytes(documents.length));
     core.exports.hg_memory_reset();
   });
 
