@@ -106,8 +106,8 @@ export function openTextBlock(core: Core, placed: PlacedText, file: string, opti
 
 export interface TextBlockOptions {
   /**
-   * Whether searches for the best leave up to 10 bytes per document in the instance: columns with
-   * the frequencies of frequent words. They go with the instance. Default: false.
+   * Whether searches for the best leave columns with the frequencies of frequent words in the
+   * instance, which take as much memory as the block. They go with the instance. Default: false.
    */
   readonly keepsColumns?: boolean;
 }
