@@ -19,7 +19,11 @@ export interface Document {
  * column without a text.
  */
 export function documentOf(analyzer: Analyzer, texts: readonly (string | null)[]): Document {
-  const columns = texts.map((text) => (text === null ? [] : analyzer.terms(text)));
+  return documentOfTerms(texts.map((text) => (text === null ? [] : analyzer.terms(text))));
+}
+
+/** Returns the document of the terms of each text of one row. */
+export function documentOfTerms(columns: readonly (readonly string[])[]): Document {
   // Takes a third of the time of flat().
   const terms = columns.length === 1 ? columns[0]! : ([] as string[]).concat(...columns);
   const positions = new Uint32Array(terms.length);

@@ -2,7 +2,7 @@
 
 export { ANALYZER_VERSION, Analyzer, analyzerOf } from './analyzer.ts';
 export { B, idf, K1, Statistics, scoreOf, weight } from './bm25.ts';
-export { type Document, documentOf } from './document.ts';
+export { type Document, documentOf, documentOfTerms } from './document.ts';
 export { MAX_TERM_BYTES } from './folding.ts';
 export { Matcher } from './matcher.ts';
 export {

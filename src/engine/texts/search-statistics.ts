@@ -38,7 +38,12 @@ export function* searchStatistics(
   }
   function* add(records: Uint8Array): Generator<null, void, void> {
     for (const record of splitRecords(records)) {
-      statistics.add(reader.documentOf(record));
+      let document = reader.documentOf(record);
+      while (document === undefined) {
+        yield* pause();
+        document = reader.documentOf(record);
+      }
+      statistics.add(document);
       yield* pause();
     }
   }
