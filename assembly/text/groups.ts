@@ -12,19 +12,8 @@
 
 import { bytesOf, cell, element, get, put } from '../memory/cells';
 import { GROUP_COLUMN_BYTES, MOST_IN_COLUMN } from './layout';
-import {
-  ordered,
-  P_BOUND,
-  P_GROUPS,
-  P_WEIGHT,
-  Q_AVERAGE,
-  Q_CLASSES,
-  Q_DOCUMENTS,
-  Q_FLOOR,
-  Q_SCORED,
-  Q_WIDTH,
-} from './query';
-import { limitOf, normsFor } from './scores';
+import { ordered, P_BOUND, P_GROUPS, P_WEIGHT, Q_AVERAGE, Q_CLASSES, Q_DOCUMENTS, Q_FLOOR, Q_SCORED } from './query';
+import { limitOf, normFor } from './scores';
 
 /** By what factor the average may rise until bounds must be made anew, and how far it may fall. */
 const ABOVE: f64 = 1.02;
@@ -37,7 +26,6 @@ const SLACK: f64 = 1 - 1e-4;
 /** The share of a limit that a bound of 1 stands for. */
 const UNIT: f64 = 1 / <f64>MOST_BOUND;
 
-const norms: usize = memory.data(8 * 256, 16);
 /** f64 per frequency in a column: 1 / frequency. */
 const inverses: usize = memory.data(8 * 16, 16);
 /** f32 per group of a window: the sum of the bounds of its parts. */
@@ -61,8 +49,6 @@ export function serves(made: f64, average: f64): bool {
  * are. Cost: 3 ns per document that has the word.
  */
 export function makeBounds(q: usize, column: usize, bounds: usize, documents: u32): f64 {
-  const average = load<f64>(q + Q_AVERAGE) * ABOVE;
-  normsFor(average, load<u32>(q + Q_WIDTH), norms);
   // With the greatest frequency of a column, the bound is the limit.
   for (let i: u32 = 1; i < MOST_IN_COLUMN; i++) put<f64>(inverses, i, 1 / <f64>i);
   put<f64>(inverses, MOST_IN_COLUMN, 0);
@@ -70,14 +56,14 @@ export function makeBounds(q: usize, column: usize, bounds: usize, documents: u3
   const groups = groupsIn(documents);
   for (let group: u32 = 0; group < groups; group++) {
     // tf / (tf + norm) is greatest where norm / tf is least.
-    const least = leastIn(element(column, group, GROUP_COLUMN_BYTES), classes + <usize>(group << 5));
+    const least = leastIn(q, element(column, group, GROUP_COLUMN_BYTES), classes + <usize>(group << 5));
     put<u8>(bounds, group, <u8>min(MOST_BOUND, <u32>(MOST_BOUND / (1 + least)) + u32(least < Infinity)));
   }
-  return average;
+  return load<f64>(q + Q_AVERAGE) * ABOVE;
 }
 
 /** Returns the least norm / tf of the documents of a group, Infinity if none has the word. */
-function leastIn(group: usize, classes: usize): f64 {
+function leastIn(q: usize, group: usize, classes: usize): f64 {
   const both = v128.load(group);
   const none = i8x16.splat(0);
   const lower = <u32>i8x16.bitmask(i8x16.ne(v128.and(both, i8x16.splat(15)), none));
@@ -86,7 +72,7 @@ function leastIn(group: usize, classes: usize): f64 {
   for (let bits = lower | (upper << 16); bits; bits &= bits - 1) {
     const i = <u32>ctz(bits);
     const frequency = (<u32>get<u8>(group, i & 15) >> ((i & 16) >> 2)) & 15;
-    least = min(least, get<f64>(norms, get<u8>(classes, i)) * get<f64>(inverses, frequency));
+    least = min(least, normFor(q, get<u8>(classes, i), ABOVE) * get<f64>(inverses, frequency));
   }
   return least;
 }

@@ -45,9 +45,9 @@ function norm(length: u32, average: f64): f64 {
   return K1 * (1 - B + (B * <f64>length) / average);
 }
 
-/** Writes the norm (f64) of each class of lengths of `width` bytes, for its least length. */
-export function normsFor(average: f64, width: u32, out: usize): void {
-  for (let i: u32 = 0; i < LENGTH_CLASSES; i++) put<f64>(out, i, norm(leastOfClass(i, width), average));
+/** Returns the norm of a class of lengths as if the average length were `factor` times as great. */
+export function normFor(q: usize, lengthClass: u32, factor: f64): f64 {
+  return K1 * (1 - B) + (get<f64>(q + Q_NORMS, lengthClass) - K1 * (1 - B)) / factor;
 }
 
 /**
@@ -58,7 +58,7 @@ export function weigh(q: usize, weights: usize, average: f64): void {
   if (!ASC_NO_ASSERT) assert(average > 0, 'an average length is positive');
   store<f64>(q + Q_AVERAGE, average);
   const width = load<u32>(q + Q_WIDTH);
-  normsFor(average, width, q + Q_NORMS);
+  for (let i: u32 = 0; i < LENGTH_CLASSES; i++) put<f64>(q + Q_NORMS, i, norm(leastOfClass(i, width), average));
   const parts = load<u32>(q + Q_PARTS);
   for (let i: u32 = 0; i < parts; i++) store<f64>(partOf(q, i) + P_WEIGHT, get<f64>(weights, i));
 }

@@ -39,7 +39,7 @@ function judgeOf(table: Table): Judge {
   return new Judge(table.columns, { columns, language: 'none', parts }, statistics);
 }
 
-/** Judges rows in steps; returns the rows that match, their scores, and how many each step judged. */
+/** Judges rows in steps: those that match, their scores, and how many each step judged. */
 function judgeAll(judge: Judge, all: Uint32Array, recordsOf: (rows: Uint32Array) => Uint8Array) {
   const kept: number[] = [];
   const scores: number[] = [];
