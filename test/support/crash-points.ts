@@ -134,7 +134,9 @@ export function expectWholeChanges(history: CrashHistory, cases: readonly Case[]
         places.add(await checkFound(history, what === 'kill' ? fs.kill() : fs.crash(), states, acknowledged));
       }
       expect(crashAt).toBeGreaterThan(100);
-      expect(places.size).toBeGreaterThan(changesOf(history).length * 0.8);
+      // How many points a change has depends on the pace of the machine: some may be passed over.
+      const share = tryAll || stride === 1 ? 0.8 : 0.6;
+      expect(places.size).toBeGreaterThan(changesOf(history).length * share);
     },
     300_000,
   );
