@@ -7,6 +7,7 @@ import type { Database } from '../../src/engine/index.ts';
 import { MemtableTexts } from '../../src/engine/texts/memtable-texts.ts';
 import type { TextPieces } from '../../src/engine/texts/text-pieces.ts';
 import { textWorkOf } from '../../src/engine/texts/text-tag.ts';
+import { seenMarks } from '../../src/engine/texts/visible-rows.ts';
 import { EmbeddedStatements } from '../../src/query/embedded.ts';
 import { SimFollower } from '../support/follower.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
@@ -119,6 +120,27 @@ describe('text blocks over rows of a memtable', () => {
     expect([texts.count, texts.bytes]).toEqual([0, 0]);
     expect(await countOf(run, 'all')).toBe(500);
     expect(texts.bytes).toBe(0);
+    await database.close();
+  });
+
+  test('are asked for the rows that a snapshot sees, without a look at each row', async () => {
+    const { database } = await withNotes();
+    const lsns = [database.table('notes').snapshot().lsn];
+    for (const count of [1, 70, 64, 3, 200]) {
+      await insert(database, count);
+      lsns.push(database.table('notes').snapshot().lsn);
+    }
+    const memtable = memtableOf(database);
+    for (const lsn of [...lsns, lsns[2]! + 5, Number.POSITIVE_INFINITY]) {
+      const isSeen = (row: number) => {
+        const { eventTs, id } = memtable.keyOf(row);
+        return memtable.findAt(eventTs, id, lsn) === row;
+      };
+      const seen = Array.from({ length: memtable.rows }, (_, row) => row).filter(isSeen);
+      const steps = seenMarks({ memtable, lsn, hidden: undefined });
+      // One step, and no list of marks.
+      expect(steps.next()).toEqual({ done: true, value: { rows: seen.length, marks: undefined } });
+    }
     await database.close();
   });
 

@@ -1,6 +1,6 @@
 // Which rows of a memtable a reader sees, as sets of documents of its text blocks.
 
-import { encodeRanges, type RangeSet, RowBitmap, type StepBounds } from '../../core/index.ts';
+import { type CoreMemtable, encodeRanges, type RangeSet, RowBitmap, type StepBounds } from '../../core/index.ts';
 import type { SeenRows } from '../scan/memtable-search.ts';
 import type { TextPiece } from './text-pieces.ts';
 
@@ -24,10 +24,7 @@ export function* seenMarks(
 ): Generator<null, SeenMarks, void> {
   const count = memtable.rows;
   const isWhole = lowTs === -Infinity && endTs === Infinity && ranges.ranges.length === 0 && (hidden?.size ?? 0) === 0;
-  if (isWhole && memtable.deadRows === 0) {
-    memtable.sort();
-    if (memtable.count(0, count, lsn).rows === count) return { rows: count, marks: undefined };
-  }
+  if (isWhole && memtable.deadRows === 0) return { rows: rowsUpTo(memtable, lsn), marks: undefined };
   const marks = new Uint8Array(count);
   let seen = 0;
   let low = { eventTs: lowTs, id: -Infinity };
@@ -44,6 +41,24 @@ export function* seenMarks(
     low = memtable.keyAt(next);
     yield null;
   }
+}
+
+/**
+ * Returns how many rows of a memtable without dead rows a snapshot at `lsn` sees: the first ones,
+ * since LSNs ascend from row to row.
+ */
+function rowsUpTo(memtable: CoreMemtable, lsn: number): number {
+  memtable.sort();
+  let low = 0;
+  let high = memtable.rows;
+  while (low < high) {
+    // The last row first: nearly always all are seen.
+    const middle = high === memtable.rows ? high - 1 : (low + high) >>> 1;
+    const { eventTs, id } = memtable.keyOf(middle);
+    if (memtable.findAt(eventTs, id, lsn) === middle) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /**
