@@ -13,9 +13,14 @@ import type { PlainRow } from './naive-retrieval.ts';
 import { FIRST_TS, insert, pick } from './retrieval-world.ts';
 
 const QUESTIONS = Number(process.env.HEDGEROW_RETRIEVALS ?? 10);
-const WORDS = ['harbour', 'budget', 'storm', 'lantern', 'violin', 'orchard', 'ferry', 'swam', 'bought', 'buy'];
-/** Forms that the table of irregular forms has for these words. */
-const FORMS = { swam: ['swim', 'swum'], buy: ['bought'], bought: ['buy'] };
+const WORDS = ['harbour', 'budget', 'storm', 'lantern', 'violin', 'orchard', 'ferry', 'swam', 'bought', 'buy', 'award'];
+/** Forms that the table of irregular forms has for these words, and examples of a kind of things. */
+const FORMS = {
+  swam: ['swim', 'swum'],
+  buy: ['bought'],
+  bought: ['buy'],
+  award: ['prize', 'medal', 'trophy', 'won', 'ribbon'],
+};
 const NAMES = ['Ada', 'Grace', 'Ken', 'Mallory', 'Zoe'];
 
 async function compare(seed: number, count: number): Promise<void> {
@@ -38,7 +43,7 @@ async function compare(seed: number, count: number): Promise<void> {
       roles: { who: who.length === 0 ? [pick(random, NAMES)] : who, about: some() },
       properties: {
         what: Array.from({ length: random.below(6) }, () =>
-          pick(random, [...WORDS, 'swimming', 'sixteen', '1987', 'Ada', 'Grace']),
+          pick(random, [...WORDS, 'swimming', 'medals', 'won', 'sixteen', '1987', 'Ada', 'Grace']),
         ).join(' '),
         end_ts: random.chance(0.5) ? null : event_ts + random.below(seconds),
       },

@@ -9,6 +9,7 @@ import type { Steps } from '../../schedule/steps.ts';
 import { irregularForms } from '../question/irregular-forms.ts';
 import { joinedWords } from '../question/joined-words.ts';
 import { readKeywords } from '../question/keywords.ts';
+import { examplesOf } from '../question/kinds-of-things.ts';
 import { readNodes } from '../question/named-nodes.ts';
 import { readWindow } from '../question/time-window.ts';
 import { begun } from '../question/understand.ts';
@@ -81,7 +82,7 @@ function* recallAt(
   const ends = yield* timeEnds(light, undefined, at);
   if (ends === undefined || roles.some(({ nodes }) => nodes.length === 0)) return [];
   const preferred = yield* preferredWindow(light, asked.reading, ends);
-  const query = index && wordQuery(keywords, index, index.language === 'english' ? irregularForms : undefined);
+  const query = index && wordQuery(keywords, index, index.language === 'english' ? englishForms : undefined);
   const scorer = query && (yield* WordScorer.of(reader, query, index));
   const among = roles[0] && ascending(roles[0].nodes);
   const nodes = ascending([...asked.nodes, ...roles.flatMap((one) => one.nodes)]);
@@ -104,6 +105,11 @@ function* recallAt(
     { nodeName: (node) => String(keys.memberOf(node)), common: [] },
   );
   return yield* wholeEdges(reader, undefined, fused.edges, keys);
+}
+
+/** Returns what is found as an English word of a question is: other forms, examples of a kind. */
+function englishForms(word: string): readonly string[] {
+  return [...irregularForms(word), ...examplesOf(word)];
 }
 
 function withoutIndex({ name }: Table, column: string): HedgerowError {

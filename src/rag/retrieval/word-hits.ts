@@ -43,7 +43,7 @@ export interface WordQuery {
 /**
  * Returns the search for keywords. A keyword that the index divides into several words is searched
  * as a phrase and, if it has letters, by each of its words. `formsOf` gives further forms of a
- * keyword, which are parts of the same word. Undefined if no keyword has a word.
+ * keyword or examples of what it names, which are parts of the same word. Undefined if no keyword has a word.
  */
 export function wordQuery(
   keywords: readonly string[],
@@ -148,8 +148,8 @@ export class WordScorer {
   }
 }
 
-/** Parts of a question that are searched for. More words are those of a long text. */
-const MOST_PARTS = 16;
+/** Parts of a question that are searched for. More are those of a long text. */
+const MOST_PARTS = 32;
 
 /**
  * Returns the rarest parts of a query that occur, in their order: the others hardly change a score.
