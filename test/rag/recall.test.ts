@@ -13,8 +13,8 @@ import type { PlainRow } from './naive-retrieval.ts';
 import { FIRST_TS, insert, pick } from './retrieval-world.ts';
 
 const QUESTIONS = Number(process.env.HEDGEROW_RETRIEVALS ?? 10);
-const WORDS = ['harbour', 'budget', 'storm', 'lantern', 'violin', 'orchard', 'ferry', 'swam', 'bought', 'buy', 'award'];
-/** Forms that the table of irregular forms has for these words, and examples of a kind of things. */
+const WORDS = 'harbour budget storm lantern violin orchard ferry swam bought buy award'.split(' ');
+/** Forms that the tables of irregular forms and kinds of things have for these words. */
 const FORMS = {
   swam: ['swim', 'swum'],
   buy: ['bought'],

@@ -43,7 +43,8 @@ export interface WordQuery {
 /**
  * Returns the search for keywords. A keyword that the index divides into several words is searched
  * as a phrase and, if it has letters, by each of its words. `formsOf` gives further forms of a
- * keyword or examples of what it names, which are parts of the same word. Undefined if no keyword has a word.
+ * keyword or examples of what it names, which are parts of the same word. Undefined if no keyword
+ * has a word.
  */
 export function wordQuery(
   keywords: readonly string[],
