@@ -41,7 +41,9 @@ const STEPS: (Change | Work)[][] = [
   [supersede(1, 'one again', 200)],
   [compact],
   [supersede(2, 'two again', 210, ['Orion', 'new thing'])],
-  [supersede(3, 'one once more', 300), remember('three', [], ['budget'])],
+  // A successor first reads what it replaces, so it may be committed after what was asked later.
+  [supersede(3, 'one once more', 300)],
+  [remember('three', [], ['budget'])],
   [compact],
   [supersede(5, 'one at last', 400), compact],
   [forget(1)],
