@@ -21,6 +21,11 @@ type Depth = (typeof DEPTHS)[number];
 const MOST = 20;
 /** What is asked of the file of LoCoMo: percent among the first ten. */
 const TARGETS: { readonly [kind in Kind | 'all']?: number } = { all: 75, 'multi-hop': 50 };
+/**
+ * How many times BM25 is asked for at the other depths, and of other conversations. On LoCoMo BM25
+ * finds 68 % among the first twenty, so that 1.5 times as many are more than there are.
+ */
+const TIMES = { locomo: 1.1, others: 1.5 } as const;
 
 /** Finds turns for a question, best first. */
 type Finder = (question: string) => Promise<string[]>;
@@ -126,7 +131,8 @@ function rowsOf(ours: Shares, peer: Shares, { isLocomo, tiny }: { isLocomo: bool
   return kinds.flatMap((kind) =>
     DEPTHS.map((depth) => {
       const wanted = depth === 10 && isLocomo ? TARGETS[kind] : undefined;
-      const beside: Target | undefined = kind === 'all' ? { ratioAtLeast: 1.5 } : undefined;
+      const times = isLocomo ? TIMES.locomo : TIMES.others;
+      const beside: Target | undefined = kind === 'all' ? { ratioAtLeast: times } : undefined;
       const target = wanted === undefined ? beside : { oursAtLeast: wanted };
       return benchRow({
         name: `turns of ${ours.count(kind)} questions (${kind}) in the first ${depth}, beside BM25`,
