@@ -12,9 +12,13 @@ import type { MemtableRoom } from './table/memtable-room.ts';
 import type { PinnedVersions } from './table/pinned-versions.ts';
 import type { Residency } from './table/residency.ts';
 import type { MemtableTexts } from './texts/memtable-texts.ts';
+import type { TextsAhead } from './texts/texts-ahead.ts';
 
 /** The kinds of work of the engine that pause. */
-export type EngineWork = Extract<WorkKind, 'backup' | 'changes' | 'checkpoint' | 'commit' | 'compaction' | 'figures'>;
+export type EngineWork = Extract<
+  WorkKind,
+  'backup' | 'changes' | 'checkpoint' | 'commit' | 'compaction' | 'figures' | 'texts'
+>;
 export type EnginePauses = Readonly<Record<EngineWork, () => Promise<void>>>;
 
 export interface EngineContext {
@@ -34,6 +38,8 @@ export interface EngineContext {
   readonly memtables: MemtableRoom;
   /** The text blocks over rows of memtables. */
   readonly texts: MemtableTexts;
+  /** Builds them after commits. */
+  readonly textsAhead: TextsAhead;
   /** The keys and numbers of all nodes of node tables. */
   readonly nodes: NodeDirectory;
   /** Whether node filters of segments are kept in memory. */

@@ -30,7 +30,7 @@ import { Reserve } from './checkpoint/reserve.ts';
 import { Committer } from './commit/committer.ts';
 import { LsnWaits } from './commit/lsn-waits.ts';
 import { Compactor } from './compaction/compactor.ts';
-import { compactTables } from './compaction/request.ts';
+import { assertTtl, compactTables } from './compaction/request.ts';
 import { CompactionTrigger } from './compaction/trigger.ts';
 import type { EngineContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
@@ -243,6 +243,7 @@ export class Database {
       options.fs.makeDir(options.dir);
       database.#lock = await options.fs.lock(`${options.dir}/lock`);
       await database.#recover();
+      for (const table of database.#tables.ofEdges()) database.#context.textsAhead.committed(table);
       return database;
     } catch (error) {
       await database.#committer.abandon();
@@ -373,6 +374,7 @@ export class Database {
     const table = this.#tables.byId(tableId);
     if (table === undefined || this.#closing) return;
     this.#trigger.committed(table);
+    this.#context.textsAhead.committed(table);
     this.#relief.committed();
   }
 
@@ -389,12 +391,7 @@ export class Database {
    * are counted in `wal_pending_after`.
    */
   async compact(options: { table?: string; ttlSeconds?: number } = {}): Promise<CompactionResult> {
-    const { ttlSeconds } = options;
-    if (ttlSeconds !== undefined && !(Number.isSafeInteger(ttlSeconds) && ttlSeconds > 0)) {
-      throw new HedgerowError('invalid_input', 'ttl_seconds must be an integer of 1 or more.', {
-        errors: [{ loc: ['ttl_seconds'], msg: 'must be an integer of 1 or more' }],
-      });
-    }
+    const ttlSeconds = assertTtl(options.ttlSeconds);
     if (ttlSeconds !== undefined) this.assertLeads();
     const { now, nowUs } = this.#options;
     const one = options.table === undefined ? undefined : this.table(options.table);
@@ -478,6 +475,7 @@ export class Database {
 
   async #end(): Promise<void> {
     this.#closing = true;
+    this.#context.textsAhead.close();
     this.#committer.endWaits();
     this.statistics.close();
     await this.#backups.close();

@@ -12,6 +12,8 @@ import { MEMTABLE_LIMITS, MemtableRoom } from './table/memtable-room.ts';
 import { PinnedVersions } from './table/pinned-versions.ts';
 import { Residency } from './table/residency.ts';
 import { MemtableTexts } from './texts/memtable-texts.ts';
+import { PIECE_BYTES } from './texts/text-pieces.ts';
+import { TextsAhead } from './texts/texts-ahead.ts';
 
 /** Commits with fewer operations take about 20 ms at most, so they are not applied in slices. */
 const SLICED_OPERATIONS = 4096;
@@ -47,12 +49,14 @@ export function contextOf(
   const filterRoom = new FilterRoom(module, { limitBytes: memoryBudgetBytes * FILTERS_OF_BUDGET, charge });
   const pinned = new PinnedVersions({ limitBytes: memoryBudgetBytes * PINNED_OF_BUDGET, charge });
   const instantiate = () => residency.instance();
+  const pieceRows = options.textPieceRows ?? TEXT_PIECE_ROWS;
   const texts = new MemtableTexts({
-    pieceRows: options.textPieceRows ?? TEXT_PIECE_ROWS,
+    pieceRows,
     limitBytes: memoryBudgetBytes * TEXTS_OF_BUDGET,
     charge,
     instantiate,
   });
+  const pauses = pausesOf(scheduler, defer);
   return {
     fs,
     module,
@@ -66,6 +70,17 @@ export function contextOf(
       texts.release(memtable),
     ),
     texts,
+    textsAhead: new TextsAhead({
+      texts,
+      pieceRows,
+      pieceBytes: PIECE_BYTES,
+      pause: pauses.texts,
+      failed: ({ name }, error) =>
+        options.notice?.('text blocks could not be built before a search', {
+          table: name,
+          detail: (error as Error).message,
+        }),
+    }),
     nodes: new NodeDirectory({
       instantiate,
       charge,
@@ -82,7 +97,7 @@ export function contextOf(
     now,
     nowUs,
     slicedOperations: options.slicedOperations ?? SLICED_OPERATIONS,
-    pauses: pausesOf(scheduler, defer),
+    pauses,
     afterCommit,
   };
 }
@@ -97,6 +112,7 @@ function pausesOf(scheduler: Scheduler, defer: EngineOptions['defer']): EnginePa
     commit: pause('commit'),
     compaction: pause('compaction'),
     figures: pause('figures'),
+    texts: pause('texts'),
   };
 }
 

@@ -56,6 +56,7 @@ export const WORK_KINDS = [
   'reasoning',
   'request',
   'statement',
+  'texts',
   'virtual',
 ] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];

@@ -1,5 +1,6 @@
 // Handles a request to compact one table or all of them, and reports the result.
 
+import { HedgerowError } from '../../errors.ts';
 import type { Table } from '../table/table.ts';
 import type { CompactionResult } from '../types.ts';
 import type { Compactor } from './compactor.ts';
@@ -19,6 +20,14 @@ export interface CompactionRequest {
   now: () => number;
   /** Monotonic microseconds. */
   nowUs: () => number;
+}
+
+/** Returns the age in seconds. Throws `invalid_input` if it is neither 1 or more nor undefined. */
+export function assertTtl(seconds: number | undefined): number | undefined {
+  if (seconds === undefined || (Number.isSafeInteger(seconds) && seconds > 0)) return seconds;
+  throw new HedgerowError('invalid_input', 'ttl_seconds must be an integer of 1 or more.', {
+    errors: [{ loc: ['ttl_seconds'], msg: 'must be an integer of 1 or more' }],
+  });
 }
 
 /**

@@ -1,10 +1,10 @@
-// The text blocks over rows of memtables, of all tables: a cache, made by searches, charged to the
-// memory budget, and dropped with its memtable or when others need the room. Without a block, a
-// search reads the rows one by one.
+// The text blocks over rows of memtables, of all tables: a cache, charged to the memory budget, and
+// dropped with its memtable or when others need the room. Without a block, a search reads the rows
+// one by one.
 
 import type { Core, CoreMemtable } from '../../core/index.ts';
 import type { TextWork } from '../compaction/work.ts';
-import { type PieceOptions, TextPieces } from './text-pieces.ts';
+import { PIECE_BYTES, type PieceOptions, TextPieces } from './text-pieces.ts';
 
 export interface MemtableTextsOptions {
   /** Rows of a full block. */
@@ -87,6 +87,23 @@ export class MemtableTexts {
     return pieces;
   }
 
+  /**
+   * Returns the blocks of a memtable for those who build before a search: only if the memtable is
+   * worth a block, and has some or others need not be dropped for them. It counts as no use.
+   */
+  ahead(memtable: CoreMemtable, work: TextWork): TextPieces | undefined {
+    const pieces = this.#pieces.get(memtable);
+    if (pieces?.tag === work.tag) return pieces;
+    const isSmall = memtable.rows < this.#options.pieceRows && memtable.recordBytes < PIECE_BYTES;
+    return isSmall || this.#isFull ? undefined : this.of(memtable, work);
+  }
+
+  /** Returns the number of rows of a memtable, from 0 on, that blocks cover, and of their bytes. */
+  coveredOf(memtable: CoreMemtable): { readonly rows: number; readonly bytes: number } {
+    const pieces = this.#pieces.get(memtable);
+    return { rows: pieces?.covered ?? 0, bytes: pieces?.coveredBytes ?? 0 };
+  }
+
   /** Returns the blocks of a memtable for an index, if there are any yet. */
   known(memtable: CoreMemtable, tag: number): TextPieces | undefined {
     const pieces = this.#pieces.get(memtable);
@@ -103,9 +120,12 @@ export class MemtableTexts {
     this.#measure();
   }
 
+  get #isFull(): boolean {
+    return this.#blockBytes >= this.#options.limitBytes || this.#pieces.size >= MOST_MEMTABLES;
+  }
+
   #makeRoom(): void {
-    const isOver = () => this.#blockBytes >= this.#options.limitBytes || this.#pieces.size >= MOST_MEMTABLES;
-    while (this.#pieces.size > 0 && isOver()) {
+    while (this.#pieces.size > 0 && this.#isFull) {
       const [oldest] = this.#pieces.keys();
       this.release(oldest!);
     }

@@ -2,10 +2,11 @@
 // changes a row, and numbers its rows as they come, so a block over a stretch of row numbers stays
 // right as long as the memtable exists; which of its rows are alive, the memtable tells.
 //
-// Blocks are built by the searches that need them, in steps. A full block has `pieceRows` rows, or
-// as many as take PIECE_BYTES. Later rows get a smaller block as soon as they are a 16th of that.
-// It takes in the smaller ones before it that have no more rows than itself, so that a row is built
-// at most five times and there are few blocks that are not full:
+// Full blocks are built after commits (texts-ahead.ts), others by the searches that need them, in
+// steps. A full block has `pieceRows` rows, or as many as take PIECE_BYTES. For a search, later
+// rows get a smaller block as soon as they are a 16th of that. It takes in the smaller ones before
+// it that have no more rows than itself, so that a row is built at most five times and there are
+// few blocks that are not full:
 //
 //   rows      0 ... 4095 | 4096 ... 8191 | 8192 ... 9215 | 9216 ... 9727 | 9728 ...
 //   blocks    full         full            1,024           512             fewer than 256: none
@@ -51,7 +52,7 @@ interface Placed extends TextPiece {
 /** A full block may have this many times the rows of the smallest. */
 const SMALLEST_SHARE = 16;
 /** Size in bytes of the records of a block, and distinct words: then it is full. */
-const PIECE_BYTES = 512 * 1024;
+export const PIECE_BYTES = 512 * 1024;
 const PIECE_WORDS = 16_384;
 /** Records that are copied at once, and bytes of them whose words a step collects. */
 const RECORDS_AT_ONCE = 32;
@@ -84,6 +85,11 @@ export class TextPieces {
     return this.#pieces.at(-1)?.to ?? 0;
   }
 
+  /** Size in bytes of the records of these rows. */
+  get coveredBytes(): number {
+    return this.#pieces.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
   /** Returns the block with a row, if there is one. It is valid in this event loop turn. */
   at(row: number): TextPiece | undefined {
     let low = 0;
@@ -97,11 +103,12 @@ export class TextPieces {
   }
 
   /**
-   * Does a step of the blocks that are missing, a few milliseconds at most. Returns false if there
-   * is nothing to do, or no memory for it; then rows without a block are read one by one.
+   * Does a step of the blocks that are missing, a few milliseconds at most: of all that are worth
+   * it, or only of full ones. Returns false if there is nothing to do, or no memory for it; then
+   * rows without a block are read one by one.
    */
-  step(): boolean {
-    if (this.#building === undefined && !this.#isDue) return false;
+  step(wanted: 'any' | 'full' = 'any'): boolean {
+    if (this.#building === undefined && !this.#isDue(wanted === 'full' ? 1 : SMALLEST_SHARE)) return false;
     this.#building ??= this.#build();
     try {
       if (this.#building.next().done === true) this.#building = undefined;
@@ -113,12 +120,12 @@ export class TextPieces {
     }
   }
 
-  get #isDue(): boolean {
+  /** Returns whether the rows without a block are this part of a full one. */
+  #isDue(share: number): boolean {
     if (this.#isClosed) return false;
-    const leastRows = Math.max(1, Math.floor(this.#options.pieceRows / SMALLEST_SHARE));
+    const leastRows = Math.max(1, Math.floor(this.#options.pieceRows / share));
     const { rows, recordBytes } = this.#memtable;
-    const coveredBytes = this.#pieces.reduce((sum, { bytes }) => sum + bytes, 0);
-    const isEnough = rows - this.covered >= leastRows || recordBytes - coveredBytes >= PIECE_BYTES / SMALLEST_SHARE;
+    const isEnough = rows - this.covered >= leastRows || recordBytes - this.coveredBytes >= PIECE_BYTES / share;
     return isEnough && rows > this.covered && this.#options.measured();
   }
 
