@@ -53,7 +53,7 @@ function expectSame(table: Table, wish: Wish, topK: number, state: string): void
     allowed: (row: PlainRow) => row.event_ts >= startTs && (row.weight as number) > weightAbove,
     qualified: () => true,
     addsContext: false,
-    prefersLong: false,
+    prefersTelling: false,
     fills: isNamed,
   };
   const wanted = naiveFusion(rows, fusion, topK);

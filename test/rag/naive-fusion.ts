@@ -31,8 +31,8 @@ export interface NaiveFusion {
   readonly addsContext: boolean;
   /** Whether rows without words are found. */
   readonly fills: boolean;
-  /** Whether long rows are preferred. */
-  readonly prefersLong: boolean;
+  /** Whether long rows are preferred, and those without a question and without "you". */
+  readonly prefersTelling: boolean;
   /** Tests whether a text is preferred. */
   readonly answers?: ((text: string) => boolean) | undefined;
   /** Times that are preferred. */
@@ -124,7 +124,12 @@ function listsOf(
       LIST_WEIGHTS.answer,
       ({ row }) => ([row.title, row.body].some((text) => typeof text === 'string' && answers(text)) ? 1 : 0),
     ]);
-  if (wish.prefersLong && wish.words.length > 0) lists.push([LIST_WEIGHTS.length, ({ row }) => termsOf(row).length]);
+  if (wish.prefersTelling && wish.words.length > 0) {
+    const lacks = (row: PlainRow, what: RegExp) => (what.test(`${row.title} ${row.body}`) ? 0 : 1);
+    lists.push([LIST_WEIGHTS.length, ({ row }) => termsOf(row).length]);
+    lists.push([LIST_WEIGHTS.tells, ({ row }) => lacks(row, /[?]/)]);
+    lists.push([LIST_WEIGHTS.own, ({ row }) => lacks(row, /\b(you|your)\b/i)]);
+  }
   lists.push([LIST_WEIGHTS.recency, ({ row }) => row.event_ts]);
   return lists;
 }

@@ -43,7 +43,7 @@ async function compare(seed: number, count: number): Promise<void> {
       roles: { who: who.length === 0 ? [pick(random, NAMES)] : who, about: some() },
       properties: {
         what: Array.from({ length: random.below(6) }, () =>
-          pick(random, [...WORDS, 'swimming', 'medals', 'won', 'sixteen', '1987', 'Ada', 'Grace']),
+          pick(random, [...WORDS, 'swimming', 'medals', 'won', 'sixteen', '1987', 'Ada', 'Grace', 'really?', 'your']),
         ).join(' '),
         end_ts: random.chance(0.5) ? null : event_ts + random.below(seconds),
       },
@@ -114,7 +114,7 @@ function expectSame(database: Database, random: Random, at: number, state: strin
       allowed: ({ id }) => holding.includes(byId.get(id)!) && inRoles(byId.get(id)!),
       qualified: () => true,
       addsContext: true,
-      prefersLong: true,
+      prefersTelling: true,
       answers: counts ? (text) => /sixteen|1987/.test(text) : undefined,
       names: new Map(named.map((name) => [name, numberOf(name)] as const).filter(([, number]) => number > 0)),
       among: asked[0]?.nodes.filter((number) => number > 0),

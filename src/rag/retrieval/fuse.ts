@@ -13,6 +13,8 @@
 //   time     those in a window that is only preferred (recall.ts)
 //   answer   those with a time or number, if the question wants one, only for memories
 //   length   by the number of words of its texts, only for memories
+//   tells    those without a question, only for memories
+//   own      those that do not say "you", only for memories in English
 //   recency  by time, the newest first
 //
 // The lists of a word weigh LIST_WEIGHTS times the idf of the word, divided by the greatest idf of
@@ -22,6 +24,7 @@
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Document } from '../../text/index.ts';
+import { hasQuestion, saysYou } from '../question/telling.ts';
 import { hasAnswer, type WantedAnswer } from '../question/wanted-answer.ts';
 import { type ChosenEdge, type EdgeKey, visitEdges } from './edge-reads.ts';
 import type { EdgeReader, EdgeRows } from './edge-rows.ts';
@@ -34,12 +37,14 @@ import type { TimeEnds } from './time-ends.ts';
 import { type WordHits, type WordScorer, wordHits } from './word-hits.ts';
 
 export const LIST_WEIGHTS = {
-  words: 0.3,
-  context: 0.3,
+  words: 0.2,
+  context: 0.4,
   nodes: 0.3,
   time: 0.5,
   answer: 0.3,
   length: 0.25,
+  tells: 0.2,
+  own: 0.1,
   recency: 0.02,
 } as const;
 /** Shares of the scores of the neighbours of an edge, by distance. */
@@ -72,11 +77,12 @@ export interface Fused {
   /** Whether edges without words are found, too: those with nodes or, without nodes, the newest. */
   readonly fills: boolean;
   /**
-   * Whether long texts are preferred: a prior for turns of conversations, of which the short ones
-   * ("Thanks!") seldom answer a question (Kraaij, Westerveld, Hiemstra, The Importance of Prior
+   * Whether texts that tell much are preferred: long ones, without a question, that do not say
+   * "you". A prior for turns of conversations, of which the short ones ("Thanks!") and those that
+   * ask seldom answer a question (Kraaij, Westerveld, Hiemstra, The Importance of Prior
    * Probabilities for Entry Page Search, SIGIR 2002).
    */
-  readonly prefersLong: boolean;
+  readonly prefersTelling: boolean;
   /** What the texts of preferred edges have; of no effect without words. */
   readonly answer?: WantedAnswer | undefined;
   /** A window of time whose edges are preferred. */
@@ -116,6 +122,9 @@ interface Candidate extends EdgeKey {
   length: number;
   /** Whether its texts have what the question wants. */
   answers: boolean;
+  /** Whether its texts have no question, and whether none says "you". */
+  tells: boolean;
+  own: boolean;
   /** What its neighbours and it have of each word; undefined if no neighbour is a hit. */
   context: Float64Array | undefined;
   /** The neighbour that gives most of its context. */
@@ -193,6 +202,8 @@ function unread(id: number, eventTs: number): Candidate {
     byWord: NO_WORDS,
     length: 0,
     answers: false,
+    tells: false,
+    own: false,
     context: undefined,
     beside: undefined,
     mentions: [],
@@ -280,7 +291,8 @@ function* read(reader: EdgeReader, asked: Fused, some: readonly Candidate[]): St
 }
 
 /** Sets what the texts of a candidate tell. */
-function readTexts(one: Candidate, { words, names, answer }: Fused, document: Document, texts: () => string[]): void {
+function readTexts(one: Candidate, asked: Fused, document: Document, textsOfRow: () => string[]): void {
+  const { words, names, answer, prefersTelling } = asked;
   const mentioned = names?.scorer.partsOf(document).parts ?? [];
   one.mentions = mentioned.flatMap((part) => names!.nodes.get(names!.scorer.query.keywords[part] ?? '') ?? []);
   if (words === undefined) return;
@@ -289,7 +301,11 @@ function readTexts(one: Candidate, { words, names, answer }: Fused, document: Do
   one.parts = parts;
   one.byWord = byWord;
   one.length = document.length;
-  one.answers = answer !== undefined && texts().some((text) => hasAnswer(answer, text));
+  if (answer === undefined && !prefersTelling) return;
+  const texts = textsOfRow();
+  one.answers = answer !== undefined && texts.some((text) => hasAnswer(answer, text));
+  one.tells = !texts.some(hasQuestion);
+  one.own = !texts.some(saysYou);
 }
 
 /** Returns the share of the named nodes that an edge has or mentions; 0 if none is named. */
@@ -337,7 +353,7 @@ interface FusedList extends RankList<Candidate> {
   readonly word?: number;
 }
 
-function listsOf({ search, words, preferred, prefersLong, answer }: Fused): FusedList[] {
+function listsOf({ search, words, preferred, prefersTelling, answer }: Fused): FusedList[] {
   const lists: FusedList[] = [];
   const add = (name: FusedList['name'], valueIn: (one: Candidate) => number, share = 1, word?: number) =>
     lists.push({ name, weight: share * LIST_WEIGHTS[name], valueIn, ...(word === undefined ? {} : { word }) });
@@ -349,7 +365,11 @@ function listsOf({ search, words, preferred, prefersLong, answer }: Fused): Fuse
   if (search.nodes.length > 0) add('nodes', ({ nodes }) => nodes);
   if (preferred !== undefined) add('time', (one) => (isWithin(one, preferred) ? 1 : 0));
   if (words !== undefined && answer !== undefined) add('answer', ({ answers }) => (answers ? 1 : 0));
-  if (words !== undefined && prefersLong) add('length', ({ length }) => length);
+  if (words !== undefined && prefersTelling) {
+    add('length', ({ length }) => length);
+    add('tells', ({ tells }) => (tells ? 1 : 0));
+    if (words.index.language === 'english') add('own', ({ own }) => (own ? 1 : 0));
+  }
   add('recency', ({ eventTs }) => eventTs - search.least + 1);
   return lists;
 }
@@ -368,7 +388,7 @@ const MOST_NAMED = 8;
 function chosen(
   { one, ranks, score }: Ranked<Candidate>,
   lists: readonly FusedList[],
-  { search: { nodes }, words, preferred, prefersLong, answer }: Fused,
+  { search: { nodes }, words, preferred, prefersTelling, answer }: Fused,
   names: MatchNames,
 ): ChosenEdge {
   const rankIn = (name: FusedList['name'], word?: number) => {
@@ -392,7 +412,9 @@ function chosen(
   if (isWithin(one, preferred)) why.push(`time ${rankIn('time')}`);
   why.push(...names.common);
   if (one.answers) why.push(`answer: a ${answer} ${rankIn('answer')}`);
-  if (prefersLong && one.length > 0) why.push(`length ${rankIn('length')}`);
+  if (prefersTelling && one.length > 0) why.push(`length ${rankIn('length')}`);
+  if (prefersTelling && one.tells) why.push(`no question ${rankIn('tells')}`);
+  if (prefersTelling && one.own && words?.index.language === 'english') why.push(`no "you" ${rankIn('own')}`);
   why.push(`recency ${rankIn('recency')}`);
   return { id: one.id, eventTs: one.eventTs, score, why };
 }

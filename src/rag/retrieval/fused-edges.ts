@@ -51,7 +51,7 @@ export function* fusedEdges(
     names: yield* nameWords(readers.reader, nodes, keys, index),
     among: undefined,
     addsContext: false,
-    prefersLong: false,
+    prefersTelling: false,
     fills: bound.isNamed || nodes.length > 0,
     size,
     ends,

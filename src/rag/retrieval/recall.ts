@@ -94,7 +94,7 @@ function* recallAt(
       words: scorer && { scorer, index: index! },
       names: index && (yield* nameWords(reader, asked.nodes, keys, index)),
       addsContext: true,
-      prefersLong: true,
+      prefersTelling: true,
       answer: wantedAnswer(asked.reading),
       among,
       preferred,
