@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { type Database, searchStatistics } from '../../src/engine/index.ts';
 import { partsIn } from '../../src/engine/texts/block-search.ts';
 import { EmbeddedStatements } from '../../src/query/embedded.ts';
+import { Scheduler, type WorkKind } from '../../src/schedule/scheduler.ts';
 import { analyzerOf, parseSearch } from '../../src/text/index.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 
@@ -15,8 +16,17 @@ function clock(): { tickUs: number; readonly nowUs: () => number } {
   return made;
 }
 
+/** Leaves all text blocks over rows in memory to the searches. */
+class WithoutTextsAhead extends Scheduler {
+  override pause(kind: WorkKind): Promise<void> {
+    return kind === 'texts' ? new Promise(() => {}) : super.pause(kind);
+  }
+}
+
 async function opened(nowUs: () => number): Promise<Database> {
-  const database = await openSim(simDisk(), { core: 'release', segmentRows: 2 ** 16, logFileBytes: 2 ** 24, nowUs });
+  const scheduler = new WithoutTextsAhead();
+  const options = { core: 'release', segmentRows: 2 ** 16, logFileBytes: 2 ** 24, nowUs, scheduler } as const;
+  const database = await openSim(simDisk(), options);
   await database.createTable({ name: 'notes', columns: [{ name: 'body', type: 'TEXT' }] });
   await database.textIndexes.create('notes', { columns: ['body'], language: 'none' });
   return database;
