@@ -146,6 +146,7 @@ const BANS: readonly Ban[] = [
       'src/storage/lock-file.ts',
       'src/storage/lock-socket.ts',
       'src/core/load.ts',
+      'src/text/snowball.ts',
       'src/cli/',
       'src/app/prepare.ts',
       'src/http/transport-node.ts',
