@@ -54,6 +54,7 @@ export { markedPlanOf } from './table/row-plan-of.ts';
 export { Snapshot, snapshotAt } from './table/snapshot.ts';
 export { Table } from './table/table.ts';
 export { bestRows } from './texts/best-rows.ts';
+export { bytesWithoutBlock } from './texts/memtable-words.ts';
 export { searchStatistics } from './texts/search-statistics.ts';
 export type { CommitOutcome, CommitResult } from './transaction/staged.ts';
 export { Transaction } from './transaction/transaction.ts';

@@ -2,6 +2,7 @@
 
 import {
   bestRows,
+  bytesWithoutBlock,
   type ScanOverlay,
   type ScanRequest,
   type Snapshot,
@@ -46,8 +47,8 @@ export interface ReadOptions {
   /** Monotonic microseconds. */
   readonly nowUs: () => number;
   readonly memory?: MemoryPool | undefined;
-  /** Bytes that the statement may hold; overrides the pool's limit. */
-  readonly memoryBytes?: number | undefined;
+  /** See `QueryContext`. */
+  readonly readLetters?: number | undefined;
 }
 
 /** Returns the plan of a MATCH with all estimates, for EXPLAIN and ANALYZE. */
@@ -219,7 +220,7 @@ function contextOf(
   measured: boolean,
 ): QueryContext {
   const { match, memberships } = shape;
-  const { view, nowUs, memory, memoryBytes, parameters } = options;
+  const { view, nowUs, memory, readLetters, parameters } = options;
   const context = new QueryContext({
     source: sourceOf(view),
     patterns: match.inner.length === 0 ? match.patterns : [...match.patterns, ...match.inner],
@@ -233,7 +234,7 @@ function contextOf(
     keptValues: keptValuesOf(match),
     answered: input.op === 'scan' ? input.search?.expression : undefined,
     memory,
-    memoryBytes,
+    readLetters,
   });
   context.chargeStatement(text);
   return context;
@@ -273,6 +274,7 @@ export function sourceOf(view: ReadView): RowSource {
       const { version, lsn } = view.snapshotOf(table);
       return searchStatistics(table, { version, lsn, overlay: view.overlayOf(table) }, search);
     },
+    bytesWithoutBlock: ({ table }) => bytesWithoutBlock(table, view.snapshotOf(table).version),
     count: ({ table }, startTs, endTs) =>
       table.count({ startTs, endTs }, view.snapshotOf(table), view.overlayOf(table)),
     timeBounds: ({ table }, startTs, endTs) =>

@@ -45,8 +45,8 @@ export interface StatementsOptions extends SessionHooks {
   readonly copyBytes?: number;
   /** Memory budget of running statements; by default derived from the heap of the process. */
   readonly memory?: MemoryPool;
-  /** Bytes that one statement may hold; overrides the limit of `memory`. */
-  readonly memoryBytes?: number;
+  /** See `QueryContext`. Tests use less. */
+  readonly readLetters?: number;
 }
 
 export interface ExecuteOptions {
@@ -327,12 +327,12 @@ export class Statements {
   }
 
   #readOptions(prepared: Prepared, view: ReadView, parameters: ParameterValues, members?: AskedMembers): ReadOptions {
-    const { database, nowUs, memoryBytes } = this.#options;
+    const { database, nowUs, readLetters } = this.#options;
     const bind: ReadOptions['bind'] = (node, text) =>
       this.#cache.bound(prepared, parameters, database.catalogVersion, () =>
         shapeOf(bindMatch(node, text, database, parameters)),
       );
-    return { bind, parameters, view, members, nowUs, memory: this.#memory, memoryBytes };
+    return { bind, parameters, view, members, nowUs, memory: this.#memory, readLetters };
   }
 
   /** Runs a write outside transactions. The write is one log frame and is retried on conflict. */
@@ -382,11 +382,11 @@ export class Statements {
     slices: RunSteps,
     answersRows: boolean,
   ): Promise<Written> {
-    const { database, nowUs, memoryBytes } = this.#options;
+    const { database, nowUs, readLetters } = this.#options;
     const view = transactionView(transaction);
     const estimate = estimatorOf(view);
     const memory = this.#memory;
-    const options: WriteOptions = { transaction, view, parameters, estimate, nowUs, memory, memoryBytes, answersRows };
+    const options: WriteOptions = { transaction, view, parameters, estimate, nowUs, memory, readLetters, answersRows };
     const bound = this.#cache.bound(prepared, parameters, database.catalogVersion, () =>
       bindChange(prepared.statement as ChangeNode, prepared.text, database, parameters),
     );

@@ -40,7 +40,7 @@ export interface WriteOptions {
   readonly estimate: Estimator;
   readonly nowUs: () => number;
   readonly memory?: MemoryPool | undefined;
-  readonly memoryBytes?: number | undefined;
+  readonly readLetters?: number | undefined;
   /**
    * Whether the commit must return each changed row. True for batches, which answer with the rows
    * of every operation.
@@ -226,7 +226,7 @@ function searchOf(
   whole?: Table,
 ): { context: QueryContext; plan: SearchPlan } {
   const { pattern, text, where } = search;
-  const { parameters, view, nowUs, memory, memoryBytes } = options;
+  const { parameters, view, nowUs, memory, readLetters } = options;
   checkTimes([...where, ...values], parameters);
   checkConstants(where, text, parameters);
   checkSearches(where, [pattern, ...search.inner], text, parameters);
@@ -249,7 +249,7 @@ function searchOf(
     tooLarge: TOO_MANY_CHANGES,
     expressions: () => [...plan.filter, ...values],
     memory,
-    memoryBytes,
+    readLetters,
   });
   return { context, plan };
 }

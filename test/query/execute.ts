@@ -1,7 +1,7 @@
 // Runs statements as the service does: one function takes text and parameters and returns columns
 // and rows.
 
-import { bestRows, type Database, searchStatistics, type Table } from '../../src/engine/index.ts';
+import { bestRows, bytesWithoutBlock, type Database, searchStatistics, type Table } from '../../src/engine/index.ts';
 import type { BoundMatch } from '../../src/query/binder/bound.ts';
 import { bindMatch } from '../../src/query/binder/match.ts';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
@@ -72,6 +72,7 @@ const NEWEST: RowSource = {
   bestRows: (pattern, request, statistics, k) =>
     bestRows(pattern.table, newestViewOf(pattern.table), request, statistics, k),
   textStatistics: (pattern, search) => searchStatistics(pattern.table, newestViewOf(pattern.table), search),
+  bytesWithoutBlock: ({ table }) => bytesWithoutBlock(table, table.version),
   count: (pattern, startTs, endTs) => pattern.table.count({ startTs, endTs }),
   timeBounds: (pattern, startTs, endTs) => pattern.table.timeBounds({ startTs, endTs }),
 };

@@ -2,7 +2,7 @@
 // queries for the newest rows.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bestRows, type Database, searchStatistics } from '../../src/engine/index.ts';
+import { bestRows, bytesWithoutBlock, type Database, searchStatistics } from '../../src/engine/index.ts';
 import { HedgerowError } from '../../src/errors.ts';
 import { bindMatch } from '../../src/query/binder/match.ts';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
@@ -79,6 +79,7 @@ const SOURCE: RowSource = {
     return segments;
   },
   loadEnds: (pattern, startTs, endTs) => pattern.table.loadEnds({ startTs, endTs }),
+  bytesWithoutBlock: ({ table }) => bytesWithoutBlock(table, table.version),
   count: (pattern, startTs, endTs) => pattern.table.count({ startTs, endTs }),
   timeBounds: (pattern, startTs, endTs) => pattern.table.timeBounds({ startTs, endTs }),
 };

@@ -57,6 +57,14 @@ export function* markedRows(
   return { found: joined(found), unknown };
 }
 
+/** Returns the size in bytes of the records in memory, of a version, that no text block covers. */
+export function bytesWithoutBlock({ context }: ScanSource, { memtables }: ScanView['version']): number {
+  return memtables.reduce(
+    (sum, { memtable }) => sum + memtable.recordBytes - context.texts.coveredOf(memtable).bytes,
+    0,
+  );
+}
+
 /**
  * Returns what a block tells; undefined if there is no memory for the question, so that its rows
  * are read instead.

@@ -12,6 +12,7 @@ import type { ParameterValues } from '../binder/parameters.ts';
 import { partsOf } from '../binder/parts.ts';
 import { longestText } from './memory.ts';
 import type { Batch } from './rows/row-set.ts';
+import type { RunSearches } from './values/searches.ts';
 
 /** Maximum cost of the expressions in one step, in values. */
 const VALUES_A_STEP = 250_000;
@@ -75,8 +76,9 @@ export function weightOf(
   items: readonly BoundExpression[] = [],
   kept = 0,
   answered?: AnsweredSearch,
+  searches?: RunSearches,
 ): Weight {
-  const weigher = new Weigher(parameters, items, answered);
+  const weigher = new Weigher(parameters, items, answered, searches);
   weigher.weight.fixed += kept * VALUES_A_ITEM;
   for (const expression of expressions) weigher.add(expression);
   return weigher.weight;
@@ -87,14 +89,21 @@ class Weigher {
   readonly #parameters: ParameterValues;
   readonly #items: readonly BoundExpression[];
   readonly #answered: AnsweredSearch | undefined;
+  readonly #searches: RunSearches | undefined;
   /** Patterns with a search, and those with a score, which is computed once for each row. */
   readonly #searched = new Set<number>();
   readonly #scored = new Set<number>();
 
-  constructor(parameters: ParameterValues, items: readonly BoundExpression[], answered: AnsweredSearch | undefined) {
+  constructor(
+    parameters: ParameterValues,
+    items: readonly BoundExpression[],
+    answered: AnsweredSearch | undefined,
+    searches: RunSearches | undefined,
+  ) {
     this.#parameters = parameters;
     this.#items = items;
     this.#answered = answered;
+    this.#searches = searches;
     if (answered?.areScored === true) this.#scored.add(answered.search.pattern);
   }
 
@@ -137,7 +146,8 @@ class Weigher {
         return;
       }
       case 'search':
-        if (expression !== this.#answered?.search) this.#addSearch(expression, each);
+        if (expression !== this.#answered?.search && this.#searches?.isMatched(expression, this.#parameters) !== true)
+          this.#addSearch(expression, each);
         return;
       case 'score':
         weight.fixed += each;

@@ -61,6 +61,8 @@ export interface RowSource {
     statistics: SearchStatistics,
     k: number,
   ): Generator<null, SearchCandidates | undefined, void>;
+  /** Size in bytes of the records in memory that no text block of a pattern's table covers. */
+  bytesWithoutBlock(pattern: BoundPattern): number;
   /** Returns the number of live rows in a window. Undefined bounds are open. */
   count(pattern: BoundPattern, startTs: number | undefined, endTs: number | undefined): number;
   /**
@@ -86,6 +88,8 @@ const TOO_LARGE =
  * cannot be divided.
  */
 const MOST_ROW_VALUES = 4_000_000;
+/** Texts of this many UTF-16 units are read in some 20 ms: about as long as a search takes. */
+const READ_LETTERS = 2 ** 17;
 /** Estimated size in bytes of the syntax tree and bound form, per character of the text. */
 const BYTES_OF_LETTER = 40;
 /** Maximum number of pairs of rows if no condition connects the patterns. */
@@ -131,6 +135,11 @@ export class QueryContext {
   #answered: AnsweredSearch | undefined;
   /** What is read of the rows of this search if their scores are known. */
   #scoredNeeds: ColumnNeeds | undefined;
+  /**
+   * Length of texts, in UTF-16 units, that are read for a search within OR or NOT before its rows
+   * are found by the text index.
+   */
+  readonly readLetters: number;
   /** Buckets scanned, by pattern. */
   readonly #buckets = new Map<number, number>();
   #used = 0;
@@ -160,7 +169,10 @@ export class QueryContext {
     keptValues?: number;
     /** The search that the only scan of the statement answers. */
     answered?: BoundSearch | undefined;
+    /** See `readLetters`; default READ_LETTERS. */
+    readLetters?: number | undefined;
   }) {
+    this.readLetters = options.readLetters ?? READ_LETTERS;
     this.source = options.source;
     this.patterns = options.patterns;
     this.columns = options.patterns.map(({ table }) => table.columns);
@@ -195,8 +207,14 @@ export class QueryContext {
       this.#items,
       this.#keptValues,
       this.#answered,
+      this.environment.searches,
     );
     return this.#weight;
+  }
+
+  /** Must be called when rows that match a search were found: rows cost less from then on. */
+  searchesChanged(): void {
+    this.#weight = undefined;
   }
 
   /**
@@ -339,10 +357,9 @@ export class QueryContext {
 
   /** Computes the statistics of scores, in steps. */
   prepareScores(): Generator<null, void, void> {
-    return prepareScores(this.#expressions?.() ?? [], this.environment, ({ fields, language, pattern }, parts) => {
-      const columns = fields.map(({ field }) => (field as { id: number }).id);
-      return this.source.textStatistics(this.patterns[pattern]!, { columns, language, parts });
-    });
+    return prepareScores(this.#expressions?.() ?? [], this.environment, ({ pattern, condition }) =>
+      this.source.textStatistics(this.patterns[pattern]!, condition),
+    );
   }
 
   /** Finds the rows that may be among the k best of the search of a scan, in steps. */

@@ -126,9 +126,13 @@ export function addNeeds(
     }
     case 'exists':
       return;
-    case 'score':
-      if (!areScoresKnown) break;
+    // The rows that match may be found by their ids, after some texts were read.
+    case 'search':
       needs[node.pattern]!.ids = true;
+      break;
+    case 'score':
+      needs[node.pattern]!.ids = true;
+      if (!areScoresKnown) break;
       return;
     case 'size':
       // Only the number of members is read, not the members.

@@ -104,6 +104,7 @@ const NO_SOURCE: RowSource = {
   count: refuse,
   textStatistics: refuse,
   bestRows: refuse,
+  bytesWithoutBlock: refuse,
   timeBounds: refuse,
 };
 

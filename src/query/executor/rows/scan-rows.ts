@@ -13,6 +13,7 @@ import type { Batches, QueryContext } from '../context.ts';
 import { pickRows } from '../sorts/pick-rows.ts';
 import { sortedNumbers } from '../sorts/sorted-numbers.ts';
 import { concatenated } from '../values/concatenation.ts';
+import { findMatched } from './matched-rows.ts';
 import { mergedScans } from './merged-scans.ts';
 import { type Batch, batchOf, type RowSet, rowSetOf, selectFrom } from './row-set.ts';
 
@@ -44,6 +45,7 @@ export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number
       let batch = batchOf(set, plan.pattern);
       if (seen !== undefined) batch = unseen(batch, set, seen, context);
       for (const part of context.parts(batch)) {
+        yield* findMatched(plan.pattern, context);
         const kept = apart === undefined ? context.filter(part, plan.filter) : part;
         yield kept.count > 0 ? kept : null;
       }
@@ -92,6 +94,7 @@ function* filteredSets(plan: ScanPlan, set: RowSet, context: QueryContext): Batc
   }
   const batch = batchOf(set, plan.pattern);
   for (const part of context.parts(batch)) {
+    yield* findMatched(plan.pattern, context);
     const kept = context.filter(part, plan.filter);
     yield kept.count > 0 ? compacted(kept, plan.pattern) : null;
   }

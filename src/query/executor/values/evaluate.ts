@@ -122,7 +122,7 @@ export function evaluate(node: BoundExpression, batch: Batch, environment: Envir
     case 'exists':
       return environment.tested!.get(node)!;
     case 'search':
-      return searchVector(node, at, count, environment);
+      return searchVector(node, at, count, environment, batch.sides[node.pattern]!);
     case 'score':
       return scoreVector(node, at, count, environment, batch.sides[node.pattern]!);
     case 'list':

@@ -1,10 +1,11 @@
 // Evaluates search(alias, 'words') and score(alias) from the texts of rows. The first search that
 // every row must match is not evaluated here: the scan returns rows that match, and, if only the
 // best are wanted, mostly their scores. What is left are other scores, searches within OR and NOT,
-// and further ones.
+// and further ones. As soon as many texts have been read for one of these, the text index finds all
+// rows that match it, and texts are read no longer (rows/matched-rows.ts).
 
 import { assert } from '../../../assert.ts';
-import type { SearchStatistics } from '../../../engine/index.ts';
+import type { SearchCondition, SearchStatistics } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import {
   type Analyzer,
@@ -19,6 +20,7 @@ import {
 import type { BoundExpression, BoundScore, BoundSearch } from '../../binder/bound.ts';
 import { type ParameterValues, parameterValue } from '../../binder/parameters.ts';
 import { partsOf } from '../../binder/parts.ts';
+import type { NumberTable } from '../rows/number-table.ts';
 import type { Side } from '../rows/row-set.ts';
 import type { Environment } from './evaluate.ts';
 import { type Vector, valueAt } from './vector.ts';
@@ -29,12 +31,20 @@ type Texts = readonly (string | null)[];
 
 /** What a run knows of one search. */
 export interface RunSearch {
+  readonly pattern: number;
+  readonly condition: SearchCondition;
   readonly analyzer: Analyzer;
   readonly matcher: Matcher;
   /** Set by `prepareScores`. */
   statistics: SearchStatistics | undefined;
   /** The scores of all rows that are read, by id; undefined if their texts are read. */
   known: ReadonlyMap<number, number> | undefined;
+  /** Length of the texts that were read to know whether they match, in UTF-16 units. */
+  letters: number;
+  /** The ids of all rows that match. */
+  matched: NumberTable | undefined;
+  /** Whether there was no memory for them. */
+  isGivenUp: boolean;
   /** The scores of the last rows: a statement may return them and order by them. */
   last: { readonly side: Side; readonly count: number; readonly vector: Vector } | undefined;
 }
@@ -49,12 +59,26 @@ export class RunSearches {
     const name = `${node.pattern} ${query}`;
     let known = this.#known.get(name);
     if (known === undefined) {
-      const matcher = new Matcher(partsOfSearch(node, parameters));
-      const analyzer = analyzerOf(node.language);
-      known = { analyzer, matcher, statistics: undefined, known: undefined, last: undefined };
+      known = newSearch(node, partsOfSearch(node, parameters));
       this.#known.set(name, known);
     }
     return known;
+  }
+
+  /** Whether the rows that match a search were found, so that no text is read for it. */
+  isMatched(node: Searching, parameters: ParameterValues): boolean {
+    return this.#known.size > 0 && this.of(node, parameters).matched !== undefined;
+  }
+
+  /** Returns the searches of an alias whose texts are read, so many letters of them at least. */
+  read(pattern: number, letters: number): RunSearch[] {
+    return [...this.#known.values()].filter((each) => each.pattern === pattern && isRead(each, letters));
+  }
+
+  /** Whether `read` returns any search. */
+  hasRead(letters: number): boolean {
+    for (const search of this.#known.values()) if (isRead(search, letters)) return true;
+    return false;
   }
 
   /**
@@ -74,6 +98,26 @@ export class RunSearches {
   }
 }
 
+function newSearch({ pattern, fields, language }: Searching, parts: readonly SearchPart[]): RunSearch {
+  const columns = fields.map(({ field }) => (field as { id: number }).id);
+  return {
+    pattern,
+    condition: { columns, language, parts },
+    analyzer: analyzerOf(language),
+    matcher: new Matcher(parts),
+    statistics: undefined,
+    known: undefined,
+    letters: 0,
+    matched: undefined,
+    isGivenUp: false,
+    last: undefined,
+  };
+}
+
+function isRead({ letters, matched, isGivenUp }: RunSearch, least: number): boolean {
+  return letters >= least && matched === undefined && !isGivenUp;
+}
+
 /**
  * Computes the statistics of every score among expressions. Yields null between steps of a few
  * milliseconds. Call it before any of the expressions is evaluated.
@@ -81,13 +125,13 @@ export class RunSearches {
 export function* prepareScores(
   expressions: Iterable<BoundExpression>,
   { parameters, searches }: Environment,
-  statisticsOf: (node: BoundScore, parts: readonly SearchPart[]) => Generator<null, SearchStatistics, void>,
+  statisticsOf: (search: RunSearch) => Generator<null, SearchStatistics, void>,
 ): Generator<null, void, void> {
   if (searches === undefined) return;
   for (const expression of expressions)
     for (const score of scoresIn(expression)) {
       const search = searches.of(score, parameters);
-      search.statistics ??= yield* statisticsOf(score, partsOfSearch(score, parameters));
+      search.statistics ??= yield* statisticsOf(search);
     }
 }
 
@@ -125,13 +169,26 @@ export function searchVector(
   at: (operand: BoundExpression) => Vector,
   count: number,
   { parameters, searches }: Environment,
+  side: Side,
 ): Vector {
-  const { analyzer, matcher } = searches!.of(node, parameters);
-  const texts = node.fields.map(at);
+  const search = searches!.of(node, parameters);
+  const { analyzer, matched, matcher } = search;
   const values = new Uint8Array(count);
-  for (let i = 0; i < count; i++)
-    values[i] = matcher.matches(searches!.documentOf(analyzer, textsAt(texts, i))) ? 1 : 0;
+  if (matched !== undefined) {
+    for (let i = 0; i < count; i++) values[i] = matched.find(idOf(side, i)) === -1 ? 0 : 1;
+    return { kind: 'boolean', values, nulls: undefined };
+  }
+  const vectors = node.fields.map(at);
+  for (let i = 0; i < count; i++) {
+    const texts = textsAt(vectors, i);
+    values[i] = matcher.matches(searches!.documentOf(analyzer, texts)) ? 1 : 0;
+    search.letters += lettersOf(texts);
+  }
   return { kind: 'boolean', values, nulls: undefined };
+}
+
+function idOf({ set, rows }: Side, row: number): number {
+  return set.ids[rows === undefined ? row : rows[row]!]!;
 }
 
 /** BM25 of each row; 0 for a row that does not match. */
@@ -146,11 +203,12 @@ export function scoreVector(
   const { last } = search;
   if (last?.side === side && last.count === count) return last.vector;
   const values =
-    search.known === undefined ? scoresOfTexts(node, at, count, search, searches!) : new Float64Array(count);
+    search.known === undefined
+      ? scoresOfTexts(node.fields.map(at), side, count, search, searches!)
+      : new Float64Array(count);
   if (search.known !== undefined) {
-    const { set, rows } = side;
     for (let i = 0; i < count; i++) {
-      const score = search.known.get(set.ids[rows === undefined ? i : rows[i]!]!);
+      const score = search.known.get(idOf(side, i));
       assert(score !== undefined, 'every row that is read is one of the best');
       values[i] = score;
     }
@@ -161,21 +219,28 @@ export function scoreVector(
 }
 
 function scoresOfTexts(
-  node: BoundScore,
-  at: (operand: BoundExpression) => Vector,
+  vectors: readonly Vector[],
+  side: Side,
   count: number,
-  { analyzer, matcher, statistics }: RunSearch,
+  search: RunSearch,
   searches: RunSearches,
 ): Float64Array {
+  const { analyzer, matcher, matched, statistics } = search;
   const { weights, averageLength } = statistics!;
-  const texts = node.fields.map(at);
   const values = new Float64Array(count);
   for (let i = 0; i < count; i++) {
-    const document = searches.documentOf(analyzer, textsAt(texts, i));
+    if (matched !== undefined && matched.find(idOf(side, i)) === -1) continue;
+    const texts = textsAt(vectors, i);
+    const document = searches.documentOf(analyzer, texts);
     if (matcher.matches(document))
       values[i] = scoreOf(matcher.tally(document), weights, document.length, averageLength);
+    else search.letters += lettersOf(texts);
   }
   return values;
+}
+
+function lettersOf(texts: Texts): number {
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
 }
 
 function textsAt(vectors: readonly Vector[], row: number): Texts {
