@@ -33,6 +33,7 @@ const PAIRS = [
 ] as const;
 const FIND = 'MATCH (n:notes) WHERE search(n, $words) RETURN n.id, score(n) ORDER BY score(n) DESC LIMIT 10';
 const COUNT = 'MATCH (n:notes) WHERE search(n, $words) RETURN COUNT(*) AS n';
+const WITHOUT = 'MATCH (n:notes) WHERE NOT search(n, $words) RETURN COUNT(*) AS n';
 const LETTERS = 'etaoinshrdlucmfwypvbgkjqxz';
 
 export async function runSearch({ tiny, workspace, note }: PartOptions): Promise<BenchRow[]> {
@@ -75,6 +76,7 @@ export async function runSearch({ tiny, workspace, note }: PartOptions): Promise
         target: { ratioAtMost: 1 },
       }),
     ];
+    rows.push(await countedWithout(statements, sqlite, tiny));
     let longest = 0;
     let longestInRow = 0;
     for (const [first, second] of PAIRS) {
@@ -104,6 +106,31 @@ export async function runSearch({ tiny, workspace, note }: PartOptions): Promise
     await database.close();
     workspace.remove(dir);
   }
+}
+
+/** Counts the texts without two words, which SQLite does by their row ids in a table. */
+async function countedWithout(
+  statements: EmbeddedStatements,
+  sqlite: Sqlite.Database,
+  tiny: boolean,
+): Promise<BenchRow> {
+  const [first, second] = PAIRS[1].map(wordOf) as [string, string];
+  sqlite.exec('CREATE TABLE ids (id INTEGER PRIMARY KEY)');
+  sqlite.exec('INSERT INTO ids SELECT id FROM notes_docsize');
+  const peerCount = sqlite
+    .prepare('SELECT COUNT(*) FROM ids WHERE id NOT IN (SELECT rowid FROM notes WHERE notes MATCH ?)')
+    .pluck();
+  const words = `${first} ${second}`;
+  const either = `${first} OR ${second}`;
+  const counted = (await statements.run(WITHOUT, { words })).rows[0]!.n as number;
+  if (counted !== peerCount.get(either)) throw new Error(`search: ${counted} texts without ${words}, FTS5 differs`);
+  const [ours, peer] = await alternate(
+    tiny ? 1 : 5,
+    [() => timed(() => statements.run(WITHOUT, { words })), () => timed(() => peerCount.get(either))],
+    true,
+  );
+  const name = `count of ${counted} texts without words ${PAIRS[1].map((rank) => rank + 1).join(' and ')}, beside FTS5`;
+  return benchRow({ name, unit: 'counts/s', ours: 1000 / ours!, peer: 1000 / peer!, target: { ratioAtLeast: 0.3 } });
 }
 
 /**
