@@ -77,8 +77,7 @@ export async function runSearch({ tiny, workspace, note }: PartOptions): Promise
       }),
     ];
     rows.push(await countedWithout(statements, sqlite, tiny));
-    let longest = 0;
-    let longestInRow = 0;
+    let [longest, longestInRow] = [0, 0];
     for (const [first, second] of PAIRS) {
       const { ours, inRow, peer, matches } = await searched(statements, sqlite, wordOf(first), wordOf(second), tiny);
       longest = Math.max(longest, ours);
