@@ -44,9 +44,13 @@ export interface FrameApplierOptions {
   readonly notice: (message: string, fields: Record<string, unknown>) => void;
 }
 
-/** Frames with more bytes or operations than this are applied in slices. */
+/**
+ * Frames with more bytes or operations than this are applied in slices, and those of more runs: the
+ * first rows of a table take an instance of the core.
+ */
 const SLICED_BYTES = 2 ** 16;
 const SLICED_OPERATIONS = 1024;
+const SLICED_RUNS = 64;
 /** Time that frames may take, in microseconds, before other work runs. */
 const STEP_US = 2000;
 
@@ -117,7 +121,7 @@ export class FrameApplier {
   async #applyRows(frame: LogFrame, runs: readonly Run[]): Promise<void> {
     const { context, trigger } = this.#options;
     const most = Math.min(SLICED_OPERATIONS, context.slicedOperations);
-    const isLarge = frame.operations >= most || frame.payload.length > SLICED_BYTES;
+    const isLarge = frame.operations >= most || frame.payload.length > SLICED_BYTES || runs.length > SLICED_RUNS;
     for (;;) {
       try {
         await (isLarge ? this.#commitInSlices(frame, runs) : this.#commit(frame, runs));

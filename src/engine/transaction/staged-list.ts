@@ -101,6 +101,11 @@ export class StagedList {
   /** Whether anything other than an insert was staged. */
   killsRows = false;
 
+  /** Number of tables that were changed, also by operations that were taken back. */
+  get tableCount(): number {
+    return this.#tables.all.length;
+  }
+
   #push(kind: StagedKind, table: Table, eventTs: number, id: number): void {
     const place = this.length;
     const index = place % BLOCK_ROWS;

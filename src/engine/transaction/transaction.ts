@@ -17,11 +17,10 @@ import { Snapshot } from '../table/snapshot.ts';
 import type { Table } from '../table/table.ts';
 import { Version } from '../table/version.ts';
 import type { EdgeInput, EdgeRow, PropertyValue, RowKey, ScanRequest } from '../types.ts';
-import { SLICED_BYTES } from '../write/bulk-insert.ts';
 import { ByteArena } from '../write/byte-arena.ts';
 import { rowOf } from '../write/edge.ts';
 import { propertyBytes } from '../write/edge-writes.ts';
-import { commitInSlices } from '../write/large-commit.ts';
+import { commitInSlices, isLarge } from '../write/large-commit.ts';
 import { outcomeAt, outcomesOf, resultsOf } from './outcomes.ts';
 import type { CommitOutcome, CommitResult, StagedTarget } from './staged.ts';
 import { type KeptBytes, StagedList } from './staged-list.ts';
@@ -387,9 +386,7 @@ export class Transaction {
   async commit(attach?: Attach<CommitOutcome>): Promise<CommitResult> {
     this.#assertOpen();
     this.#ended = true;
-    const { slicedOperations } = this.#context;
-    if (this.#staged.length >= slicedOperations || this.#recordBytes >= SLICED_BYTES)
-      return this.#commitInSlices(attach);
+    if (isLarge(this.#staged, this.#recordBytes, this.#context.slicedOperations)) return this.#commitInSlices(attach);
     const { durable, result } = await this.#whenFree(() => this.#commitAtOnce(attach));
     await durable;
     return result();

@@ -15,7 +15,7 @@ import { RowRoom } from '../table/row-room.ts';
 import type { Table } from '../table/table.ts';
 import type { BulkInsertResult, BulkOutcome, EdgeInput } from '../types.ts';
 import { propertyBytes } from './edge-writes.ts';
-import { commitInSlices, type FramePlan } from './large-commit.ts';
+import { commitInSlices, type FramePlan, SLICED_BYTES } from './large-commit.ts';
 
 /** Encoded records of at most one batch; their ids are filled in at commit. */
 export interface RecordPiece {
@@ -182,8 +182,6 @@ export class BulkInsert {
  * least this many times `slicedOperations` rows.
  */
 const SLICED_TIMES = 8;
-/** A commit whose records have at least this many bytes is made in slices, even with few rows. */
-export const SLICED_BYTES = 2 ** 21;
 
 /** Commits encoded records as one frame; in slices if the frame is large. */
 async function insertPieces(

@@ -14,6 +14,23 @@ import type { EngineContext } from '../context.ts';
 import { RowRoom } from '../table/row-room.ts';
 import type { Table } from '../table/table.ts';
 
+/** A commit whose records have at least this many bytes is made in slices, even with few rows. */
+export const SLICED_BYTES = 2 ** 21;
+/**
+ * So is one of more tables than this: the first rows of a table take an instance of the core, some
+ * 0.3 ms.
+ */
+const MOST_TABLES = 32;
+
+/** Returns whether staged operations, with these bytes of records, are committed in slices. */
+export function isLarge(
+  staged: { readonly length: number; readonly tableCount: number },
+  recordBytes: number,
+  slicedOperations: number,
+): boolean {
+  return staged.length >= slicedOperations || recordBytes >= SLICED_BYTES || staged.tableCount > MOST_TABLES;
+}
+
 /** A frame that has been built but not logged. */
 export interface FramePlan {
   readonly operations: number;
