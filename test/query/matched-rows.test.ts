@@ -162,6 +162,41 @@ describe('rows that match a search within OR and NOT', () => {
     ]);
   });
 
+  it('are known to pairs of rows, and to EXISTS', async () => {
+    await database.compact();
+    const letters = lettersRead();
+    const pairs = `MATCH (a:notes), (b:notes) WHERE a.n = b.n AND a.id < b.id AND (search(a, 'late') OR NOT search(b, 'budget trip'))`;
+    const { rows: found } = await embedded.run(`${pairs} RETURN count(*) AS n, sum(a.id) AS a, sum(b.id) AS b`);
+    const sums = { n: 0, a: 0, b: 0 };
+    for (const a of rows)
+      for (const b of rows)
+        if (a.n === b.n && a.id < b.id && (late(a) || !budget(b))) {
+          sums.n++;
+          sums.a += a.id;
+          sums.b += b.id;
+        }
+    expect(found).toEqual([sums]);
+    const { rows: tested } = await embedded.run(
+      `MATCH (a:notes) WHERE NOT EXISTS ((b:notes) WHERE b.n = a.n AND b.id > a.id AND (search(a, 'late') OR search(b, 'budget trip'))) RETURN a.id AS id`,
+    );
+    const isAlone = (a: Row) => !rows.some((b) => b.n === a.n && b.id > a.id && (late(a) || budget(b)));
+    expect(tested.map(({ id }) => id)).toEqual(rows.filter(isAlone).map(({ id }) => id));
+    // There are 20 times as many pairs as rows.
+    expect(letters()).toBeLessThan(2 * rows.length * FILLER.length);
+  });
+
+  it.each([10, 3900])(
+    'are found before a row of which many searches would be too much work is read: row %i',
+    async (at) => {
+      const long = 'budget zurich '.repeat(4600).slice(0, 64_000).trim();
+      await embedded.run(`UPDATE notes SET body = $long WHERE id = ${at}`, { long });
+      const items = Array.from({ length: 40 }, (_, place) => `search(e, 'late w${place}') AS h${place}`);
+      const { rows: answer } = await embedded.run(`MATCH (e:notes) RETURN e.id AS id, ${items.join(', ')}`);
+      const wanted = rows.map((row) => [row.id, row.id !== at && late(row)]);
+      expect(answer.map(({ id, h0, h39 }) => [id, h0 === h39 && h0])).toEqual(wanted);
+    },
+  );
+
   it('are those of the transaction, and of its snapshot', async () => {
     const session = { session: 'one' };
     await embedded.run('BEGIN', {}, session);

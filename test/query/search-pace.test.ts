@@ -5,9 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { type Database, searchStatistics } from '../../src/engine/index.ts';
 import { partsIn } from '../../src/engine/texts/block-search.ts';
 import { EmbeddedStatements } from '../../src/query/embedded.ts';
+import { MemoryPool } from '../../src/query/executor/memory.ts';
+import { Statements } from '../../src/query/statements.ts';
 import { Scheduler, type WorkKind } from '../../src/schedule/scheduler.ts';
+import { nodeFs } from '../../src/storage/node-fs.ts';
 import { analyzerOf, parseSearch } from '../../src/text/index.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
+import { runDoor } from './door.ts';
 
 /** A clock on which each look takes `tickUs`. */
 function clock(): { tickUs: number; readonly nowUs: () => number } {
@@ -111,16 +115,27 @@ test('text blocks over rows in memory are built with pauses, and need few of the
   await database.close();
 });
 
-test('a statement may have several searches of long texts, but not so many that one row takes long', async () => {
+test('a statement may have many searches of long texts, if there is memory for the rows that match', async () => {
   const database = await opened(() => 0);
   await fill(database, 40, (row) => (row % 2 === 0 ? 'one two '.repeat(8000) : 'two'));
-  const embedded = new EmbeddedStatements({ database });
-  const counted = (searches: number) => {
+  const counted = (searches: number, statementBytes: number) => {
     const where = Array.from({ length: searches }, (_, place) => `search(n, 'one w${place}')`).join(' OR ');
-    return embedded.run(`MATCH (n:notes) WHERE ${where} RETURN COUNT(*) AS n`);
+    const memory = new MemoryPool({ statementBytes, totalBytes: 2 ** 24 });
+    const statements = new Statements({
+      database,
+      now: () => 0,
+      nowUs: () => 0,
+      newId: () => 'id',
+      transactionIdleSeconds: 30,
+      copyRoot: undefined,
+      fs: nodeFs,
+      memory,
+    });
+    return runDoor(statements, `MATCH (n:notes) WHERE ${where} RETURN COUNT(*) AS n`, {});
   };
-  expect((await counted(12)).rows).toEqual([{ n: 20 }]);
-  await expect(counted(40)).rejects.toThrow('One row of this statement is too much work');
+  expect((await counted(12, 2 ** 17)).rows).toEqual([{ n: 20 }]);
+  expect((await counted(40, 2 ** 20)).rows).toEqual([{ n: 20 }]);
+  await expect(counted(40, 2 ** 17)).rejects.toThrow('One row of this statement is too much work');
   await database.close();
 });
 

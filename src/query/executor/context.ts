@@ -28,7 +28,7 @@ import { HeldBytes, heapLimits, longestText, MemoryPool, valueBytes } from './me
 import { Pace } from './pace.ts';
 import { type Batch, consecutive, type RowSet, rowSetBytes, selectFrom } from './rows/row-set.ts';
 import { type Environment, evaluate, prepareLists } from './values/evaluate.ts';
-import { prepareScores, RunSearches } from './values/searches.ts';
+import { prepareScores, RunSearches, searchesIn } from './values/searches.ts';
 import { Scratch, truePlaces, type Vector } from './values/vector.ts';
 
 /** The rows of tables as one statement sees them: from a snapshot, or from a transaction. */
@@ -210,6 +210,17 @@ export class QueryContext {
       this.environment.searches,
     );
     return this.#weight;
+  }
+
+  /** The searches that the statement evaluates on rows. */
+  get searches(): BoundSearch[] {
+    const all = [...(this.#expressions?.() ?? [])].flatMap((expression) => [...searchesIn(expression)]);
+    return all.filter((search) => search !== this.#answered?.search);
+  }
+
+  /** Returns whether `rowsAtOnce` throws. */
+  isTooMuch(batch: Batch): boolean {
+    return rowValues(this.#weights, batch) > MOST_ROW_VALUES;
   }
 
   /** Must be called when rows that match a search were found: rows cost less from then on. */

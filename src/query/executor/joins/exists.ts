@@ -17,6 +17,7 @@ import type { BoundExists, BoundExpression, BoundLogic } from '../../binder/boun
 import { addExists, hasExists } from '../../planner/patterns-of.ts';
 import type { ExistsFilterPlan, ExistsPart, ExistsPlan, ExistsPlans, InputPlan, SemiStep } from '../../planner/plan.ts';
 import { type Batches, MOST_LOOP_PAIRS, type QueryContext } from '../context.ts';
+import { findMatched } from '../rows/matched-rows.ts';
 import { type Batch, batchOf, NO_ROWS, type Side, selectFrom } from '../rows/row-set.ts';
 import { collectRows, scanRows } from '../rows/scan-rows.ts';
 import { evaluate } from '../values/evaluate.ts';
@@ -231,7 +232,9 @@ class ExistsTests {
       }
       if (step.strategy === 'NESTED_LOOP') this.#countPairs(step, pairs.count);
       const found = combine(left, side.rows, step.right.pattern, pairs);
+      yield* findMatched(context, found);
       for (const piece of context.parts(found)) {
+        yield* findMatched(context);
         const kept = context.filter(piece, step.filter);
         yield kept.count > 0 ? kept : null;
       }

@@ -15,6 +15,7 @@ import type { BoundExpression } from '../../binder/bound.ts';
 import type { JoinPlan } from '../../planner/plan.ts';
 import { type Batches, MOST_LOOP_PAIRS, MOST_PRODUCT_ROWS, type QueryContext } from '../context.ts';
 import { sharedMembers } from '../rows/edges.ts';
+import { findMatched } from '../rows/matched-rows.ts';
 import { type Batch, batchOf, gather, type RowSet, type Side, selectFrom } from '../rows/row-set.ts';
 import { collectShared, type SharedReads, sharedReads } from '../rows/shared-scans.ts';
 import { evaluate } from '../values/evaluate.ts';
@@ -63,7 +64,9 @@ function* join(plan: JoinPlan, run: JoinRun): Batches<Batch> {
         continue;
       }
       const pairRows = combine(left, side.rows, plan.right.pattern, pairs);
+      yield* findMatched(context, pairRows);
       for (const part of context.parts(pairRows)) {
+        yield* findMatched(context);
         const batch = check(plan, part, context);
         yield batch.count > 0 ? batch : null;
       }

@@ -5,6 +5,7 @@
 import { FEW_ROWS, ROWS_A_LOOKUP } from '../../planner/node-lookups.ts';
 import type { AccessPath, JoinPlan, ScanPlan } from '../../planner/plan.ts';
 import type { Batches, QueryContext } from '../context.ts';
+import { findMatched } from '../rows/matched-rows.ts';
 import { NumberTable } from '../rows/number-table.ts';
 import { type Batch, batchOf, NO_ROWS, type RowSet } from '../rows/row-set.ts';
 import { boundsOf, columnPlan, compacted, readScan } from '../rows/scan-rows.ts';
@@ -76,7 +77,10 @@ function* read(right: ScanPlan, path: AccessPath, numbers: Float64Array, context
         yield null;
         continue;
       }
-      for (const part of context.parts(batchOf(set, right.pattern))) {
+      const all = batchOf(set, right.pattern);
+      yield* findMatched(context, all);
+      for (const part of context.parts(all)) {
+        yield* findMatched(context);
         const batch = context.filter(part, right.filter);
         if (batch.count > 0) kept.push(compacted(batch, right.pattern));
         yield null;

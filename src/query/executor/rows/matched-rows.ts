@@ -10,19 +10,24 @@ import { HedgerowError } from '../../../errors.ts';
 import type { QueryContext } from '../context.ts';
 import type { RunSearch } from '../values/searches.ts';
 import { NumberTable } from './number-table.ts';
+import type { Batch } from './row-set.ts';
 
 const IDS = buildColumnPlan({ times: false, ids: true, sizes: false, members: false, masks: false, columns: [] });
 
 /**
- * Finds the rows of a pattern that match its searches, of those for which many texts were read. To
- * be called before rows of the pattern are evaluated, in steps of a few milliseconds.
+ * Finds the rows that match searches for which many texts were read. Of rows that are too much work
+ * because of their searches, finds those that match any of them. To be called before rows are
+ * evaluated, in steps of a few milliseconds.
  */
-export function* findMatched(pattern: number, context: QueryContext): Generator<null, void, void> {
-  const { searches } = context.environment;
-  if (searches === undefined || !searches.hasRead(context.readLetters)) return;
-  // Blocks over rows in memory may have to be built first, which reads these texts.
-  const least = Math.max(context.readLetters, context.source.bytesWithoutBlock(context.patterns[pattern]!));
-  for (const search of searches.read(pattern, least)) {
+export function* findMatched(context: QueryContext, batch?: Batch): Generator<null, void, void> {
+  const { searches, parameters } = context.environment;
+  if (searches === undefined) return;
+  const isTooMuch = batch !== undefined && context.isTooMuch(batch);
+  if (isTooMuch) for (const node of context.searches) searches.of(node, parameters);
+  else if (!searches.hasRead(context.readLetters)) return;
+  for (const search of searches.read(isTooMuch ? 0 : context.readLetters)) {
+    // Blocks over rows in memory may have to be built first, which reads these texts.
+    if (!isTooMuch && search.letters < context.source.bytesWithoutBlock(context.patterns[search.pattern]!)) continue;
     search.matched = yield* idsOf(search, context);
     search.isGivenUp = search.matched === undefined;
     context.searchesChanged();

@@ -44,8 +44,9 @@ export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number
       }
       let batch = batchOf(set, plan.pattern);
       if (seen !== undefined) batch = unseen(batch, set, seen, context);
+      yield* findMatched(context, batch);
       for (const part of context.parts(batch)) {
-        yield* findMatched(plan.pattern, context);
+        yield* findMatched(context);
         const kept = apart === undefined ? context.filter(part, plan.filter) : part;
         yield kept.count > 0 ? kept : null;
       }
@@ -93,8 +94,9 @@ function* filteredSets(plan: ScanPlan, set: RowSet, context: QueryContext): Batc
     return;
   }
   const batch = batchOf(set, plan.pattern);
+  yield* findMatched(context, batch);
   for (const part of context.parts(batch)) {
-    yield* findMatched(plan.pattern, context);
+    yield* findMatched(context);
     const kept = context.filter(part, plan.filter);
     yield kept.count > 0 ? compacted(kept, plan.pattern) : null;
   }

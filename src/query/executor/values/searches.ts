@@ -70,9 +70,9 @@ export class RunSearches {
     return this.#known.size > 0 && this.of(node, parameters).matched !== undefined;
   }
 
-  /** Returns the searches of an alias whose texts are read, so many letters of them at least. */
-  read(pattern: number, letters: number): RunSearch[] {
-    return [...this.#known.values()].filter((each) => each.pattern === pattern && isRead(each, letters));
+  /** Returns the searches for which texts are read, so many letters of them at least. */
+  read(letters: number): RunSearch[] {
+    return [...this.#known.values()].filter((each) => isRead(each, letters));
   }
 
   /** Whether `read` returns any search. */
@@ -138,6 +138,12 @@ export function* prepareScores(
 function* scoresIn(expression: BoundExpression): Generator<BoundScore, void, void> {
   if (expression.kind === 'score') yield expression;
   else for (const part of partsOf(expression)) yield* scoresIn(part);
+}
+
+/** Returns the searches in an expression. */
+export function* searchesIn(expression: BoundExpression): Generator<BoundSearch, void, void> {
+  if (expression.kind === 'search') yield expression;
+  else for (const part of partsOf(expression)) yield* searchesIn(part);
 }
 
 /** Searches that were parsed lately: a statement asks for the parts of each several times. */
