@@ -22,7 +22,7 @@ import { estimatorOf, type ReadOptions, type ReadView, runAnalyze, runExplain, r
 import { rowsResult, type StatementResult, whenDone } from './result.ts';
 import { type OpenTransaction, type SessionOptions, Sessions } from './sessions.ts';
 import { StatementCache } from './statement-cache.ts';
-import { runDelete, runInsert, runUpdate, type WriteOptions, type Written } from './write.ts';
+import { runDelete, runInsert, runSome, runUpdate, type WriteOptions, type Written } from './write.ts';
 import type { RowFormat, WrittenRead } from './written-read.ts';
 
 /** How the processes of a service know of each other's transactions; see `SessionOptions`. */
@@ -398,9 +398,8 @@ export class Statements {
           : runDelete(bound, options);
     let written: Written | undefined;
     const step = (): boolean => {
-      const next = steps.next();
-      if (next.done === true) written = next.value;
-      return next.done !== true;
+      written = runSome(steps, nowUs);
+      return written === undefined;
     };
     const mark = transaction.mark();
     try {

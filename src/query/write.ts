@@ -5,6 +5,7 @@ import type { EdgeInput, PropertyValue, RowKey, Table, Transaction } from '../en
 import { HedgerowError } from '../errors.ts';
 import type { KindAndKey } from '../model/node-refs.ts';
 import type { RoleLists, RoleSet } from '../model/roles.ts';
+import { runUntil } from '../schedule/steps.ts';
 import type {
   BoundDelete,
   BoundExpression,
@@ -120,6 +121,17 @@ function givenRoles({ roles }: BoundInsertRow, parameters: ParameterValues): Rol
   const lists: Record<string, readonly number[]> = Object.create(null);
   for (const { role, value } of roles) lists[role] = constantValue(value, parameters) as readonly number[];
   return lists;
+}
+
+/**
+ * Time in microseconds for which a change runs before other work has a turn, as a read does. Its
+ * own steps may be much shorter, so that beside reads it would get a small share of the time.
+ */
+const STEP_US = 2000;
+
+/** Runs a change for some time. Returns undefined if it is not at its end. */
+export function runSome(change: Generator<null, Written, void>, nowUs: () => number): Written | undefined {
+  return runUntil(change, nowUs, nowUs() + STEP_US)?.value;
 }
 
 export function* runDelete(node: BoundDelete, options: WriteOptions): Generator<null, Written, void> {

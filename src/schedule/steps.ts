@@ -19,21 +19,30 @@ export function finish<T>(steps: Generator<unknown, T, void>): T {
 }
 
 /**
- * Runs the steps until `untilUs` on the clock `nowUs`. Returns their value, or undefined if they
- * were not at the end by then; they are abandoned.
+ * Runs the steps until `untilUs` on the clock `nowUs`, at least one. Returns their value, or
+ * undefined if they are not at the end.
  */
+export function runUntil<T>(
+  steps: Generator<unknown, T, void>,
+  nowUs: () => number,
+  untilUs: number,
+): { readonly value: T } | undefined {
+  do {
+    const step = steps.next();
+    if (step.done === true) return { value: step.value };
+  } while (nowUs() < untilUs);
+  return undefined;
+}
+
+/** Does the same as `runUntil`, but abandons steps that are not at the end. */
 export function finishBy<T>(
   steps: Generator<unknown, T, void>,
   nowUs: () => number,
   untilUs: number,
 ): { readonly value: T } | undefined {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return { value: step.value };
-    if (nowUs() < untilUs) continue;
-    steps.return(undefined as T);
-    return undefined;
-  }
+  const finished = runUntil(steps, nowUs, untilUs);
+  if (finished === undefined) steps.return(undefined as T);
+  return finished;
 }
 
 /** Runs the work as part of a larger one: maps its progress 0..1 to begin..end. */
