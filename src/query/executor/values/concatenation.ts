@@ -89,23 +89,30 @@ function* joinColumns(columns: readonly PropertyColumn[]): Building<PropertyColu
 function* joinTexts(columns: readonly TextColumn[], nulls: Uint8Array): Building<TextColumn> {
   const places = new WideMap<string, number>();
   const texts: string[] = [];
-  const codes = new Uint32Array(nulls.length);
-  let at = 0;
   let worked = 0;
-  for (const column of columns) {
-    const placeOf = new Uint32Array(column.texts.length);
-    for (const [code, text] of column.texts.entries()) {
+  function* placesOf(ofColumn: readonly string[]): Building<Uint32Array> {
+    const found = new Uint32Array(ofColumn.length);
+    for (const [code, text] of ofColumn.entries()) {
       let place = places.get(text);
       if (place === undefined) {
         place = texts.push(text) - 1;
         places.set(text, place);
       }
-      placeOf[code] = place;
+      found[code] = place;
       worked += 1 + text.length / LETTERS_A_TEXT;
       if (worked < TEXTS_AT_ONCE) continue;
       worked = 0;
       yield null;
     }
+    return found;
+  }
+  /** Parts of one block have the same texts, which are looked up once. */
+  const known = new Map<readonly string[], Uint32Array>();
+  const codes = new Uint32Array(nulls.length);
+  let at = 0;
+  for (const column of columns) {
+    const placeOf = known.get(column.texts) ?? (yield* placesOf(column.texts));
+    known.set(column.texts, placeOf);
     for (let i = 0, end = column.codes.length; i < end; i++) codes[at + i] = placeOf[column.codes[i]!] ?? 0;
     at += column.codes.length;
     worked += column.codes.length / 16;
