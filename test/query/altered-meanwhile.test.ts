@@ -22,10 +22,12 @@ let statements: Statements;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'hedgerow-altered-'));
   database = await openDatabase({ dir });
+  let us = 0;
   statements = new Statements({
     database,
     now: () => 1e12,
-    nowUs: () => 0,
+    // Each look at the clock takes so long that every step of a change is a turn of its own.
+    nowUs: () => (us += 3000),
     newId: () => 't',
     transactionIdleSeconds: 30,
     copyRoot: undefined,
