@@ -1,5 +1,5 @@
-// Commits many operations as one frame that is planned, written and applied in slices, so that
-// reads and small requests can run between two slices.
+// Commits many operations, or those of many tables, as one frame that is planned, written and
+// applied in slices, so that reads and small requests can run between two slices.
 //
 // Such a commit is still atomic and isolated. From its first step to its last, other writers and
 // DDL wait and no compaction begins, so nothing else changes the rows between two slices. The frame
