@@ -70,7 +70,7 @@ async function useMemory({ call }: Session): Promise<void> {
   const first = await call('recall', { top_k: 1 });
   expect(first.value.memories).toMatchObject([{ id: 3 }]);
   const nothing = await call('recall', { about: ['project orion'] });
-  expect(nothing.value).toEqual({ memories: [], hint: expect.stringContaining('compared exactly') });
+  expect(nothing.value).toEqual({ memories: [], more: false, hint: expect.stringContaining('compared exactly') });
   const all = await call('history', { about: ['project Orion'] });
   expect(all.value).toMatchObject({
     memories: [
@@ -86,6 +86,38 @@ async function useMemory({ call }: Session): Promise<void> {
   const unnamed = await call('remember', { what: 'no' });
   expect([unnamed.isError, unnamed.text]).toEqual([true, expect.stringContaining('give who, about, or both')]);
 }
+
+test('a time is given in every form that a request over HTTP takes', async () => {
+  const { call } = await begin({ data: newDirectory(), allowWrites: true });
+  const forms = [
+    ['2024-05-02T10:00:00.000Z', '2024-05-02T10:00:00Z'],
+    ['2024-05-02T10:00:00,5z', '2024-05-02T10:00:00Z'],
+    ['2024-05-02 12:00+0200', '2024-05-02T10:00:00Z'],
+    ['2024-05-02T12:00:00+02', '2024-05-02T10:00:00Z'],
+    [' 2024-05-02 ', '2024-05-02T00:00:00Z'],
+    [1_714_644_000, '2024-05-02T10:00:00Z'],
+  ] as const;
+  for (const [when, time] of forms) {
+    const { id } = (await call('remember', { what: 'x', about: ['x'], when })).value;
+    const { memories } = (await call('history', { id })).value;
+    expect(memories, String(when)).toMatchObject([{ time }]);
+    expect((await call('recall', { at: when, top_k: 100 })).value.memories.length, String(when)).toBeGreaterThan(0);
+  }
+  for (const when of ['soon', '2024-02-30', '1714644000', '2024-05-02T10', '']) {
+    const refused = await call('remember', { what: 'x', about: ['x'], when });
+    expect([refused.isError, refused.text], when).toEqual([true, expect.stringMatching(/^when .*\bISO 8601\b|exist/)]);
+  }
+});
+
+test('a recall says when memories are left out because they are too long together', async () => {
+  const { call } = await begin({ data: newDirectory(), allowWrites: true });
+  for (let n = 0; n < 40; n++) await call('remember', { what: `${n} ${'long '.repeat(400)}`, about: ['x'], when: n });
+  const { value } = await call('recall', { top_k: 40 });
+  const left = 40 - value.memories.length;
+  expect(left).toBeGreaterThan(0);
+  expect(value).toMatchObject({ more: true, hint: expect.stringContaining(`${left} memories`) });
+  expect((await call('recall', { top_k: 10 })).value).not.toHaveProperty('hint');
+});
 
 test('an agent remembers in a directory', async () => {
   await useMemory(await begin({ data: newDirectory(), allowWrites: true }));

@@ -2,6 +2,7 @@
 
 import { refusal } from '../../errors.ts';
 import { described, integer, integerFrom, tableName, text, v } from '../../http/schema.ts';
+import { isoDays, isoSeconds, TIME_MESSAGE, timeProblem } from '../../iso-time.ts';
 
 export const DEFAULT_ROWS = 50;
 export const MOST_ROWS = 1000;
@@ -47,19 +48,21 @@ export const cursor = () =>
     ),
   );
 
-const MOMENT_MESSAGE = 'must be an integer (epoch seconds) or a time in UTC such as 2024-01-03 or 2024-01-03T10:00:00Z';
 const DAY_SECONDS = 86_400;
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const TIME = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})?$/;
 
 /**
  * Schema of a time: epoch seconds or a text, which `secondsOf` checks. Texts are allowed because
  * models are poor at computing epoch seconds.
  */
-export const moment = (sentence: string) =>
+export const moment = (sentence: string) => givenTime(sentence, 'first second');
+
+/** Schema of a bound of a window: a time, of which a date alone includes the whole day. */
+export const bound = (sentence: string) => givenTime(sentence, 'whole day');
+
+const givenTime = (sentence: string, ofDate: string) =>
   described(
-    v.union([integer(), text()], MOMENT_MESSAGE),
-    `${sentence} Epoch seconds, or a time in UTC such as 2024-01-03T10:00:00Z; a date alone means the whole day.`,
+    v.union([integer(), text()], TIME_MESSAGE),
+    `${sentence} Epoch seconds, or a time in ISO 8601 such as 2024-01-03T10:00:00Z (UTC without a zone); a date alone means its ${ofDate}.`,
   );
 
 /**
@@ -68,15 +71,13 @@ export const moment = (sentence: string) =>
  */
 export function secondsOf(given: number | string, name: string, end: 'first' | 'last'): number {
   if (typeof given === 'number') return given;
-  const text = given.trim().replace(' ', 'T');
-  const isDate = DATE.test(text);
-  const hasZone = /(Z|[+-]\d{2}:\d{2})$/.test(text);
-  const ms = isDate || TIME.test(text) ? Date.parse(isDate || hasZone ? text : `${text}Z`) : Number.NaN;
-  if (Number.isNaN(ms)) {
-    const errors = [{ loc: ['arguments', name], msg: MOMENT_MESSAGE }];
-    throw refusal('invalid_input', `${name} ${MOMENT_MESSAGE}.`, { errors });
+  const text = given.trim();
+  const seconds = isoSeconds(text);
+  if (seconds === undefined) {
+    const errors = [{ loc: ['arguments', name], msg: TIME_MESSAGE }];
+    throw refusal('invalid_input', `${name} ${timeProblem(text)}.`, { errors });
   }
-  return Math.floor(ms / 1000) + (isDate && end === 'last' ? DAY_SECONDS - 1 : 0);
+  return seconds + (isoDays(text) !== undefined && end === 'last' ? DAY_SECONDS - 1 : 0);
 }
 
 interface GivenWindow {

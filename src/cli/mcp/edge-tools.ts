@@ -2,7 +2,7 @@
 
 import { refusal } from '../../errors.ts';
 import { described, integer, text, v } from '../../http/schema.ts';
-import { cursor, givenNode, moment, object, rowLimit, secondsOf, someTable, windowOf } from './arguments.ts';
+import { bound, cursor, givenNode, moment, object, rowLimit, secondsOf, someTable, windowOf } from './arguments.ts';
 import { fittingPage } from './bounded.ts';
 import { type GivenNode, NodeNames } from './names.ts';
 import { answer, edge, hint } from './outputs.ts';
@@ -55,8 +55,8 @@ const range = tool({
     'Hyperedges of a table between two times, both inclusive, in pages and ordered by time. Each has its time in epoch seconds (event_ts) and as UTC text (time), and names beside members if names of nodes are stored.',
   input: object({
     table: someTable(),
-    start_ts: v.optional(moment('Beginning of the window. Needed unless at is given.')),
-    end_ts: v.optional(moment('End of the window, inclusive. Needed unless at is given.')),
+    start_ts: v.optional(bound('Beginning of the window. Needed unless at is given.')),
+    end_ts: v.optional(bound('End of the window, inclusive. Needed unless at is given.')),
     at: heldAt(),
     limit: rowLimit('edges'),
     cursor: cursor(),
@@ -88,8 +88,8 @@ const node = tool({
     role: v.optional(
       described(text(), 'Only edges in which the node has this role (list_tables shows the roles of a table).'),
     ),
-    start_ts: v.optional(moment('Default: no bound.')),
-    end_ts: v.optional(moment('Inclusive. Default: no bound.')),
+    start_ts: v.optional(bound('Default: no bound.')),
+    end_ts: v.optional(bound('Inclusive. Default: no bound.')),
     at: heldAt(),
     limit: rowLimit('edges'),
     cursor: cursor(),

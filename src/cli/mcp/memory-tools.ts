@@ -3,7 +3,7 @@
 import { described, integer, tableName, text, v } from '../../http/schema.ts';
 import { moment, object, rowLimit, secondsOf } from './arguments.ts';
 import { fitting } from './bounded.ts';
-import { answer, hint, seconds, time } from './outputs.ts';
+import { answer, hint, more, seconds, time } from './outputs.ts';
 import { timeText } from './shown.ts';
 import { type Tool, tool } from './tool.ts';
 
@@ -88,15 +88,25 @@ const recall = tool({
       ),
       'Best first.',
     ),
+    more: more(),
     hint: hint(),
   }),
   run: async ({ question, at, ...asked }, { client }, signal) => {
     const input = { ...asked, question, ...timesOf({ at }) };
     const { memories } = await client.memory.recall(input, { signal });
     const fits = fitting(memories.map(({ score: _, ...memory }) => shown(memory)));
-    return { memories: fits, ...(memories.length === 0 ? { hint: NOTHING_RECALLED } : {}) };
+    const left = memories.length - fits.length;
+    return {
+      memories: fits,
+      more: left > 0,
+      ...(memories.length === 0 ? { hint: NOTHING_RECALLED } : left > 0 ? { hint: notShown(left) } : {}),
+    };
   },
 });
+
+function notShown(left: number): string {
+  return `${left} memories that fit less are left out, because the answer would be too long: name who or about, or words of what you look for.`;
+}
 
 const NOTHING_RECALLED =
   'Nothing is remembered that fits and holds then. Names are compared exactly: leave who and about out, and put the names into question; history has what no longer holds.';
