@@ -101,9 +101,19 @@ async function runBatch(
     undefined,
     (outcome) => rangesOf(progress, outcome),
   );
-  const commit = await transaction.commit(answer.attach);
+  const commit = await transaction.commit(answer.attach).catch(droppedIsConflict);
   const text = call.once === undefined ? await inSteps(call, committedSteps(progress, commit)) : answer.body(commit);
   return jsonTextReply(200, text, commit.lsn);
+}
+
+/**
+ * A table of the batch was dropped after its operations were staged. As after a conflict, the batch
+ * is run again, and the first of these operations fails.
+ */
+function droppedIsConflict(error: unknown): never {
+  if (error instanceof HedgerowError && error.code === 'table_not_found')
+    throw new HedgerowError('conflict', error.message, { cause: error });
+  throw error;
 }
 
 function isQuery(operation: unknown): boolean {

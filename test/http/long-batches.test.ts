@@ -31,3 +31,33 @@ test('the answer to a long batch has the result of each operation, also if it is
     expect(results.at(-1)).toEqual({ op: OPERATIONS, type: 'delete', success: true, matched: 1 });
   }
 });
+
+test('a batch over many tables, of which one is dropped meanwhile, is answered as one that failed', async () => {
+  const tables = Array.from({ length: 150 }, (_, place) => `many${place}`);
+  const run = (query: string) => send(server, 'POST', '/v1/query', { query });
+  const make = (name: string) => run(`CREATE HYPEREDGE TABLE ${name} () PROPERTIES (n INTEGER)`);
+  for (const name of tables) await make(name);
+  for (let round = 0; round < 12; round++) {
+    // Several at once: all but the first wait for each other before they are committed.
+    const batches = [1, 2, 3].map((n) => {
+      const inserts = tables.flatMap((table) =>
+        [1, 2, 3, 4].map(() => ({ type: 'insert', table, event_ts: 1, members: [1], n })),
+      );
+      return send(server, 'POST', '/v1/batch', { operations: inserts });
+    });
+    for (let turn = 0; turn < 10 * round; turn++) await new Promise((resolve) => setImmediate(resolve));
+    const dropped = tables.slice(40 + round, 43 + round);
+    const drops = await Promise.all(dropped.map((name) => run(`DROP HYPEREDGE TABLE ${name}`)));
+    expect(drops.map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const { status, json } of await Promise.all(batches)) {
+      expect(status, JSON.stringify(json).slice(0, 200)).toBe(200);
+      expect(json.ops_total).toBe(600);
+      if (!json.committed) expect(json.error).toMatch(/many4\d|many5\d/);
+    }
+    for (const name of dropped) await make(name);
+  }
+  const counts = await Promise.all(
+    ['many0', 'many149'].map(async (name) => (await run(`MATCH (e:${name}) RETURN COUNT(*) AS n`)).json.rows[0].n),
+  );
+  expect(counts[0]).toBe(counts[1]);
+});
