@@ -26,8 +26,3 @@ it('leaves out what is taken as a name', () => {
   for (const word of reading.words) word.taken = word.start < 'What does example.com'.length;
   expect(joinedWords(reading)).toEqual(['node.js']);
 });
-
-it('ends with as many words as there may be', () => {
-  const question = Array.from({ length: 100 }, (_, n) => `a.b${'c'.repeat(n)}`).join(' ');
-  expect(joinedWords(begun(question)).length).toBe(32);
-});

@@ -109,6 +109,7 @@ function listsOf(
   wish: NaiveFusion,
   parts: ReadonlyMap<PlainRow, readonly number[]>,
   shares: readonly number[],
+  found: readonly NaiveEdge[],
 ): [number, (edge: NaiveEdge) => number][] {
   const { answers, preferred } = wish;
   const lists: [number, (edge: NaiveEdge) => number][] = [];
@@ -118,7 +119,11 @@ function listsOf(
     lists.push([share * LIST_WEIGHTS.context, (edge) => edge.context[word]! + own(edge)]);
   }
   if (wish.nodes.length > 0) lists.push([LIST_WEIGHTS.nodes, ({ nodes }) => nodes]);
-  if (preferred !== undefined) lists.push([LIST_WEIGHTS.time, ({ row }) => (preferred(row.event_ts) ? 1 : 0)]);
+  const fits = (edge: NaiveEdge) =>
+    edge.nodes > 0 || edge.context.some((score) => score > 0) || parts.get(edge.row)!.some((score) => score > 0);
+  const someFit = found.some(fits);
+  if (preferred !== undefined)
+    lists.push([LIST_WEIGHTS.time, (edge) => (preferred(edge.row.event_ts) && (!someFit || fits(edge)) ? 1 : 0)]);
   if (answers !== undefined && wish.words.length > 0)
     lists.push([
       LIST_WEIGHTS.answer,
@@ -176,7 +181,7 @@ export function naiveFusion(rows: readonly PlainRow[], wish: NaiveFusion, size: 
         for (const [word, score] of parts.get(hit)!.entries())
           add(row).context[word]! += score * CONTEXT_SHARES[distance - 1]!;
   const found = [...edges.values()].filter(({ row }) => wish.qualified(row));
-  const lists = listsOf(wish, parts, shares);
+  const lists = listsOf(wish, parts, shares, found);
   const whole = lists.reduce((sum, [share]) => sum + share / (RANK_CONSTANT + 1), 0);
   for (const edge of found) {
     for (const [share, of] of lists) {

@@ -3,7 +3,7 @@
 // the readers drop a part (C++, AT&T, x-ray, covid-19), and times of day, which are no keywords.
 
 import { wordsOf } from '../../text/index.ts';
-import { isStopWord, MOST_KEYWORDS } from './keywords.ts';
+import { isStopWord } from './keywords.ts';
 import type { Reading, Word } from './words.ts';
 
 /** Words [first, end) of a question that are one word of a text. */
@@ -20,7 +20,6 @@ export function joinedWords(reading: Reading): string[] {
   for (const { text, first, end } of joinedIn(reading)) {
     const parts = words.slice(first, end).filter(({ kind }) => kind !== 'sign');
     if (parts.length === 0 || parts.some(({ taken }) => !taken)) joined.add(text);
-    if (joined.size === MOST_KEYWORDS) return [...joined];
   }
   for (const { kind, text: time, taken } of words) if (kind === 'time' && !taken) joined.add(time);
   return [...joined];

@@ -10,7 +10,8 @@
 //   context  a list for each of them: with CONTEXT_SHARES of the same of the neighbours added
 //   nodes    by the share of the named nodes that it has; a node whose key is only in its texts
 //            counts MENTION_SHARE
-//   time     those in a window that is only preferred (recall.ts)
+//   time     those in a window that is only preferred (recall.ts); if some candidates have words,
+//            context or nodes, only these
 //   answer   those with a time or number, if the question wants one, only for memories
 //   length   by the number of words of its texts, only for memories
 //   tells    those without a question, only for memories
@@ -170,7 +171,7 @@ export function* fuse(readers: FuseReaders, asked: Fused, names: MatchNames): St
   yield* read(readers.reader, asked, candidates.taken());
   yield* addContext(readers, asked, hits, candidates);
   const all = candidates.all.filter(({ members }) => asked.among === undefined || hasAny(members, asked.among));
-  const lists = listsOf(asked);
+  const lists = listsOf(asked, all.some(fits));
   const ranked = (yield* reciprocalRanks(all, lists)).sort(comesFirst);
   const edges = ranked.slice(0, size).map((one) => chosen(one, lists, asked, names));
   const touching = new Set(ranked.filter(({ one }) => one.nodes > 0).map(({ one }) => one.id));
@@ -353,7 +354,13 @@ interface FusedList extends RankList<Candidate> {
   readonly word?: number;
 }
 
-function listsOf({ search, words, preferred, prefersTelling, answer }: Fused): FusedList[] {
+/** Returns whether a candidate has a word or node of the question, or is beside one with a word. */
+function fits({ words, context, nodes }: Candidate): boolean {
+  return words > 0 || context !== undefined || nodes > 0;
+}
+
+/** `someFit`: whether some candidate fits, so that the time of one that does not says little. */
+function listsOf({ search, words, preferred, prefersTelling, answer }: Fused, someFit: boolean): FusedList[] {
   const lists: FusedList[] = [];
   const add = (name: FusedList['name'], valueIn: (one: Candidate) => number, share = 1, word?: number) =>
     lists.push({ name, weight: share * LIST_WEIGHTS[name], valueIn, ...(word === undefined ? {} : { word }) });
@@ -363,7 +370,7 @@ function listsOf({ search, words, preferred, prefersTelling, answer }: Fused): F
     add('context', ({ context, byWord }) => (context ?? byWord)[word]!, share, word);
   }
   if (search.nodes.length > 0) add('nodes', ({ nodes }) => nodes);
-  if (preferred !== undefined) add('time', (one) => (isWithin(one, preferred) ? 1 : 0));
+  if (preferred !== undefined) add('time', (one) => (isWithin(one, preferred) && (!someFit || fits(one)) ? 1 : 0));
   if (words !== undefined && answer !== undefined) add('answer', ({ answers }) => (answers ? 1 : 0));
   if (words !== undefined && prefersTelling) {
     add('length', ({ length }) => length);
@@ -388,7 +395,7 @@ const MOST_NAMED = 8;
 function chosen(
   { one, ranks, score }: Ranked<Candidate>,
   lists: readonly FusedList[],
-  { search: { nodes }, words, preferred, prefersTelling, answer }: Fused,
+  { search: { nodes }, words, prefersTelling, answer }: Fused,
   names: MatchNames,
 ): ChosenEdge {
   const rankIn = (name: FusedList['name'], word?: number) => {
@@ -409,7 +416,7 @@ function chosen(
   const named = (some: readonly number[]) => some.slice(0, MOST_NAMED).map(names.nodeName).join(', ');
   if (held.length > 0) why.push(`nodes: ${named(held)} ${rankIn('nodes')}`);
   else if (one.nodes > 0) why.push(`names: ${named([...new Set(one.mentions)])} ${rankIn('nodes')}`);
-  if (isWithin(one, preferred)) why.push(`time ${rankIn('time')}`);
+  if (lists.some(({ name }, list) => name === 'time' && ranks[list]! > 0)) why.push(`time ${rankIn('time')}`);
   why.push(...names.common);
   if (one.answers) why.push(`answer: a ${answer} ${rankIn('answer')}`);
   if (prefersTelling && one.length > 0) why.push(`length ${rankIn('length')}`);

@@ -8,7 +8,7 @@ import { type HedgerowError, refusal } from '../../errors.ts';
 import type { Steps } from '../../schedule/steps.ts';
 import { irregularForms } from '../question/irregular-forms.ts';
 import { joinedWords } from '../question/joined-words.ts';
-import { readKeywords } from '../question/keywords.ts';
+import { readTextWords } from '../question/keywords.ts';
 import { examplesOf } from '../question/kinds-of-things.ts';
 import { readNodes } from '../question/named-nodes.ts';
 import { readWindow } from '../question/time-window.ts';
@@ -72,8 +72,8 @@ function* recallAt(
 ): Steps<RetrievedEdge[]> {
   // Readers must be created in the event loop turn in which the snapshot is taken.
   const index = wordIndexOf(table, snapshot);
-  // Words for times are keywords, too: texts may have them.
-  const keywords = [...readKeywords(asked.reading).keys(), ...joinedWords(asked.reading)];
+  // Dates and words for edges are keywords, too: texts may have them.
+  const keywords = [...readTextWords(asked.reading), ...joinedWords(asked.reading)];
   if (index === undefined && keywords.length > 0) throw withoutIndex(table, texts);
   const masks = roles.length > 0;
   const light = new EdgeReader(table, snapshot, { members: masks, masks, columns: new Set() });

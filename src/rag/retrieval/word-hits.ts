@@ -53,15 +53,10 @@ export function wordQuery(
 ): WordQuery | undefined {
   const analyzer = analyzerOf(language);
   const parts = new Map<string, QueryPart>();
-  let count = 0;
   const add = (terms: readonly string[], label: string, keyword: string | undefined, word = parts.size) => {
     const name = terms.join(' ');
     const known = parts.get(name);
     if (terms.length === 0 || known?.keyword !== undefined) return;
-    if (known === undefined) {
-      if (parts.size === MAX_PARTS || count + terms.length > MAX_PARTS_TERMS) return;
-      count += terms.length;
-    }
     const part = { kind: terms.length === 1 ? 'word' : 'phrase', terms, sign: 'should' } as const;
     parts.set(name, { part, label, keyword, word: known?.word ?? word });
   };
@@ -116,9 +111,14 @@ export class WordScorer {
   /** Counts the words in all live rows of the snapshot. Throws `table_corrupt` or `overloaded`. */
   static *of({ table, snapshot }: EdgeReader, query: WordQuery, index: WordIndex): Steps<WordScorer> {
     const { version, lsn } = snapshot;
-    const counting = searchStatistics(table, { version, lsn, overlay: undefined }, conditionOf(query, index));
-    const statistics = yield* unknownProgress(counting);
-    return new WordScorer(...heaviest(query, statistics));
+    const weights: number[] = [];
+    let counted: SearchStatistics | undefined;
+    for (const parts of searches(query.parts)) {
+      const counting = searchStatistics(table, { version, lsn, overlay: undefined }, conditionOf({ parts }, index));
+      counted = yield* unknownProgress(counting);
+      weights.push(...counted.weights);
+    }
+    return new WordScorer(...heaviest(query, { ...counted!, weights: Float64Array.from(weights) }));
   }
 
   /** Returns the score of a row's words; undefined if it has none of the parts of the search. */
@@ -149,6 +149,20 @@ export class WordScorer {
   }
 }
 
+/** Divides parts into those of single searches. */
+function* searches(parts: readonly SearchPart[]): Generator<readonly SearchPart[], void, void> {
+  let from = 0;
+  let terms = 0;
+  for (const [place, part] of parts.entries()) {
+    terms += part.terms.length;
+    if (place - from < MAX_PARTS && terms <= MAX_PARTS_TERMS) continue;
+    yield parts.slice(from, place);
+    from = place;
+    terms = part.terms.length;
+  }
+  yield parts.slice(from);
+}
+
 /** Parts of a question that are searched for. More are those of a long text. */
 const MOST_PARTS = 32;
 
@@ -163,9 +177,12 @@ function heaviest(query: WordQuery, statistics: SearchStatistics): [WordQuery, S
     .slice(0, MOST_PARTS)
     .sort((a, b) => a - b);
   const some = <T>(list: readonly T[]) => places.map((place) => list[place]!);
-  const { parts, labels, keywords, words } = query;
+  const { parts, labels, keywords } = query;
+  const kept = some(query.words);
+  const numbers = new Map([...new Set(kept)].map((word, number) => [word, number]));
+  const words = kept.map((word) => numbers.get(word)!);
   return [
-    { parts: some(parts), labels: some(labels), keywords: some(keywords), words: some(words) },
+    { parts: some(parts), labels: some(labels), keywords: some(keywords), words },
     { ...statistics, weights: Float64Array.from(places, (place) => weights[place]!) },
   ];
 }
@@ -192,7 +209,7 @@ function sharesOf(query: WordQuery, statistics: SearchStatistics): number[] {
   return shares;
 }
 
-function conditionOf({ parts }: WordQuery, { columns, language }: WordIndex): SearchCondition {
+function conditionOf({ parts }: Pick<WordQuery, 'parts'>, { columns, language }: WordIndex): SearchCondition {
   return { columns, language, parts };
 }
 
