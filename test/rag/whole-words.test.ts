@@ -30,7 +30,7 @@ async function ask(table: string, query: string) {
 
 describe.each(['indexed', 'plain'])('in table %s', (table) => {
   it.each(Object.entries(WHOLE_WORDS))('%s is found', async (word, body) => {
-    for (const query of [`What do you know of ${word}?`, `What was written about ${word}?`, `Who has ${word}?`]) {
+    for (const query of [`What do you know of ${word}?`, `What do you know about ${word}?`, `Who has ${word}?`]) {
       const { all_edges, abstained } = await ask(table, query);
       expect(abstained, query).toBe(false);
       expect(all_edges[0].properties.body, query).toBe(body);

@@ -25,7 +25,7 @@ export function isStopWord(word: string): boolean {
   return FUNCTION_WORDS.has(word) || ASKING_WORDS.has(word);
 }
 
-/** Maximum number of keywords. Further keywords would hardly change the ranking. */
+/** Maximum number of keywords that are looked for without a text index. */
 export const MOST_KEYWORDS = 32;
 const MOST_CHARACTERS = 64;
 
@@ -39,7 +39,6 @@ export function readKeywords({ words }: Reading): Map<string, string> {
     const word = keywordOf(one);
     if (word === undefined || keywords.has(word)) continue;
     keywords.set(word, one.text.slice(0, MOST_CHARACTERS));
-    if (keywords.size === MOST_KEYWORDS) break;
   }
   return keywords;
 }
@@ -48,6 +47,7 @@ export function readKeywords({ words }: Reading): Map<string, string> {
 export function keywordOf({ kind, lower, taken }: Word): string | undefined {
   if (taken || kind === 'sign' || kind === 'date' || kind === 'time') return undefined;
   const word = (kind === 'word' ? lower.replace(/'s$/, '') : lower).slice(0, MOST_CHARACTERS);
+  if (kind === 'quoted') return word;
   return isStopWord(word) || /^[a-z_']?$/.test(word) ? undefined : word;
 }
 

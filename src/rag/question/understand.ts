@@ -18,7 +18,7 @@ import { type AskedFigure, readFigure } from './asked-figure.ts';
 import { readFilters } from './column-filters.ts';
 import { asksForEdges } from './general-words.ts';
 import { withJoinedWords } from './joined-words.ts';
-import { readKeywords } from './keywords.ts';
+import { MOST_KEYWORDS, readKeywords } from './keywords.ts';
 import { readNodes } from './named-nodes.ts';
 import type { AskedTable, Question, QuestionWindow } from './question.ts';
 import { readWindow } from './time-window.ts';
@@ -35,8 +35,12 @@ const MOST_WRITTEN_DATES = 20;
 /** A question, with further information that is needed to find its edges. */
 export interface Understood {
   readonly question: Question;
-  /** Keywords as written, by their lower-case form. */
+  /** The first MOST_KEYWORDS keywords as written, by their lower-case form. */
   readonly keywords: ReadonlyMap<string, string>;
+  /** The others, which only a text index can find. */
+  readonly further: ReadonlyMap<string, string>;
+  /** Those of the keywords that are quoted, so that they name nothing but texts. */
+  readonly quoted: ReadonlySet<string>;
   /** The window without the parts that are relative or have no year. */
   readonly fixed: QuestionWindow | null;
   /** The parts of the window that are relative or have no year, as written. */
@@ -101,7 +105,8 @@ export function* understanding(query: string, table: AskedTable, nowMs: number):
     figure === null ? { wordConditions: [], hasOr: false } : readWordConditions(reading, spans);
   yield undefined;
   const restricting = figure === null ? new Set<string>() : readUnmet(reading, table, figure);
-  const keywords = readKeywords(reading);
+  const all = [...readKeywords(reading)];
+  const keywords = new Map(all.slice(0, MOST_KEYWORDS));
   const { ignored } = reading;
   const question = {
     query,
@@ -117,6 +122,8 @@ export function* understanding(query: string, table: AskedTable, nowMs: number):
   return {
     question,
     keywords,
+    further: new Map(all.slice(MOST_KEYWORDS)),
+    quoted: new Set(reading.words.filter(({ kind }) => kind === 'quoted').map(({ lower }) => lower)),
     fixed,
     relative,
     figure,

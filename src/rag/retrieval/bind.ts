@@ -8,6 +8,7 @@ import type { Snapshot, Table } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
 import type { Steps } from '../../schedule/steps.ts';
 import { isEdgeWord, stemOf, stemsOfName } from '../question/general-words.ts';
+import { MOST_KEYWORDS } from '../question/keywords.ts';
 import type { Ignored, Question, QuestionWindow } from '../question/question.ts';
 import type { Understood } from '../question/understand.ts';
 import { EdgeReader } from './edge-rows.ts';
@@ -59,6 +60,10 @@ export interface Bound {
    * case, the value is the word as written.
    */
   readonly free: ReadonlyMap<string, string>;
+  /** Words of which a text index finds some, like `free`. */
+  readonly further: ReadonlyMap<string, string>;
+  /** Words for edges and names of columns, which bind, but may be words of texts, too. */
+  readonly soft: readonly string[];
   /**
    * Names of nodes, by a free word that they contain. The question does not contain any of these
    * names in full.
@@ -73,6 +78,7 @@ export interface Bound {
 }
 
 const NO_EDGE_IN_WINDOW = 'No edge of the table is in this window of time; the window is ignored.';
+const ONLY_FIRST = `Only the first ${MOST_KEYWORDS} words of this question are looked for.`;
 const NO_WORD = 'No node, column or rule has this word, nor any edge that the rest of the question means.';
 
 export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
@@ -99,25 +105,31 @@ export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
       });
   }
   const keywords = [...free.keys()];
+  const soft: string[] = [];
   let hasPredicate = false;
   let hasColumn = false;
   const columnStems = new Set(reader.snapshot.columns.columns.flatMap(({ name }) => stemsOfName(name)));
   for (const word of keywords) {
+    if (said.quoted.has(word)) continue;
     const stem = stemOf(word);
     // In a table of calls, "calls about penguins" does not refer to a predicate `called`.
     const isEdge = isEdgeWord(word, said.question.table);
-    if (!isEdge && predicates.has(stem)) hasPredicate = true;
+    const isPredicate = !isEdge && predicates.has(stem);
+    if (isPredicate) hasPredicate = true;
     else if (columnStems.has(stem)) hasColumn = true;
     else if (!isEdge) continue;
+    if (!isPredicate) soft.push(word);
     free.delete(word);
   }
   const isNamed = hasOverride || window !== null || held > 0 || said.question.filters.length > 0;
   const { top, order } = said.question;
   const saysEdges = said.asksForEdges || said.figure !== null || hasColumn || top !== null || order !== 'score';
-  const isGeneral = free.size === 0 && saysEdges;
+  const isGeneral = free.size === 0 && said.further.size === 0 && saysEdges;
   return {
     question: { ...said.question, window, nodes, keywords, ignored },
     free,
+    further: said.further,
+    soft,
     near,
     isNamed,
     // Named nodes that are in no edge do not justify an answer about other edges.
@@ -277,13 +289,14 @@ export function missesName(
 
 /**
  * Returns the words that do not bind, which `understood` in an answer reports. Returns all words if
- * nothing binds and the question has neither keywords nor nodes.
+ * nothing binds and the question has neither keywords nor nodes. `isIndexed`: whether a text index
+ * was searched for all words.
  */
 export function ignoredWords(
   said: Understood,
-  { free, near, question }: Bound,
+  { free, further, near, question }: Bound,
   found: ReadonlySet<string>,
-  binds: boolean,
+  { binds, isIndexed }: { readonly binds: boolean; readonly isIndexed: boolean },
 ): Ignored[] {
   const left = [...free].filter(([word]) => !found.has(word)).map(([, text]) => text);
   const reasonOf = (text: string) => {
@@ -296,7 +309,12 @@ export function ignoredWords(
     left.length === 0 && !binds && said.keywords.size === 0 && said.question.nodes.length === 0 && !isUnmet
       ? said.words
       : left;
-  return [...new Set(told)].slice(0, MOST_TOLD).map((text) => ({ text, reason: reasonOf(text) }));
+  const ignored = [...new Set(told)].map((text) => ({ text, reason: reasonOf(text) }));
+  const unread = [...further].filter(([word]) => !found.has(word)).map(([, text]) => text);
+  return [...ignored, ...unread.map((text) => ({ text, reason: isIndexed ? NO_WORD : ONLY_FIRST }))].slice(
+    0,
+    MOST_TOLD,
+  );
 }
 
 const MOST_TOLD = 64;

@@ -178,10 +178,11 @@ export function* fuse(readers: FuseReaders, asked: Fused, names: MatchNames): St
   return { edges, truncated: overflowed || ranked.length > size, keywords: keywordsIn(all, asked), touching };
 }
 
-/** Returns the keywords that some candidate has. */
+/** Returns the keywords that some candidate has, and those that were not looked for. */
 function keywordsIn(candidates: readonly Candidate[], { words }: Fused): Set<string> {
   const parts = new Set(candidates.flatMap((one) => one.parts));
-  return new Set([...parts].flatMap((part) => words!.scorer.query.keywords[part] ?? []));
+  const found = [...parts].flatMap((part) => words!.scorer.query.keywords[part] ?? []);
+  return new Set([...found, ...(words?.scorer.passedOver ?? [])]);
 }
 
 function hasAny(members: readonly number[], nodes: readonly number[]): boolean {

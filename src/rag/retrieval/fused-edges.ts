@@ -13,7 +13,7 @@ import type { RetrievedEdge } from './retrieved-edge.ts';
 import type { SplitFilters } from './row-test.ts';
 import type { WordIndex } from './row-texts.ts';
 import type { TimeEnds } from './time-ends.ts';
-import { WordScorer, wordQuery } from './word-hits.ts';
+import { formsIn, WordScorer, wordQuery } from './word-hits.ts';
 
 /**
  * Returns the text index of a table, or undefined if it has none. Call it in the event loop turn in
@@ -25,6 +25,8 @@ export function wordIndexOf({ definition: { text } }: Table, { columns }: Snapsh
 
 export interface FusedQuestion {
   readonly bound: Bound;
+  /** Whether it asks for a figure, which only counts edges with the words as they are. */
+  readonly isFigure: boolean;
   readonly filters: SplitFilters;
   /** Times of the oldest and the newest edge of the table, and of those in the window. */
   readonly ends: TimeEnds;
@@ -38,11 +40,11 @@ export interface FusedQuestion {
 /** Returns undefined if the question has neither words nor nodes. Throws like `fuse`. */
 export function* fusedEdges(
   readers: FuseReaders,
-  { bound, filters, ends, within, index, size, keys }: FusedQuestion,
+  { bound, isFigure, filters, ends, within, index, size, keys }: FusedQuestion,
 ): Steps<FusedEdges | undefined> {
   const { question } = bound;
   const { nodes } = question;
-  const query = wordQuery([...bound.free.keys()], index);
+  const query = wordQuery(wordsOf(bound, isFigure), index, isFigure ? undefined : formsIn(index));
   if (query === undefined && nodes.length === 0) return undefined;
   const scorer = query && (yield* WordScorer.of(readers.reader, query, index));
   const asked = {
@@ -52,12 +54,18 @@ export function* fusedEdges(
     among: undefined,
     addsContext: false,
     prefersTelling: false,
-    fills: bound.isNamed || nodes.length > 0,
+    // A question that has only words for edges means any of them.
+    fills: bound.isNamed || nodes.length > 0 || (bound.binds && bound.free.size + bound.further.size === 0),
     size,
     ends,
   };
   const nodeName = (node: number) => String(keys?.memberOf(node) ?? node);
   return yield* fuse(readers, asked, { nodeName, common: conditionsOf(question) });
+}
+
+/** Returns the words that texts may have. */
+function wordsOf({ free, further, soft }: Bound, isFigure: boolean): string[] {
+  return isFigure ? [...free.keys()] : [...free.keys(), ...further.keys(), ...soft];
 }
 
 const NEGATIONS = new Set(['not', 'no', 'without', 'except', 'never', 'neither', 'nor', 'excluding']);

@@ -6,10 +6,8 @@
 import type { Snapshot, Table } from '../../engine/index.ts';
 import { type HedgerowError, refusal } from '../../errors.ts';
 import type { Steps } from '../../schedule/steps.ts';
-import { irregularForms } from '../question/irregular-forms.ts';
 import { joinedWords } from '../question/joined-words.ts';
 import { readTextWords } from '../question/keywords.ts';
-import { examplesOf } from '../question/kinds-of-things.ts';
 import { readNodes } from '../question/named-nodes.ts';
 import { readWindow } from '../question/time-window.ts';
 import { begun } from '../question/understand.ts';
@@ -24,7 +22,7 @@ import type { MemberKeys } from './member-keys.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
 import type { RowTest } from './row-test.ts';
 import { type TimeEnds, timeEnds } from './time-ends.ts';
-import { WordScorer, wordQuery } from './word-hits.ts';
+import { formsIn, WordScorer, wordQuery } from './word-hits.ts';
 
 export interface RecallRequest {
   /** Text of which words and names of nodes are looked for; it may be empty. */
@@ -82,7 +80,7 @@ function* recallAt(
   const ends = yield* timeEnds(light, undefined, at);
   if (ends === undefined || roles.some(({ nodes }) => nodes.length === 0)) return [];
   const preferred = yield* preferredWindow(light, asked.reading, ends);
-  const query = index && wordQuery(keywords, index, index.language === 'english' ? englishForms : undefined);
+  const query = index && wordQuery(keywords, index, formsIn(index));
   const scorer = query && (yield* WordScorer.of(reader, query, index));
   const among = roles[0] && ascending(roles[0].nodes);
   const nodes = ascending([...asked.nodes, ...roles.flatMap((one) => one.nodes)]);
@@ -105,11 +103,6 @@ function* recallAt(
     { nodeName: (node) => String(keys.memberOf(node)), common: [] },
   );
   return yield* wholeEdges(reader, undefined, fused.edges, keys);
-}
-
-/** Returns what is found as an English word of a question is: other forms, examples of a kind. */
-function englishForms(word: string): readonly string[] {
-  return [...irregularForms(word), ...examplesOf(word)];
 }
 
 function withoutIndex({ name }: Table, column: string): HedgerowError {

@@ -172,7 +172,7 @@ function* retrieveAt(
   const fused =
     index === undefined || ends === undefined || within === undefined || question.order !== 'score' || isUnclear
       ? undefined
-      : yield* fusedEdges(readers, { bound, filters, ends, within, index, size, keys });
+      : yield* fusedEdges(readers, { bound, isFigure: said.figure !== null, filters, ends, within, index, size, keys });
   const keywords = new KeywordMatch(question.keywords, textColumns);
   const foundWords =
     textColumns.length > 0 && bound.free.size > 0 && needsWords(bound, said)
@@ -182,7 +182,8 @@ function* retrieveAt(
   const isMentioned = said.figure === null && fused !== undefined && fused.touching.size > 0;
   const binds =
     (bound.binds || isMentioned || foundWords.size > 0) && !isUnclear && !missesName(said, bound, foundWords);
-  const state = { said, bound, question, binds, foundWords, keywords, hasOr, lsn: snapshot.lsn };
+  const isIndexed = fused !== undefined;
+  const state = { said, bound, question, binds, foundWords, keywords, hasOr, isIndexed, lsn: snapshot.lsn };
   const isNamed = bound.isNamed || question.nodes.length > 0;
   if (ends === undefined || within === undefined || !binds)
     return answered(state, [], new Set(), false, strategyOf(question, isNamed, reader));
@@ -207,11 +208,12 @@ function* wordsFound(
   keywords: KeywordMatch,
   fused: FusedEdges | undefined,
 ): Steps<ReadonlySet<string>> {
+  const indexed = [...(fused?.keywords ?? [])].filter((word) => !bound.soft.includes(word));
   // A figure must not miss a word in a column without index, nor a part of a name.
-  if (fused !== undefined && fused.keywords.size > 0 && figure === null && bound.near.size === 0) return fused.keywords;
+  if (indexed.length > 0 && figure === null && bound.near.size === 0) return new Set(indexed);
   const inRows = yield* wordsInRows(reader, bound, keywords, bound.question.keywords);
   // The index folds words, and finds more.
-  return fused === undefined ? inRows : new Set([...inRows, ...fused.keywords]);
+  return new Set([...inRows, ...indexed]);
 }
 
 /**
@@ -254,18 +256,20 @@ function* searched(
 interface State extends Pick<Retrieval, 'said' | 'question' | 'binds' | 'foundWords' | 'hasOr' | 'lsn'> {
   readonly bound: Bound;
   readonly keywords: KeywordMatch;
+  /** Whether the text index was searched for the words. */
+  readonly isIndexed: boolean;
 }
 
 /** `words` are those that occur in the edges. */
 function answered(
-  { said, bound, question, binds, foundWords, hasOr, lsn }: State,
+  { said, bound, question, binds, foundWords, hasOr, isIndexed, lsn }: State,
   edges: RetrievedEdge[],
   words: ReadonlySet<string>,
   truncated: boolean,
   strategy: Retrieval['strategy'],
 ): Retrieval {
   const found = needsWords(bound, said) ? foundWords : words;
-  const ignored = [...question.ignored, ...ignoredWords(said, bound, found, binds)];
+  const ignored = [...question.ignored, ...ignoredWords(said, bound, found, { binds, isIndexed })];
   return { edges, truncated, question: { ...question, ignored }, binds, said, foundWords: found, hasOr, strategy, lsn };
 }
 

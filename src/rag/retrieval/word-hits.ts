@@ -21,6 +21,8 @@ import {
   scoreOf,
   weight,
 } from '../../text/index.ts';
+import { irregularForms } from '../question/irregular-forms.ts';
+import { examplesOf } from '../question/kinds-of-things.ts';
 import type { EdgeReader, EdgeRows } from './edge-rows.ts';
 import type { RowTest } from './row-test.ts';
 import { documentOfRow, lettersOf, type WordIndex } from './row-texts.ts';
@@ -81,6 +83,11 @@ export function wordQuery(
   };
 }
 
+/** Returns what is found like a word of a question: in English, other forms, examples of a kind. */
+export function formsIn({ language }: WordIndex): ((word: string) => readonly string[]) | undefined {
+  return language === 'english' ? (word) => [...irregularForms(word), ...examplesOf(word)] : undefined;
+}
+
 const HAS_LETTER = /\p{L}/u;
 
 interface QueryPart {
@@ -99,10 +106,13 @@ export class WordScorer {
   readonly statistics: SearchStatistics;
   /** By word: its idf divided by the greatest; 0 if no row has it. */
   readonly wordShares: readonly number[];
+  /** Keywords that occur, but are not searched for, because many others are rarer. */
+  readonly passedOver: readonly string[];
   readonly #matcher: Matcher;
 
-  private constructor(query: WordQuery, statistics: SearchStatistics) {
+  private constructor(query: WordQuery, statistics: SearchStatistics, passedOver: readonly string[]) {
     this.query = query;
+    this.passedOver = passedOver;
     this.statistics = statistics;
     this.#matcher = new Matcher(query.parts);
     this.wordShares = sharesOf(query, statistics);
@@ -167,15 +177,20 @@ function* searches(parts: readonly SearchPart[]): Generator<readonly SearchPart[
 const MOST_PARTS = 32;
 
 /**
- * Returns the rarest parts of a query that occur, in their order: the others hardly change a score.
+ * Returns the rarest parts of a query that occur, in their order, because the others hardly change
+ * a score; and the keywords of those of the others that occur.
  */
-function heaviest(query: WordQuery, statistics: SearchStatistics): [WordQuery, SearchStatistics] {
+function heaviest(query: WordQuery, statistics: SearchStatistics): [WordQuery, SearchStatistics, string[]] {
   const { weights } = statistics;
-  if (weights.length <= MOST_PARTS) return [query, statistics];
-  const places = [...weights.keys()]
-    .sort((a, b) => rarity(query, statistics, b) - rarity(query, statistics, a) || a - b)
-    .slice(0, MOST_PARTS)
-    .sort((a, b) => a - b);
+  if (weights.length <= MOST_PARTS) return [query, statistics, []];
+  const sorted = [...weights.keys()].sort(
+    (a, b) => rarity(query, statistics, b) - rarity(query, statistics, a) || a - b,
+  );
+  const places = sorted.slice(0, MOST_PARTS).sort((a, b) => a - b);
+  const passedOver = sorted
+    .slice(MOST_PARTS)
+    .filter((part) => rarity(query, statistics, part) > 0)
+    .flatMap((part) => query.keywords[part] ?? []);
   const some = <T>(list: readonly T[]) => places.map((place) => list[place]!);
   const { parts, labels, keywords } = query;
   const kept = some(query.words);
@@ -184,6 +199,7 @@ function heaviest(query: WordQuery, statistics: SearchStatistics): [WordQuery, S
   return [
     { parts: some(parts), labels: some(labels), keywords: some(keywords), words },
     { ...statistics, weights: Float64Array.from(places, (place) => weights[place]!) },
+    passedOver,
   ];
 }
 
