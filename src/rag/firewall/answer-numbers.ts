@@ -12,6 +12,8 @@ export interface NumberToken {
    * most by which a rounded number may differ from the exact one.
    */
   readings: { value: number; half: number }[];
+  /** How many of the readings, the first ones, a text may mean: of `55,000`, only thousands. */
+  usual: number;
   /** The individual numbers, if the token may be a list of numbers: `3,9,14`. */
   parts: NumberToken[];
   percent: boolean;
@@ -97,7 +99,7 @@ export function numbersOf(text: string): NumberToken[] {
     const end = start + length;
     if (Number.isNaN(value) || tokens.some((token) => token.start < end && start < token.end)) return; // "million" in "2.5 million"
     const percent = matchAt(PERCENT, text, end) !== null;
-    tokens.push({ start, end, readings: [{ value, half: 0 }], parts: [], percent, word, ordinal });
+    tokens.push({ start, end, readings: [{ value, half: 0 }], usual: 1, parts: [], percent, word, ordinal });
   };
   for (const { 0: words, index } of withSmallLetters(text).matchAll(NUMBER)) {
     const all = words.split(/[ -]/);
@@ -130,15 +132,20 @@ function digitToken(text: string, start: number, raw: string): NumberToken {
   const scale = matchAt(SCALE_AFTER, text, end);
   const factor = scale === null ? 1 : SCALES.get(scale[1]!.toLowerCase())!;
   const sign = signBefore(MINUS, text, start);
-  const readings = readingsOf(raw).flatMap((plain) => {
-    const value = sign * Number(plain) * factor;
-    const half = halfUnit(plain) * factor;
-    return [{ value, half }, ...(kilo === undefined ? [] : [{ value: value * 1000, half: half * 1000 || 500 }])];
+  const isKilo = kilo !== undefined && text[end + 1]?.toLowerCase() !== 'm';
+  const plain = readingsOf(raw);
+  const readings = plain.flatMap((digits) => {
+    const value = sign * Number(digits) * factor;
+    const half = halfUnit(digits) * factor;
+    const thousands = kilo === undefined ? [] : [{ value: value * 1000, half: half * 1000 || 500 }];
+    // 10k is 10,000; 12km is 12 km or 12,000 m.
+    return isKilo ? thousands : [{ value, half }, ...thousands];
   });
   return {
     start,
-    end: end + (scale?.[0].length ?? 0),
+    end: end + (isKilo ? 1 : 0) + (scale?.[0].length ?? 0),
     readings,
+    usual: THOUSANDS.test(raw) ? readings.length / plain.length : readings.length,
     parts: partsOf(text, start, raw),
     percent: matchAt(PERCENT, text, end) !== null,
     word: false,
@@ -162,6 +169,9 @@ const GROUPINGS = [',', '.', '_', "'", ' '].map(
   (sign) =>
     [sign, new RegExp(`^(\\d{1,3}(?:[${sign}]\\d{3})+|\\d+)(?:[${sign === '.' ? ',' : '.'}](\\d+))?$`)] as const,
 );
+
+/** Matches what is thousands in English, and a number with three decimals elsewhere. */
+const THOUSANDS = /^\d{1,3},\d{3}$/;
 
 /** Returns the numbers, in JavaScript notation, that digits with separators may mean. */
 function readingsOf(raw: string): string[] {

@@ -194,8 +194,13 @@ export function numberVerdict(
   return same(numbers) ? 'held' : undefined;
 }
 
+/** Returns what a number in a text may be. A text with 55,000 does not say 55. */
+function usual({ readings, usual: count }: NumberToken): number[] {
+  return readings.slice(0, count).map(({ value }) => value);
+}
+
 function isSame(a: NumberToken, b: NumberToken): boolean {
-  return a.readings.some((x) => b.readings.some((y) => Math.abs(x.value - y.value) <= 1e-9 * Math.abs(x.value)));
+  return usual(a).some((x) => usual(b).some((y) => Math.abs(x - y) <= 1e-9 * Math.abs(x)));
 }
 
 /**
