@@ -97,3 +97,9 @@ it('without a text index, words behind the first 32 are reported', () => {
 it('a figure counts the words as they are', () => {
   expect(found('How many notes have the word pets?').texts).not.toContain(TEXTS[6]);
 });
+
+it.each(['x=canoe', 'canoe > 5', '<b>canoe</b>'])('%s is not said to be in no text', (question) => {
+  const { binds, ignored } = found(question);
+  expect([binds, ignored.length]).toEqual([false, expect.any(Number)]);
+  for (const { text, reason } of ignored) if (text.includes('canoe')) expect(reason).not.toContain('nor any edge');
+});

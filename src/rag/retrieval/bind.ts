@@ -289,8 +289,8 @@ export function missesName(
 
 /**
  * Returns the words that do not bind, which `understood` in an answer reports. Returns all words if
- * nothing binds and the question has neither keywords nor nodes. `isIndexed`: whether a text index
- * was searched for all words.
+ * nothing binds and the question has neither keywords nor nodes, without those already reported.
+ * `isIndexed`: whether a text index was searched for all words.
  */
 export function ignoredWords(
   said: Understood,
@@ -307,7 +307,7 @@ export function ignoredWords(
   const isUnmet = said.figure !== null && question.ignored.length > 0;
   const told =
     left.length === 0 && !binds && said.keywords.size === 0 && said.question.nodes.length === 0 && !isUnmet
-      ? said.words
+      ? said.words.filter((word) => !question.ignored.some(({ text }) => text.includes(word)))
       : left;
   const ignored = [...new Set(told)].map((text) => ({ text, reason: reasonOf(text) }));
   const unread = [...further].filter(([word]) => !found.has(word)).map(([, text]) => text);
