@@ -108,7 +108,7 @@ function missingIn({ kinds, roles, columns }: Table): string[] {
 function wrongTable(name: string, why: string): HedgerowError {
   return refusal(
     'invalid_input',
-    `Table ${name} cannot hold memories: ${why}. Name a table that does not exist, which is created, or leave table out.`,
+    `Table ${name} cannot hold memories: ${why}. Name another table in table; one that does not exist is created.`,
     { errors: [{ loc: ['body', 'table'], msg: `cannot hold memories: ${why}` }] },
   );
 }

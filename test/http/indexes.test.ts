@@ -170,7 +170,9 @@ test('a text index is made, listed, used and dropped', async () => {
     [{ ...body, columns: ['weight'] }, 409, 'text index already'],
     [{ ...body, table: 'tracks', columns: ['weight'] }, 400, 'REAL'],
     [{ ...body, table: 'tracks', columns: ['nothing'] }, 400, 'nothing'],
-    [{ ...body, table: 'tracks', language: 'latin' }, 400, 'language'],
+    [{ ...body, table: 'tracks', language: 'latin' }, 400, 'language must be one of none, english'],
+    [{ ...body, kind: 'txt' }, 400, 'kind must be text, or left out'],
+    [{ ...body, columns: 'body' }, 400, 'columns must be an array of names'],
     [{ table: 'tracks', column: 'speed', language: 'english' }, 400, 'kind'],
   ] as const) {
     const refused = await as('admin', 'POST', '/v1/indexes', wrong);

@@ -33,9 +33,21 @@ export const indexBody = v.pipe(
     column: v.optional(
       described(text(), 'A numeric column: weight, mean_dist_m, or a user column of type INTEGER or REAL.'),
     ),
-    kind: v.optional(described(v.literal('text'), 'For a text index, which has `columns` in place of `column`.')),
-    columns: v.optional(described(v.array(text()), 'TEXT columns of a text index.')),
-    language: v.optional(described(v.picklist(LANGUAGES), 'How the words of a text index are stemmed; default none.')),
+    kind: v.optional(
+      described(
+        v.literal('text', 'must be text, or left out for an index on a numeric column'),
+        'For a text index, which has `columns` in place of `column`.',
+      ),
+    ),
+    columns: v.optional(
+      described(v.array(text(), 'must be an array of names of TEXT columns'), 'TEXT columns of a text index.'),
+    ),
+    language: v.optional(
+      described(
+        v.picklist(LANGUAGES, `must be one of ${LANGUAGES.join(', ')}`),
+        'How the words of a text index are stemmed; default none.',
+      ),
+    ),
   }),
   v.examples([
     { table: 'hyperedges', column: 'weight' },
