@@ -103,37 +103,3 @@ it.each(['x=canoe', 'canoe > 5', '<b>canoe</b>'])('%s is not said to be in no te
   expect([binds, ignored.length]).toEqual([false, expect.any(Number)]);
   for (const { text, reason } of ignored) if (text.includes('canoe')) expect(reason).not.toContain('nor any edge');
 });
-
-it('a date in which there is no edge is looked for in texts', async () => {
-  const plans = Array.from({ length: 20 }, (_, n) => `The zork is planned for 2031-04-${10 + n}.`);
-  const statements = new EmbeddedStatements({ database });
-  await statements.run('CREATE HYPEREDGE TABLE plans () PROPERTIES (what TEXT)');
-  await statements.run('CREATE TEXT INDEX ON plans (what)');
-  const table = database.table('plans');
-  const texts = [
-    ...plans,
-    'The budget of 1995 was small.',
-    'The party is on April 5, 2031.',
-    'The code is 1700000100.',
-  ];
-  for (const [place, what] of texts.entries())
-    await table.insert({ event_ts: 1_600_000_000 + place, members: [place], properties: { what } });
-  for (const [n, text] of plans.entries())
-    for (const date of [`2031-04-${10 + n}`, `"2031-04-${10 + n}"`, `2031-04-${10 + n}T09:00`])
-      expect(found(`What is the zork for ${date}?`, 'plans').texts, date).toEqual([text]);
-  expect(found('What was the budget in 1995?', 'plans')).toEqual({
-    texts: [texts[20]],
-    binds: true,
-    ignored: [{ text: '1995', reason: expect.stringContaining('No edge of the table is in this window of time') }],
-  });
-  expect(found('What is on April 5, 2031?', 'plans').texts).toEqual([texts[21]]);
-  expect(found('What happened at 1700000100?', 'plans').texts).toEqual([texts[22]]);
-  // A window that edges are in leaves out the others, and a date that no text has finds nothing.
-  expect(found('What about the zork in 2020?', 'plans').texts).not.toContain(texts[20]);
-  for (const question of [
-    'What is the zork for 2031-05-01?',
-    'How many plans were there in 1995?',
-    'latest zork of 1995',
-  ])
-    expect(found(question, 'plans'), question).toMatchObject({ texts: [] });
-});

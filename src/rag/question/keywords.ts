@@ -57,19 +57,15 @@ export function keywordOf({ kind, lower, taken }: Word): string | undefined {
  */
 export function readTextWords({ words }: Reading): string[] {
   const all = new Set<string>();
-  for (const one of words) {
-    const word = one.taken ? undefined : textWordOf(one);
-    if (word !== undefined) all.add(word);
+  for (const { kind, lower, taken } of words) {
+    if (taken || kind === 'sign' || kind === 'time') continue;
+    const word = (kind === 'word' ? lower.replace(/'s$/, '') : kind === 'date' ? dateOf(lower) : lower).slice(
+      0,
+      MOST_CHARACTERS,
+    );
+    if (kind === 'quoted' || !(FUNCTION_WORDS.has(word) || /^[dmst_']?$/.test(word))) all.add(word);
   }
   return [...all];
-}
-
-/** Returns the word that a text may have, or undefined if there is none; the word may be taken. */
-export function textWordOf({ kind, lower }: Word): string | undefined {
-  if (kind === 'sign' || kind === 'time') return undefined;
-  const whole = kind === 'word' ? lower.replace(/'s$/, '') : kind === 'date' ? dateOf(lower) : lower;
-  const word = whole.slice(0, MOST_CHARACTERS);
-  return kind !== 'quoted' && (FUNCTION_WORDS.has(word) || /^[dmst_']?$/.test(word)) ? undefined : word;
 }
 
 /** Returns the date of a time. */

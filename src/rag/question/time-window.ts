@@ -5,7 +5,6 @@
 import type { Steps } from '../../schedule/steps.ts';
 import { around, before, DAY_SECONDS, dayStart, unitOf, wholeDay } from './calendar.ts';
 import { clockRange } from './clock-range.ts';
-import { textWordOf } from './keywords.ts';
 import { BEFORE_YESTERDAY, type Moment, momentAt, type NoMoment, type Place, saysSeconds } from './moments.ts';
 import type { QuestionWindow } from './question.ts';
 import {
@@ -33,8 +32,6 @@ export interface SaidWindow {
   readonly fixed: QuestionWindow | null;
   /** The parts that are relative or have no year, as written. */
   readonly relative: readonly string[];
-  /** The words of the parts that texts may have. */
-  readonly words: readonly string[];
 }
 
 /**
@@ -55,7 +52,6 @@ export function* readWindow(reading: Reading, nowTs: number): Steps<SaidWindow> 
   let window: Bounds | null = null;
   let fixed: Bounds | null = null;
   const relative: string[] = [];
-  const words: string[] = [];
   // Phrases such as "since A" take precedence over moments that stand alone.
   for (const readAt of [phraseBounds, loneBounds]) {
     for (let at = 0; at < reading.words.length; at++) {
@@ -78,11 +74,10 @@ export function* readWindow(reading: Reading, nowTs: number): Steps<SaidWindow> 
       window = joined;
       if (isRelative(reading, readAt, at, nowTs, found)) relative.push(writtenAt(reading, at, found.stop));
       else fixed = fixed === null ? found : joinedBounds(fixed, found);
-      words.push(...reading.words.slice(at, found.stop).flatMap((word) => textWordOf(word) ?? []));
       take(reading, at, found.stop);
     }
   }
-  return { window: asWindow(window), fixed: asWindow(fixed), relative, words };
+  return { window: asWindow(window), fixed: asWindow(fixed), relative };
 }
 
 function asWindow(bounds: Bounds | null): QuestionWindow | null {

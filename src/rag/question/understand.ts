@@ -18,7 +18,7 @@ import { type AskedFigure, readFigure } from './asked-figure.ts';
 import { readFilters } from './column-filters.ts';
 import { asksForEdges } from './general-words.ts';
 import { withJoinedWords } from './joined-words.ts';
-import { isStopWord, MOST_KEYWORDS, readKeywords } from './keywords.ts';
+import { MOST_KEYWORDS, readKeywords } from './keywords.ts';
 import { readNodes } from './named-nodes.ts';
 import type { AskedTable, Question, QuestionWindow } from './question.ts';
 import { readWindow } from './time-window.ts';
@@ -45,8 +45,6 @@ export interface Understood {
   readonly fixed: QuestionWindow | null;
   /** The parts of the window that are relative or have no year, as written. */
   readonly relative: readonly string[];
-  /** The words of the window that texts may have: "1995", or "april", "5" and "2031". */
-  readonly timeWords: readonly string[];
   readonly figure: AskedFigure | null;
   /** Whether the text is empty or has a word for edges. */
   readonly asksForEdges: boolean;
@@ -97,7 +95,7 @@ export function* understanding(query: string, table: AskedTable, nowMs: number):
   yield undefined;
   const { nodes, spans: mentions, groups, unknown } = readNodes(first, table.named);
   yield undefined;
-  const { window, fixed, relative, words: timeWords } = yield* readWindow(first, nowTs);
+  const { window, fixed, relative } = yield* readWindow(first, nowTs);
   yield undefined;
   const figure = readFigure(first, table);
   const { top, order } = readWanted(first, table);
@@ -128,7 +126,6 @@ export function* understanding(query: string, table: AskedTable, nowMs: number):
     quoted: new Set(reading.words.filter(({ kind }) => kind === 'quoted').map(({ lower }) => lower)),
     fixed,
     relative,
-    timeWords: [...new Set(timeWords)].filter((word) => !isStopWord(word)),
     figure,
     asksForEdges: asksEdges,
     hasOr,

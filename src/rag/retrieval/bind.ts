@@ -62,7 +62,7 @@ export interface Bound {
   readonly free: ReadonlyMap<string, string>;
   /** Words of which a text index finds some, like `free`. */
   readonly further: ReadonlyMap<string, string>;
-  /** Words for edges, for columns, or of a dropped window, which texts may have, too. */
+  /** Words for edges and names of columns, which bind, but may be words of texts, too. */
   readonly soft: readonly string[];
   /**
    * Names of nodes, by a free word that they contain. The question does not contain any of these
@@ -121,7 +121,6 @@ export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
     if (!isPredicate) soft.push(word);
     free.delete(word);
   }
-  if (isWindowDropped) soft.push(...said.timeWords);
   const isNamed = hasOverride || window !== null || held > 0 || said.question.filters.length > 0;
   const { top, order } = said.question;
   const saysEdges = said.asksForEdges || said.figure !== null || hasColumn || top !== null || order !== 'score';

@@ -27,8 +27,6 @@ export interface FusedQuestion {
   readonly bound: Bound;
   /** Whether it asks for a figure, which only counts edges with the words as they are. */
   readonly isFigure: boolean;
-  /** Words that texts must have, in place of a window. If there are some, only texts are found. */
-  readonly must?: readonly string[];
   readonly filters: SplitFilters;
   /** Times of the oldest and the newest edge of the table, and of those in the window. */
   readonly ends: TimeEnds;
@@ -42,25 +40,22 @@ export interface FusedQuestion {
 /** Returns undefined if the question has neither words nor nodes. Throws like `fuse`. */
 export function* fusedEdges(
   readers: FuseReaders,
-  { bound, isFigure, must = [], filters, ends, within, index, size, keys }: FusedQuestion,
+  { bound, isFigure, filters, ends, within, index, size, keys }: FusedQuestion,
 ): Steps<FusedEdges | undefined> {
   const { question } = bound;
   const { nodes } = question;
-  const words = [...must, ...wordsOf(bound, isFigure)];
-  const query = wordQuery(words, index, isFigure ? undefined : formsIn(index), must);
+  const query = wordQuery(wordsOf(bound, isFigure), index, isFigure ? undefined : formsIn(index));
   if (query === undefined && nodes.length === 0) return undefined;
   const scorer = query && (yield* WordScorer.of(readers.reader, query, index));
   const asked = {
     search: { ...within, nodes, filters },
     words: scorer && { scorer, index },
-    names: must.length > 0 ? undefined : yield* nameWords(readers.reader, nodes, keys, index),
+    names: yield* nameWords(readers.reader, nodes, keys, index),
     among: undefined,
     addsContext: false,
     prefersTelling: false,
     // A question that has only words for edges means any of them.
-    fills:
-      must.length === 0 &&
-      (bound.isNamed || nodes.length > 0 || (bound.binds && bound.free.size + bound.further.size === 0)),
+    fills: bound.isNamed || nodes.length > 0 || (bound.binds && bound.free.size + bound.further.size === 0),
     size,
     ends,
   };

@@ -185,11 +185,8 @@ function* retrieveAt(
   const isIndexed = fused !== undefined;
   const state = { said, bound, question, binds, foundWords, keywords, hasOr, isIndexed, lsn: snapshot.lsn };
   const isNamed = bound.isNamed || question.nodes.length > 0;
-  if (ends === undefined || within === undefined || !binds) {
-    const mayTell = index !== undefined && ends !== undefined && within === undefined && !hasOverride && !isUnclear;
-    const told = mayTell ? yield* datedTexts(readers, state, { filters, ends, index, size }, keys) : undefined;
-    return told ?? answered(state, [], new Set(), false, strategyOf(question, isNamed, reader));
-  }
+  if (ends === undefined || within === undefined || !binds)
+    return answered(state, [], new Set(), false, strategyOf(question, isNamed, reader));
   if (fused !== undefined && (isNamed || fused.keywords.size > 0)) {
     const edges = yield* wholeEdges(reader, undefined, fused.edges, keys);
     const strategy = fused.keywords.size > 0 ? 'TEXT_SEARCH' : strategyOf(question, isNamed, reader);
@@ -201,35 +198,6 @@ function* retrieveAt(
     return question.nodes.length === 0 ? found : { ...found, touching: fused.touching };
   }
   return yield* searched(reader, state, { filters, ends, within, topK, size }, keys);
-}
-
-const IN_TEXTS = 'No edge of the table is in this window of time; these are texts with its words.';
-
-/**
- * Finds the edges whose texts have the words of a window in which no edge is: "the party on
- * 2031-04-05". Undefined if there is none, or if the question asks for a figure or the latest.
- */
-function* datedTexts(
-  readers: Readers,
-  state: State,
-  { filters, ...asked }: Pick<FusedQuestion, 'filters' | 'ends' | 'index' | 'size'>,
-  keys: MemberKeys | undefined,
-): Steps<Retrieval | undefined> {
-  const { said, keywords } = state;
-  const { timeWords: must, figure } = said;
-  if (must.length === 0 || figure !== null || state.question.order !== 'score') return undefined;
-  const ignored = [...state.question.ignored, { text: must.join(' '), reason: IN_TEXTS }];
-  const question = { ...state.question, window: null, ignored };
-  const bound = { ...state.bound, question };
-  const anyTime = { ...filters, heldSince: undefined };
-  const all = { ...asked, bound, isFigure: false, must, filters: anyTime, within: asked.ends, keys };
-  const fused = yield* fusedEdges(readers, all);
-  if (fused === undefined || fused.edges.length === 0 || missesName(said, bound, fused.keywords)) return undefined;
-  const edges = yield* wholeEdges(readers.reader, undefined, fused.edges, keys);
-  const words = yield* explainEdges(edges, question, keywords, keys);
-  const found = new Set([...words, ...fused.keywords]);
-  const told = { ...state, bound, question, binds: true, foundWords: found, isIndexed: true };
-  return answered(told, edges, found, fused.truncated, 'TEXT_SEARCH');
 }
 
 /** Returns the free words that occur in rows: through the text index if it finds some. */

@@ -29,7 +29,7 @@ import { documentOfRow, lettersOf, type WordIndex } from './row-texts.ts';
 
 /** Words that are searched for together. */
 export interface WordQuery {
-  /** The parts of the search; some may be of words that must occur. */
+  /** The parts of the search, none with a sign. */
   readonly parts: readonly SearchPart[];
   /** For each part, what it looks for, as a reader would write it. */
   readonly labels: readonly string[];
@@ -45,14 +45,13 @@ export interface WordQuery {
 /**
  * Returns the search for keywords. A keyword that the index divides into several words is searched
  * as a phrase and, if it has letters, by each of its words. `formsOf` gives further forms of a
- * keyword or examples of what it names, which are parts of the same word. Keywords of `must` must
- * occur. Undefined if no keyword has a word.
+ * keyword or examples of what it names, which are parts of the same word. Undefined if no keyword
+ * has a word.
  */
 export function wordQuery(
   keywords: readonly string[],
   { language }: WordIndex,
   formsOf: (keyword: string) => readonly string[] = () => [],
-  must: readonly string[] = [],
 ): WordQuery | undefined {
   const analyzer = analyzerOf(language);
   const parts = new Map<string, QueryPart>();
@@ -60,8 +59,7 @@ export function wordQuery(
     const name = terms.join(' ');
     const known = parts.get(name);
     if (terms.length === 0 || known?.keyword !== undefined) return;
-    const sign = keyword !== undefined && must.includes(keyword) ? 'must' : 'should';
-    const part = { kind: terms.length === 1 ? 'word' : 'phrase', terms, sign } as const;
+    const part = { kind: terms.length === 1 ? 'word' : 'phrase', terms, sign: 'should' } as const;
     parts.set(name, { part, label, keyword, word: known?.word ?? word });
   };
   for (const keyword of keywords) {
@@ -185,9 +183,9 @@ const MOST_PARTS = 32;
 function heaviest(query: WordQuery, statistics: SearchStatistics): [WordQuery, SearchStatistics, string[]] {
   const { weights } = statistics;
   if (weights.length <= MOST_PARTS) return [query, statistics, []];
-  const worthOf = (part: number) =>
-    query.parts[part]!.sign === 'must' ? Number.MAX_VALUE : rarity(query, statistics, part);
-  const sorted = [...weights.keys()].sort((a, b) => worthOf(b) - worthOf(a) || a - b);
+  const sorted = [...weights.keys()].sort(
+    (a, b) => rarity(query, statistics, b) - rarity(query, statistics, a) || a - b,
+  );
   const places = sorted.slice(0, MOST_PARTS).sort((a, b) => a - b);
   const passedOver = sorted
     .slice(MOST_PARTS)
