@@ -79,6 +79,15 @@ test('a date is found in texts', async () => {
   expect(recall('What is on 2030/5/17?')[0]).toBe('The party is on 2030/5/17 at 10:30.');
 });
 
+test.each(['2031-04-05', '12:30', '"second floor"'])('%s alone ranks what has it first', async (question) => {
+  const others = ['I had a long and pleasant talk about cake with a lot of other words.', 'A floor was second.'];
+  const recall = await remembered([`It is ${question.replaceAll('"', '')} that counts.`, ...others]);
+  expect(recall(question)[0]).toContain('that counts');
+  const memory = new Memory({ database, now: () => NOW * 1000 });
+  const { memories } = finish(memory.recall({ question, topK: 3 }));
+  for (const { why } of memories) expect(why.join()).not.toContain('undefined');
+});
+
 test.each([
   ['table', 'The table was sold.'],
   ['event', 'Nobody came to the event.'],

@@ -279,6 +279,8 @@ export function missesName(
 ): boolean {
   // `ignored` contains, for example, a second window or nodes to be excluded.
   if (said.figure !== null && (isWindowDropped || said.question.ignored.length > 0)) return true;
+  // Every word restricts a figure, but these are not looked for.
+  if (said.figure !== null && said.further.size > 0) return true;
   for (const word of said.restricting) if (free.has(word) && !found.has(word)) return true;
   const hasCase = said.words.some((word) => /^\p{Ll}/u.test(word));
   const isName = (text: string) => hasCase && /^\p{Lu}/u.test(text) && text !== said.words[0];
@@ -311,10 +313,20 @@ export function ignoredWords(
       : left;
   const ignored = [...new Set(told)].map((text) => ({ text, reason: reasonOf(text) }));
   const unread = [...further].filter(([word]) => !found.has(word)).map(([, text]) => text);
-  return [...ignored, ...unread.map((text) => ({ text, reason: isIndexed ? NO_WORD : ONLY_FIRST }))].slice(
-    0,
-    MOST_TOLD,
-  );
+  const reason = isIndexed && said.figure === null ? NO_WORD : ONLY_FIRST;
+  return atMost([...ignored, ...unread.map((text) => ({ text, reason }))]);
 }
 
 const MOST_TOLD = 64;
+
+/** Returns the first MOST_TOLD one by one, and the others together by their reason. */
+function atMost(ignored: readonly Ignored[]): Ignored[] {
+  const told = ignored.slice(0, MOST_TOLD);
+  const rest = new Map<string, string[]>();
+  for (const { text, reason } of ignored.slice(MOST_TOLD)) {
+    const texts = rest.get(reason) ?? [];
+    texts.push(text);
+    rest.set(reason, texts);
+  }
+  return [...told, ...Array.from(rest, ([reason, texts]) => ({ text: texts.join(' '), reason }))];
+}

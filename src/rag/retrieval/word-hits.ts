@@ -216,7 +216,7 @@ function rarity({ parts }: WordQuery, { rows, weights }: SearchStatistics, part:
 function sharesOf(query: WordQuery, statistics: SearchStatistics): number[] {
   const rarities = query.parts.map((_, part) => rarity(query, statistics, part));
   const single = rarities.filter((_, part) => query.parts[part]!.terms.length === 1);
-  const greatest = Math.max(...single) || Math.max(...rarities) || 1;
+  const greatest = Math.max(0, ...single) || Math.max(0, ...rarities) || 1;
   const shares = new Array<number>(Math.max(...query.words) + 1).fill(0);
   for (const [part, word] of query.words.entries()) {
     const share = Math.min(1, rarities[part]! / greatest);
