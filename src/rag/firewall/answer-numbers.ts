@@ -14,6 +14,8 @@ export interface NumberToken {
   readings: { value: number; half: number }[];
   /** How many of the readings, the first ones, a text may mean: of `55,000`, only thousands. */
   usual: number;
+  /** What is directly behind the digits, as in "12km", in lower case; empty if nothing is. */
+  glued: string;
   /** The individual numbers, if the token may be a list of numbers: `3,9,14`. */
   parts: NumberToken[];
   percent: boolean;
@@ -39,7 +41,11 @@ const VALUES = new Map<string, number>([
   ...Object.entries({ twice: 2, thrice: 3, half: 0.5, quarter: 0.25 }),
 ]);
 /** Values of words by which a number is multiplied. */
-const SCALES = new Map(Object.entries({ dozen: 12, hundred: 100, thousand: 1e3, million: 1e6, billion: 1e9 }));
+const SCALES = new Map(
+  Object.entries({ dozen: 12, hundred: 100, thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12 }),
+);
+/** Abbreviated scales, which follow digits. */
+const SHORT_SCALES = new Map(Object.entries({ bn: 1e9, mn: 1e6, mio: 1e6, mrd: 1e9, tn: 1e12 }));
 
 const oneOf = (...words: string[]) => `(?:${words.join('|')})`;
 /**
@@ -64,10 +70,15 @@ const ROMAN = /(?<![\p{L}\p{N}_.'-])(?:[VX]|[IVXLCDM]{2,15})(?![\p{L}\p{N}_.'(-]
 const DIGITS =
   /(?<![\p{L}\p{N}.])\.\d+|\d{1,3}(?: \d{3})+(?![\d.,])|\d+(?:[.,_']\d+)*(?:e[-+]?\d{1,3}(?![\p{L}\d]))?/giu;
 const MINUS_WORD = /(?<!\p{L})(?:minus|negative)\s$/iu;
-const MINUS = new RegExp(`${MINUS_WORD.source}|(?<![\\p{L}\\p{N})\\].])-$`, 'iu');
+const MINUS = new RegExp(`${MINUS_WORD.source}|(?<![\\p{L}\\p{N})\\].])-[$€£¥]?$`, 'iu');
 const PERCENT = /\s*(?:%|per ?cent\b|prozent\b|pour cent\b|por ?ciento\b|процент|パーセント|в процентах)/iuy;
-/** Matches a scale after digits, as in "2.5 million". */
-const SCALE_AFTER = new RegExp(`\\s(${[...SCALES.keys()].join('|')})(?![\\p{L}\\p{N}_])`, 'iuy');
+/** Matches a scale after digits, as in "2.5 million" and "3bn". */
+const SCALE_AFTER = new RegExp(
+  `(?:\\s(${[...SCALES.keys()].join('|')})|\\s?(${[...SHORT_SCALES.keys()].join('|')}))(?![\\p{L}\\p{N}_])`,
+  'iuy',
+);
+/** Matches a unit directly behind digits. Words of scripts without blanks are none. */
+const GLUED = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]+/uy;
 const SUFFIX = /(?:(k)(?=m?\b)|(st|nd|rd|th)\b)?/iy;
 
 /**
@@ -75,7 +86,7 @@ const SUFFIX = /(?:(k)(?=m?\b)|(st|nd|rd|th)\b)?/iy;
  * code at its second; the longest one takes 2 ms.
  */
 export function* prepareNumbers(): Steps<void> {
-  for (const expression of [NUMBER, ROMAN, DIGITS, MINUS_WORD, MINUS, PERCENT, SCALE_AFTER, SUFFIX]) {
+  for (const expression of [NUMBER, ROMAN, DIGITS, MINUS_WORD, MINUS, PERCENT, SCALE_AFTER, SUFFIX, GLUED]) {
     ''.search(expression);
     yield;
   }
@@ -99,7 +110,7 @@ export function numbersOf(text: string): NumberToken[] {
     const end = start + length;
     if (Number.isNaN(value) || tokens.some((token) => token.start < end && start < token.end)) return; // "million" in "2.5 million"
     const percent = matchAt(PERCENT, text, end) !== null;
-    tokens.push({ start, end, readings: [{ value, half: 0 }], usual: 1, parts: [], percent, word, ordinal });
+    tokens.push({ start, end, readings: [{ value, half: 0 }], usual: 1, glued: '', parts: [], percent, word, ordinal });
   };
   for (const { 0: words, index } of withSmallLetters(text).matchAll(NUMBER)) {
     const all = words.split(/[ -]/);
@@ -130,7 +141,7 @@ function digitToken(text: string, start: number, raw: string): NumberToken {
   const end = start + raw.length;
   const [, kilo, ordinal] = matchAt(SUFFIX, text, end)!;
   const scale = matchAt(SCALE_AFTER, text, end);
-  const factor = scale === null ? 1 : SCALES.get(scale[1]!.toLowerCase())!;
+  const factor = scale === null ? 1 : factorOf((scale[1] ?? scale[2])!.toLowerCase());
   const sign = signBefore(MINUS, text, start);
   const isKilo = kilo !== undefined && text[end + 1]?.toLowerCase() !== 'm';
   const plain = readingsOf(raw);
@@ -146,11 +157,20 @@ function digitToken(text: string, start: number, raw: string): NumberToken {
     end: end + (isKilo ? 1 : 0) + (scale?.[0].length ?? 0),
     readings,
     usual: THOUSANDS.test(raw) ? readings.length / plain.length : readings.length,
+    glued: isKilo || ordinal !== undefined || scale !== null ? '' : gluedTo(text, end),
     parts: partsOf(text, start, raw),
     percent: matchAt(PERCENT, text, end) !== null,
     word: false,
     ordinal: ordinal !== undefined,
   };
+}
+
+function factorOf(scale: string): number {
+  return SCALES.get(scale) ?? SHORT_SCALES.get(scale)!;
+}
+
+function gluedTo(text: string, end: number): string {
+  return matchAt(GLUED, text, end)?.[0].toLowerCase() ?? '';
 }
 
 function partsOf(text: string, start: number, raw: string): NumberToken[] {

@@ -39,6 +39,8 @@ interface Beside {
   readonly after: string | undefined;
   /** Whether `after` directly follows the number. */
   readonly isNext: boolean;
+  /** Its sign, such as `$`. */
+  readonly currency: string | undefined;
 }
 
 interface Denied {
@@ -162,6 +164,7 @@ export function besides(text: string, tokens: readonly NumberToken[]): Beside[] 
       before: isPair && last.before !== undefined ? `${last.before} to` : nearest(before.at(-1)!, -1),
       after: next,
       isNext: first !== undefined && stemOf(first) === next,
+      currency: currencyOf(text, token, next),
     });
   }
   return found;
@@ -179,11 +182,9 @@ function nearest(text: string, step: 1 | -1): string | undefined {
  * next to the same word, `other` if they have another number there, `held` if they have this number
  * elsewhere, and undefined if they do not have it.
  */
-export function numberVerdict(
-  { token, before, after, isNext }: Beside,
-  { numbers }: Told,
-): 'same' | 'other' | 'held' | undefined {
-  const same = (ones: readonly Beside[]) => ones.some((one) => isSame(one.token, token));
+export function numberVerdict(claimed: Beside, { numbers }: Told): 'same' | 'other' | 'held' | undefined {
+  const { token, before, after, isNext } = claimed;
+  const same = (ones: readonly Beside[]) => ones.some((one) => isSame(one, claimed));
   const isBeside = (one: Beside) => after !== undefined && one.after === after && one.token.ordinal === token.ordinal;
   const beside = numbers.filter((one) => isBeside(one) || (before !== undefined && one.before === before));
   // The word after a number names what is counted, and is stronger evidence than the word before.
@@ -199,8 +200,28 @@ function usual({ readings, usual: count }: NumberToken): number[] {
   return readings.slice(0, count).map(({ value }) => value);
 }
 
-function isSame(a: NumberToken, b: NumberToken): boolean {
-  return usual(a).some((x) => usual(b).some((y) => Math.abs(x - y) <= 1e-9 * Math.abs(x)));
+function isSame(a: Beside, b: Beside): boolean {
+  const isOther = a.currency !== undefined && b.currency !== undefined && a.currency !== b.currency;
+  if (isOther || a.token.percent !== b.token.percent || !haveOneUnit(a, b)) return false;
+  return usual(a.token).some((x) => usual(b.token).some((y) => Math.abs(x - y) <= 1e-9 * Math.abs(x)));
+}
+
+/** Returns whether numbers have one unit directly behind them, or one has a blank before it. */
+function haveOneUnit(a: Beside, b: Beside): boolean {
+  const [x, y] = [a.token.glued, b.token.glued];
+  if (x === y) return true;
+  if (x === '') return a.isNext && a.after === stemOf(y);
+  return y === '' && b.isNext && b.after === stemOf(x);
+}
+
+const CURRENCIES = new Map(
+  Object.entries({ dollar: '$', usd: '$', euro: '€', eur: '€', pound: '£', gbp: '£', yen: '¥', jpy: '¥' }),
+);
+
+/** Returns the currency of a number by the sign beside it or the word behind it, if it has one. */
+function currencyOf(text: string, { start, end }: NumberToken, after: string | undefined): string | undefined {
+  const sign = /[$€£¥]$/.exec(text.slice(Math.max(0, start - 1), start)) ?? /^\s?[$€£¥]/.exec(text.slice(end, end + 2));
+  return sign === null ? CURRENCIES.get(after ?? '') : sign[0].trim();
 }
 
 /**
