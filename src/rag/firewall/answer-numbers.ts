@@ -12,7 +12,10 @@ export interface NumberToken {
    * most by which a rounded number may differ from the exact one.
    */
   readings: { value: number; half: number }[];
-  /** How many of the readings, the first ones, a text may mean: of `55,000`, only thousands. */
+  /**
+   * How many of the readings, the first ones, a text may mean: of `55,000` only thousands, of
+   * `12km` only 12.
+   */
   usual: number;
   /** What is directly behind the digits, as in "12km", in lower case; empty if nothing is. */
   glued: string;
@@ -156,7 +159,7 @@ function digitToken(text: string, start: number, raw: string): NumberToken {
     start,
     end: end + (isKilo ? 1 : 0) + (scale?.[0].length ?? 0),
     readings,
-    usual: THOUSANDS.test(raw) ? readings.length / plain.length : readings.length,
+    usual: kilo !== undefined && !isKilo ? 1 : THOUSANDS.test(raw) ? readings.length / plain.length : readings.length,
     glued: isKilo || ordinal !== undefined || scale !== null ? '' : gluedTo(text, end),
     parts: partsOf(text, start, raw),
     percent: matchAt(PERCENT, text, end) !== null,
