@@ -1,5 +1,5 @@
 // Many memories in one run, on a real disk, with recalls in between: each finds the memory whose
-// word it asks for, and nothing that was superseded. HEDGEROW_REMEMBERED=100000 is the long form.
+// word it asks for, and nothing that was superseded. HEDGEROW_REMEMBERED is how many.
 // Prints how long it took.
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { Memory } from '../../src/memory/index.ts';
 import { nodeFs } from '../../src/storage/index.ts';
 import { Random } from '../support/random.ts';
 
-const REMEMBERED = Number(process.env.HEDGEROW_REMEMBERED ?? 3000);
+const REMEMBERED = Number(process.env.HEDGEROW_REMEMBERED ?? 100_000);
 /** Memories that are sent at once, and how many of these rounds lie between two recalls. */
 const AT_ONCE = 100;
 const ROUNDS_PER_RECALL = 5;

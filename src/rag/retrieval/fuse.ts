@@ -38,7 +38,7 @@ import type { TimeEnds } from './time-ends.ts';
 import { type WordHits, type WordScorer, wordHits } from './word-hits.ts';
 
 export const LIST_WEIGHTS = {
-  words: 0.2,
+  words: 0.25,
   context: 0.4,
   nodes: 0.3,
   time: 0.5,
